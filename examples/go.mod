@@ -1,0 +1,3 @@
+module github.com/berth-project/berth/examples
+
+go 1.26

@@ -1,0 +1,118 @@
+package extpoints
+
+import (
+	"context"
+	"time"
+)
+
+// CycleState carries what belongs to one scheduling cycle (and the binding
+// cycle that follows) of one workload: the view of the cluster, the time, a
+// seed, and whatever plugins keep between their stages under a [StateKey].
+//
+// It is written by one goroutine at a time. While Filter and Score run on
+// several goroutines it must only be read.
+type CycleState struct {
+	view    View
+	now     time.Time
+	seed    uint64
+	ctx     context.Context
+	entries []stateEntry
+	active  []string
+}
+
+type stateEntry struct {
+	key   any // *StateKey[T], compared by identity
+	value any
+	clone func(any) any // nil: shared by clones
+}
+
+// NewCycleState makes the state of a cycle over the view at the time now. The
+// context ends when the engine gives the cycle up; points that wait for
+// something outside must watch it.
+func NewCycleState(ctx context.Context, view View, now time.Time, seed uint64) *CycleState {
+	return &CycleState{view: view, now: now, seed: seed, ctx: ctx}
+}
+
+// View is the cluster as this cycle sees it. It does not change while the
+// cycle runs.
+func (s *CycleState) View() View { return s.view }
+
+// Now is the time of the cycle: the only clock a plugin reads.
+func (s *CycleState) Now() time.Time { return s.now }
+
+// Seed is a number to derive random choices of this cycle from: the only
+// randomness a plugin uses, so that a decision can be replayed.
+func (s *CycleState) Seed() uint64 { return s.seed }
+
+// Context ends when the cycle is given up.
+func (s *CycleState) Context() context.Context { return s.ctx }
+
+// Activate asks that the workloads of the given IDs, if they are waiting in
+// the queue, be tried at once. It takes effect when the scheduling cycle ends
+// well, and again when the binding does. (kube-scheduler: PodsToActivate.)
+func (s *CycleState) Activate(ids ...string) { s.active = append(s.active, ids...) }
+
+// Activated lists the IDs given to Activate.
+func (s *CycleState) Activated() []string { return s.active }
+
+// Reset makes s the state of a new cycle and keeps its memory.
+func (s *CycleState) Reset(ctx context.Context, view View, now time.Time, seed uint64) {
+	clear(s.entries)
+	*s = CycleState{view: view, now: now, seed: seed, ctx: ctx, entries: s.entries[:0]}
+}
+
+// Clone returns a copy for trying something out: values whose type has a Clone
+// method are cloned, the others are shared.
+func (s *CycleState) Clone() *CycleState {
+	c := *s
+	c.active = nil
+	c.entries = make([]stateEntry, len(s.entries))
+	for i, e := range s.entries {
+		if e.clone != nil {
+			e.value = e.clone(e.value)
+		}
+		c.entries[i] = e
+	}
+	return &c
+}
+
+// StateKey is the typed name of a value in a [CycleState]. Make each with
+// [NewStateKey], in a package variable of the plugin that owns it.
+type StateKey[T any] struct {
+	name string
+}
+
+// NewStateKey makes a key. The name is for messages; two keys of the same name
+// are different keys. Where T has a method Clone() T, clones of the state get
+// a clone of the value; else they share it, and it must not be changed after
+// PreFilter.
+func NewStateKey[T any](name string) *StateKey[T] { return &StateKey[T]{name: name} }
+
+// String returns the key's name.
+func (k *StateKey[T]) String() string { return k.name }
+
+// Get returns the value under the key, and whether there is one.
+func (k *StateKey[T]) Get(s *CycleState) (T, bool) {
+	for i := range s.entries {
+		if s.entries[i].key == any(k) {
+			return s.entries[i].value.(T), true
+		}
+	}
+	var zero T
+	return zero, false
+}
+
+// Set puts the value under the key, in place of one that is there.
+func (k *StateKey[T]) Set(s *CycleState, value T) {
+	for i := range s.entries {
+		if s.entries[i].key == any(k) {
+			s.entries[i].value = value
+			return
+		}
+	}
+	e := stateEntry{key: k, value: value}
+	if _, ok := any(value).(interface{ Clone() T }); ok {
+		e.clone = func(v any) any { return v.(interface{ Clone() T }).Clone() }
+	}
+	s.entries = append(s.entries, e)
+}

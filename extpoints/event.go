@@ -1,0 +1,137 @@
+package extpoints
+
+import "github.com/berth-project/berth/model"
+
+// Resource is the kind of object that an event is about.
+type Resource string
+
+// The kinds of object. AnyWorkload stands, in registrations, for the three
+// below it.
+const (
+	AnyWorkload Resource = "Workload"
+	// AssignedWorkload: a workload that is on a node.
+	AssignedWorkload Resource = "AssignedWorkload"
+	// UnscheduledWorkload: a workload that is on no node.
+	UnscheduledWorkload Resource = "UnscheduledWorkload"
+	// TargetWorkload: the waiting workload itself.
+	TargetWorkload Resource = "TargetWorkload"
+	NodeResource   Resource = "Node"
+	GroupResource  Resource = "Group"
+	NamespaceKind  Resource = "Namespace"
+	BudgetResource Resource = "Budget"
+	// AnyResource matches every kind.
+	AnyResource Resource = "*"
+)
+
+// Action is a set of things that may happen to an object. The order of the
+// bits is part of the matching rule; see [ClusterEvent.Matches].
+type Action uint32
+
+// The actions.
+const (
+	Add Action = 1 << iota
+	Delete
+	UpdateNodeAllocatable
+	UpdateNodeLabel
+	UpdateNodeTaint
+	UpdateNodeDevices
+	UpdateWorkloadLabel
+	UpdateWorkloadScaleDown
+	UpdateWorkloadScaleUp
+	UpdateWorkloadToleration
+	UpdateWorkloadGatesEliminated
+	updateOther
+
+	// Update is every update. An update that is none of the kinds above is
+	// reported as Update too.
+	Update = 1<<iota - 1 - Add - Delete
+	// AllActions is everything.
+	AllActions = Update | Add | Delete
+)
+
+// ClusterEvent is a kind of change that may make a waiting workload
+// schedulable. In registrations Action may be a union.
+type ClusterEvent struct {
+	Resource Resource
+	Action   Action
+	// Label is what logs and listeners call the event; empty: made up from
+	// the other two.
+	Label string
+}
+
+// Matches reports whether an incoming event is one that e registers for, by
+// kube-scheduler's rule (staging framework/types.go MatchClusterEvents,
+// 1.37.1).
+func (e ClusterEvent) Matches(incoming ClusterEvent) bool {
+	if e.IsWildcard() {
+		return true
+	}
+	return e.Resource.matches(incoming.Resource) &&
+		e.Action&incoming.Action != 0 && incoming.Action <= e.Action
+}
+
+// IsWildcard reports whether the event is every action on every kind.
+func (e ClusterEvent) IsWildcard() bool {
+	return e.Resource == AnyResource && e.Action == AllActions
+}
+
+func (r Resource) matches(incoming Resource) bool {
+	if r == incoming || r == AnyResource {
+		return true
+	}
+	if r != AnyWorkload {
+		return false
+	}
+	switch incoming {
+	case AssignedWorkload, UnscheduledWorkload, TargetWorkload:
+		return true
+	}
+	return false
+}
+
+// Change is an event with the objects before and after it. For each event at
+// most one pair is set; the old one is nil for Add, the new one for Delete.
+type Change struct {
+	Event                    ClusterEvent
+	OldNode, NewNode         *model.Node
+	OldWorkload, NewWorkload *WorkloadInfo
+	OldGroup, NewGroup       *model.Group
+}
+
+// Hint says whether an event makes it worth trying a workload again.
+type Hint uint8
+
+// The hints.
+const (
+	HintSkip  Hint = iota // the event changes nothing for the workload
+	HintQueue             // it may be schedulable now
+)
+
+// String returns the hint's name.
+func (h Hint) String() string {
+	if h == HintQueue {
+		return "Queue"
+	}
+	return "Skip"
+}
+
+// HintFunc judges a change for a workload that the plugin rejected. It is
+// called on the engine's goroutine, often, and must not block. An error counts
+// as HintQueue.
+type HintFunc func(w *model.Workload, c *Change) (Hint, error)
+
+// EventHint registers for events, with a function that looks closer at each;
+// nil stands for one that always says HintQueue.
+type EventHint struct {
+	Event ClusterEvent
+	Hint  HintFunc
+}
+
+// EnqueueExtensions is implemented by plugins that reject workloads, to say
+// which events may make them change their mind. A plugin that rejects but does
+// not implement it is taken to change its mind at any event.
+type EnqueueExtensions interface {
+	Plugin
+	// EventsToRegister is called once, when the engine is made.
+	EventsToRegister() ([]EventHint, error)
+}

@@ -1,0 +1,211 @@
+package extpoints
+
+import (
+	"slices"
+	"time"
+
+	"github.com/berth-project/berth/model"
+)
+
+// WorkloadInfo is a workload as the cycle sees it: the workload itself, and
+// for one that is on a node what was set aside for it. It is shared and must
+// not be changed.
+type WorkloadInfo struct {
+	*model.Workload
+	// Devices are the device shares it holds on its node.
+	Devices []model.DeviceShare
+	// PlacedAt is when its node was chosen, or when it started where the
+	// orchestrator says so; zero for a workload on no node.
+	PlacedAt time.Time
+	// Nominated is the node that it waits for, empty for none.
+	Nominated string
+	// Terminating: it is on its way out and still takes room.
+	Terminating bool
+}
+
+// HasAffinity reports whether the workload has affinity or anti-affinity terms
+// of any kind.
+func (w *WorkloadInfo) HasAffinity() bool {
+	return w.Affinity != nil || w.AntiAffinity != nil
+}
+
+// HasRequiredAntiAffinity reports whether the workload has required
+// anti-affinity terms.
+func (w *WorkloadInfo) HasRequiredAntiAffinity() bool {
+	return w.AntiAffinity != nil && len(w.AntiAffinity.Required) > 0
+}
+
+// ImageState is what is known of an image that a node has.
+type ImageState struct {
+	Size int64 // bytes
+	// NumNodes is how many nodes had the image when this node was last
+	// touched. Like kube-scheduler's (pkg/scheduler/backend/cache/cache.go,
+	// 1.37.1) it is not corrected while the node itself stays as it is.
+	NumNodes int
+}
+
+// NodeInfo is a node and the sums over the workloads on it, kept so that a
+// plugin never has to add them up. It is shared: plugins read it, and change
+// only what they got from Clone.
+type NodeInfo struct {
+	Node *model.Node
+	// Workloads are those on the node, in the order of arrival except that a
+	// removal moves the last one into the gap (as kube-scheduler does, which
+	// matters for the order of victims).
+	Workloads []*WorkloadInfo
+	// WithAffinity are those with affinity or anti-affinity terms of any
+	// kind, WithRequiredAntiAffinity those with required anti-affinity.
+	WithAffinity             []*WorkloadInfo
+	WithRequiredAntiAffinity []*WorkloadInfo
+	// Requested is the sum of Requests.
+	Requested model.Resources
+	// EstimatedCPU and EstimatedMemory are sums of the load that scoring
+	// counts, in milli-CPU and bytes; see [model.Workload.EstimatedLoad].
+	EstimatedCPU    int64
+	EstimatedMemory int64
+	// Ports are the host ports in use.
+	Ports PortSet
+	// Images are the images on the node by normalised name.
+	Images map[string]ImageState
+	// DeviceFree is what is left of each device in thousandths, by index.
+	DeviceFree []int64
+}
+
+// NewNodeInfo makes the info of a node without workloads and without image
+// states (the snapshot fills those in).
+func NewNodeInfo(n *model.Node) *NodeInfo {
+	info := &NodeInfo{}
+	info.SetNode(n)
+	return info
+}
+
+// SetNode puts a changed node in place of the old one; the workloads stay.
+func (n *NodeInfo) SetNode(node *model.Node) {
+	n.Node = node
+	n.DeviceFree = slices.Repeat([]int64{model.WholeDevice}, len(node.Devices))
+	for _, w := range n.Workloads {
+		n.takeDevices(w, +1)
+	}
+}
+
+// Clone returns a copy that can be changed with AddWorkload, RemoveWorkload and
+// SetNode without touching n.
+func (n *NodeInfo) Clone() *NodeInfo {
+	c := *n
+	// One more place than needed: most clones are made to add one workload.
+	c.Workloads = append(make([]*WorkloadInfo, 0, len(n.Workloads)+1), n.Workloads...)
+	c.WithAffinity = slices.Clone(n.WithAffinity)
+	c.WithRequiredAntiAffinity = slices.Clone(n.WithRequiredAntiAffinity)
+	c.Requested.Scalars = slices.Clone(n.Requested.Scalars)
+	c.Ports = slices.Clone(n.Ports)
+	c.DeviceFree = slices.Clone(n.DeviceFree)
+	return &c
+}
+
+// AddWorkload adds a workload and its share of every sum. n must be a clone of
+// the caller's own.
+func (n *NodeInfo) AddWorkload(w *WorkloadInfo) {
+	n.Workloads = append(n.Workloads, w)
+	if w.HasAffinity() {
+		n.WithAffinity = append(n.WithAffinity, w)
+	}
+	if w.HasRequiredAntiAffinity() {
+		n.WithRequiredAntiAffinity = append(n.WithRequiredAntiAffinity, w)
+	}
+	n.Requested.Add(&w.Requests)
+	load := w.EstimatedLoad()
+	n.EstimatedCPU += load.CPU
+	n.EstimatedMemory += load.Memory
+	for i := range w.Ports {
+		n.Ports.add(&w.Ports[i])
+	}
+	n.takeDevices(w, +1)
+}
+
+// RemoveWorkload removes the workload of the same ID and its share of every
+// sum; it reports whether there was one. n must be a clone of the caller's own.
+func (n *NodeInfo) RemoveWorkload(id string) bool {
+	i := slices.IndexFunc(n.Workloads, func(w *WorkloadInfo) bool { return w.ID == id })
+	if i < 0 {
+		return false
+	}
+	w := n.Workloads[i]
+	n.Workloads = swapRemove(n.Workloads, i)
+	n.WithAffinity = swapRemove(n.WithAffinity, slices.Index(n.WithAffinity, w))
+	n.WithRequiredAntiAffinity = swapRemove(n.WithRequiredAntiAffinity, slices.Index(n.WithRequiredAntiAffinity, w))
+	n.Requested.Sub(&w.Requests)
+	load := w.EstimatedLoad()
+	n.EstimatedCPU -= load.CPU
+	n.EstimatedMemory -= load.Memory
+	for j := range w.Ports {
+		n.Ports.remove(&w.Ports[j])
+	}
+	n.takeDevices(w, -1)
+	return true
+}
+
+func (n *NodeInfo) takeDevices(w *WorkloadInfo, sign int64) {
+	for _, share := range w.Devices {
+		if share.Device < len(n.DeviceFree) {
+			n.DeviceFree[share.Device] -= sign * share.Share
+		}
+	}
+}
+
+// swapRemove removes element i by moving the last one into its place; i < 0
+// removes nothing.
+func swapRemove(list []*WorkloadInfo, i int) []*WorkloadInfo {
+	if i < 0 {
+		return list
+	}
+	last := len(list) - 1
+	list[i] = list[last]
+	list[last] = nil
+	return list[:last]
+}
+
+// PortSet is the set of host ports in use on a node. It is a set, not a bag:
+// where two workloads were put on the same port from outside, the first to go
+// frees it (kube-scheduler, framework/types.go HostPortInfo, 1.37.1).
+type PortSet []model.HostPort
+
+// Conflicts reports whether the port cannot be had: same protocol and number,
+// on the same address or with one of the two on all addresses.
+func (s PortSet) Conflicts(port *model.HostPort) bool {
+	if len(s) == 0 || port.Port <= 0 {
+		return false
+	}
+	p := normalPort(port)
+	for i := range s {
+		used := &s[i]
+		if used.Port == p.Port && used.Protocol == p.Protocol &&
+			(used.IP == p.IP || used.IP == model.AllAddresses || p.IP == model.AllAddresses) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *PortSet) add(port *model.HostPort) {
+	p := normalPort(port)
+	if p.Port > 0 && !slices.Contains(*s, p) {
+		*s = append(*s, p)
+	}
+}
+
+func (s *PortSet) remove(port *model.HostPort) {
+	if i := slices.Index(*s, normalPort(port)); i >= 0 {
+		*s = slices.Delete(*s, i, i+1)
+	}
+}
+
+func normalPort(p *model.HostPort) model.HostPort {
+	n := *p
+	if n.IP == "" {
+		n.IP = model.AllAddresses
+	}
+	if n.Protocol == "" {
+		n.Protocol = model.TCP
+	}
+	return n
+}

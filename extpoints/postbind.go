@@ -1,0 +1,15 @@
+package extpoints
+
+import (
+	"context"
+
+	"github.com/berth-project/berth/model"
+)
+
+// PostBindPlugin is told that the workload is bound. Called on a binding
+// goroutine, in the order of the profile; it may block until ctx ends.
+// Conformance: extpointstest.TestPlugin.
+type PostBindPlugin interface {
+	Plugin
+	PostBind(ctx context.Context, s *CycleState, w *WorkloadInfo, b *model.Binding)
+}

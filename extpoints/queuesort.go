@@ -1,0 +1,30 @@
+package extpoints
+
+import (
+	"time"
+
+	"github.com/berth-project/berth/model"
+)
+
+// Queued is something that waits to be scheduled, as the queue orders it.
+type Queued struct {
+	Workload *model.Workload
+	// Priority is the workload's.
+	Priority int32
+	// Timestamp is when it entered the queue, or when its last attempt failed.
+	Timestamp time.Time
+	// AddedAt is when it first entered the queue.
+	AddedAt time.Time
+	// Attempts is how many times it was taken out to be scheduled.
+	Attempts int
+}
+
+// QueueSortPlugin orders the active queue. Exactly one is enabled, and the
+// same one in all profiles of an engine. Called on the engine's goroutine,
+// very often; must not block, and must be a strict weak order.
+// Conformance: extpointstest.TestPlugin.
+type QueueSortPlugin interface {
+	Plugin
+	// Less reports whether a goes before b.
+	Less(a, b *Queued) bool
+}

@@ -1,0 +1,20 @@
+package extpoints
+
+import "github.com/berth-project/berth/model"
+
+// ReservePlugin sets aside what the workload needs on its node besides plain
+// resources.
+//
+// Called on the scheduling goroutine when the node is chosen, in the order of
+// the profile; must not block. Reserve may add to the binding (devices, for
+// example); later points only read it. Success goes on. A rejection makes the
+// workload unschedulable; anything else is an error. After a failure of any
+// Reserve, and after every later failure up to Bind, Unreserve of all reserve
+// plugins is called in reverse order, also of those whose Reserve was not
+// reached: it must cope with that, and must not fail.
+// Conformance: extpointstest.TestPlugin.
+type ReservePlugin interface {
+	Plugin
+	Reserve(s *CycleState, w *WorkloadInfo, b *model.Binding) *Status
+	Unreserve(s *CycleState, w *WorkloadInfo, b *model.Binding)
+}

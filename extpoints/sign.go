@@ -1,0 +1,19 @@
+package extpoints
+
+import "github.com/berth-project/berth/model"
+
+// SignFragment is one part of what a plugin's verdict depends on.
+type SignFragment struct {
+	Key   string // what it is, for example "Tolerations"
+	Value string // its value in a canonical form
+}
+
+// SignPlugin is implemented by plugins whose verdicts on a node depend on a
+// few parts of the workload only. Two workloads with the same fragments of all
+// plugins of a profile are interchangeable for it. Any code but Success says
+// that the workload cannot be signed. Called on the engine's goroutine; must
+// not block.
+type SignPlugin interface {
+	Plugin
+	Sign(w *model.Workload) ([]SignFragment, *Status)
+}

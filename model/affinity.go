@@ -1,0 +1,90 @@
+package model
+
+// FieldName is the only field of a node that [NodeTerm].Fields may name.
+const FieldName = "name"
+
+// NodeTerm selects nodes by labels and by fields: everything in it must hold.
+// A term with neither selects no node.
+type NodeTerm struct {
+	Labels []Requirement
+	// Fields are conditions on the node itself; Key is [FieldName], Operator
+	// is In or NotIn with exactly one value.
+	Fields []Requirement
+}
+
+// IsEmpty reports whether the term has no requirement at all.
+func (t *NodeTerm) IsEmpty() bool { return len(t.Labels) == 0 && len(t.Fields) == 0 }
+
+// Matches reports whether every requirement of the term holds for the node. An
+// empty term matches here; the callers decide what emptiness means to them (a
+// required one selects nothing, a preferred one everything).
+func (t *NodeTerm) Matches(n *Node) bool {
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if f.Key != FieldName || !f.matches(n.Name, true) {
+			return false
+		}
+	}
+	return matchesAll(t.Labels, n.Labels)
+}
+
+// PreferredNodeTerm adds Weight to the score of the nodes that its term
+// matches. An empty term matches every node.
+type PreferredNodeTerm struct {
+	Weight int32 // 1 to 100
+	NodeTerm
+}
+
+// NodeAffinity says which nodes a workload must have and which it likes.
+type NodeAffinity struct {
+	// Required, where not nil, must hold: at least one of its terms matches.
+	// A non-nil list without terms matches no node.
+	Required  *NodeTerms
+	Preferred []PreferredNodeTerm
+}
+
+// NodeTerms is a list of alternatives.
+type NodeTerms struct {
+	Terms []NodeTerm
+}
+
+// Matches reports whether one of the terms matches the node. Empty terms match
+// nothing. A nil *NodeTerms is no condition and matches every node.
+func (t *NodeTerms) Matches(n *Node) bool {
+	if t == nil {
+		return true
+	}
+	for i := range t.Terms {
+		if !t.Terms[i].IsEmpty() && t.Terms[i].Matches(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// AffinityTerm names other workloads and a topology: "near" (or "away from")
+// means that the two nodes have the same value of the label TopologyKey.
+type AffinityTerm struct {
+	// Selector says which workloads are meant; nil means none.
+	Selector *Selector
+	// Namespaces and NamespaceSelector say where they live; the two are
+	// united. Where both are empty the term speaks of the namespace of the
+	// workload that carries it. A NamespaceSelector without requirements
+	// means all namespaces.
+	Namespaces        []string
+	NamespaceSelector *Selector
+	TopologyKey       string
+}
+
+// WeightedAffinityTerm is a preference of the given weight.
+type WeightedAffinityTerm struct {
+	Weight int32 // 1 to 100
+	AffinityTerm
+}
+
+// WorkloadAffinity draws a workload towards others, or, as
+// [Workload].AntiAffinity, keeps it away from them.
+type WorkloadAffinity struct {
+	Required  []AffinityTerm
+	Preferred []WeightedAffinityTerm
+}

@@ -1,0 +1,41 @@
+package model
+
+import "time"
+
+// GroupPolicy says how the members of a group depend on each other.
+type GroupPolicy string
+
+// The group policies; the empty value means Basic.
+const (
+	Basic GroupPolicy = "Basic" // members are placed one by one
+	Gang  GroupPolicy = "Gang"  // at least MinCount members, or none
+)
+
+// DisruptionMode says what is lost when one member is displaced.
+type DisruptionMode string
+
+// The disruption modes; the empty value means DisruptSingle.
+const (
+	DisruptSingle DisruptionMode = "Single" // the one member
+	DisruptAll    DisruptionMode = "All"    // the whole group
+)
+
+// Group ties workloads together that are decided on together.
+type Group struct {
+	// ID is the group's identity, unique among groups.
+	ID        string
+	Namespace string
+	// Parent is the ID of the group that this one is a child of, or empty.
+	Parent string
+	Policy GroupPolicy
+	// MinCount is the smallest number of members (for a group of groups:
+	// children) that make a Gang; at least 1 for a Gang, else 0.
+	MinCount int32
+	// TopologyKey, where not empty, is a node label: all members go to nodes
+	// with the same value of it.
+	TopologyKey string
+	Priority    int32
+	Preemption  PreemptionPolicy
+	Disruption  DisruptionMode
+	CreatedAt   time.Time
+}
