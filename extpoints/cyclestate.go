@@ -18,6 +18,13 @@ type CycleState struct {
 	ctx     context.Context
 	entries []stateEntry
 	active  []string
+	evicted []Eviction
+}
+
+// Eviction is a request that a workload leave its node.
+type Eviction struct {
+	ID     string // the workload that must leave
+	Reason string // for the orchestrator and for people
 }
 
 type stateEntry struct {
@@ -55,17 +62,21 @@ func (s *CycleState) Activate(ids ...string) { s.active = append(s.active, ids..
 // Activated lists the IDs given to Activate.
 func (s *CycleState) Activated() []string { return s.active }
 
-// Reset makes s the state of a new cycle and keeps its memory.
-func (s *CycleState) Reset(ctx context.Context, view View, now time.Time, seed uint64) {
-	clear(s.entries)
-	*s = CycleState{view: view, now: now, seed: seed, ctx: ctx, entries: s.entries[:0]}
+// Evict asks that a workload leave its node. A PostFilter plugin that displaces
+// others asks here and not the orchestrator, so that the same plugin can also
+// run on a branch. The engine passes the requests on when PostFilter returns.
+func (s *CycleState) Evict(id, reason string) {
+	s.evicted = append(s.evicted, Eviction{ID: id, Reason: reason})
 }
+
+// Evictions lists the requests made with Evict.
+func (s *CycleState) Evictions() []Eviction { return s.evicted }
 
 // Clone returns a copy for trying something out: values whose type has a Clone
 // method are cloned, the others are shared.
 func (s *CycleState) Clone() *CycleState {
 	c := *s
-	c.active = nil
+	c.active, c.evicted = nil, nil
 	c.entries = make([]stateEntry, len(s.entries))
 	for i, e := range s.entries {
 		if e.clone != nil {

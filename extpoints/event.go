@@ -14,11 +14,11 @@ const (
 	// UnscheduledWorkload: a workload that is on no node.
 	UnscheduledWorkload Resource = "UnscheduledWorkload"
 	// TargetWorkload: the waiting workload itself.
-	TargetWorkload Resource = "TargetWorkload"
-	NodeResource   Resource = "Node"
-	GroupResource  Resource = "Group"
-	NamespaceKind  Resource = "Namespace"
-	BudgetResource Resource = "Budget"
+	TargetWorkload    Resource = "TargetWorkload"
+	NodeResource      Resource = "Node"
+	GroupResource     Resource = "Group"
+	NamespaceResource Resource = "Namespace"
+	BudgetResource    Resource = "Budget"
 	// AnyResource matches every kind.
 	AnyResource Resource = "*"
 )

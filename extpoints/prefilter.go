@@ -7,8 +7,8 @@ package extpoints
 // block. Codes: Success goes on. Skip goes on and leaves out the plugin's
 // Filter and extensions in this cycle. Unschedulable rejects the workload, but
 // the remaining PreFilters still run so that PostFilter finds their state; the
-// last such status is the one reported. UnschedulableAndUnresolvable and
-// Pending reject it at once. Anything else is an error. After a rejection no
+// last such status is the one reported. UnschedulableAndUnresolvable rejects it
+// at once. Anything else is an error. After a rejection no
 // Filter runs, and PostFilter is called. Conformance: extpointstest.TestPlugin.
 type PreFilterPlugin interface {
 	Plugin

@@ -4,7 +4,7 @@ package model
 const FieldName = "name"
 
 // NodeTerm selects nodes by labels and by fields: everything in it must hold.
-// A term with neither selects no node.
+// A term with neither selects no node, wherever it stands.
 type NodeTerm struct {
 	Labels []Requirement
 	// Fields are conditions on the node itself; Key is [FieldName], Operator
@@ -16,12 +16,14 @@ type NodeTerm struct {
 func (t *NodeTerm) IsEmpty() bool { return len(t.Labels) == 0 && len(t.Fields) == 0 }
 
 // Matches reports whether every requirement of the term holds for the node. An
-// empty term matches here; the callers decide what emptiness means to them (a
-// required one selects nothing, a preferred one everything).
+// empty term matches no node, and nor does a term with a requirement that is
+// not valid.
 func (t *NodeTerm) Matches(n *Node) bool {
+	if t.IsEmpty() {
+		return false
+	}
 	for i := range t.Fields {
-		f := &t.Fields[i]
-		if f.Key != FieldName || !f.matches(n.Name, true) {
+		if !t.Fields[i].matchesField(n) {
 			return false
 		}
 	}
@@ -29,7 +31,7 @@ func (t *NodeTerm) Matches(n *Node) bool {
 }
 
 // PreferredNodeTerm adds Weight to the score of the nodes that its term
-// matches. An empty term matches every node.
+// matches. An empty term matches no node, so it changes nothing.
 type PreferredNodeTerm struct {
 	Weight int32 // 1 to 100
 	NodeTerm
@@ -38,7 +40,7 @@ type PreferredNodeTerm struct {
 // NodeAffinity says which nodes a workload must have and which it likes.
 type NodeAffinity struct {
 	// Required, where not nil, must hold: at least one of its terms matches.
-	// A non-nil list without terms matches no node.
+	// A non-nil list without terms matches no node (and is not valid).
 	Required  *NodeTerms
 	Preferred []PreferredNodeTerm
 }
@@ -48,14 +50,14 @@ type NodeTerms struct {
 	Terms []NodeTerm
 }
 
-// Matches reports whether one of the terms matches the node. Empty terms match
-// nothing. A nil *NodeTerms is no condition and matches every node.
+// Matches reports whether one of the terms matches the node. A nil *NodeTerms
+// is no condition and matches every node.
 func (t *NodeTerms) Matches(n *Node) bool {
 	if t == nil {
 		return true
 	}
 	for i := range t.Terms {
-		if !t.Terms[i].IsEmpty() && t.Terms[i].Matches(n) {
+		if t.Terms[i].Matches(n) {
 			return true
 		}
 	}

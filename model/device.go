@@ -1,5 +1,7 @@
 package model
 
+import "math"
+
 // WholeDevice is the capacity of one device, in thousandths.
 const WholeDevice int64 = 1000
 
@@ -26,8 +28,14 @@ type DeviceRequest struct {
 // IsWhole reports whether the request is for whole devices.
 func (r *DeviceRequest) IsWhole() bool { return r.Share == WholeDevice }
 
-// Total is the sum over all devices of the request, in thousandths.
-func (r *DeviceRequest) Total() int64 { return r.Count * r.Share }
+// Total is the sum over all devices of the request, in thousandths. Like sums
+// of [Resources] it stops at the largest int64.
+func (r *DeviceRequest) Total() int64 {
+	if r.Share > 0 && r.Count > math.MaxInt64/r.Share {
+		return math.MaxInt64
+	}
+	return r.Count * r.Share
+}
 
 // Admits reports whether a device of the class and model could serve the
 // request.

@@ -109,13 +109,15 @@ func (r *Resources) Add(o *Resources) {
 }
 
 // Sub subtracts o from r in place. r must own its Scalars. A scalar that r
-// does not have becomes negative, as the plain arithmetic says.
+// does not have becomes negative, as the plain arithmetic says. Differences
+// stop at the limits of int64 like sums; an amount that has stopped there has
+// lost what was beyond, so Sub does not undo the Add that took it there.
 func (r *Resources) Sub(o *Resources) {
-	r.CPU -= o.CPU
-	r.Memory -= o.Memory
-	r.EphemeralStorage -= o.EphemeralStorage
+	r.CPU = subSaturated(r.CPU, o.CPU)
+	r.Memory = subSaturated(r.Memory, o.Memory)
+	r.EphemeralStorage = subSaturated(r.EphemeralStorage, o.EphemeralStorage)
 	for _, s := range o.Scalars {
-		r.setScalar(s.Name, r.Scalar(s.Name)-s.Amount)
+		r.setScalar(s.Name, subSaturated(r.Scalar(s.Name), s.Amount))
 	}
 }
 
@@ -159,4 +161,16 @@ func addSaturated(a, b int64) int64 {
 		return math.MinInt64
 	}
 	return sum
+}
+
+// subSaturated subtracts two amounts that may be close to the limits of int64.
+func subSaturated(a, b int64) int64 {
+	difference := a - b
+	switch {
+	case a >= 0 && b < 0 && difference < 0:
+		return math.MaxInt64
+	case a < 0 && b > 0 && difference >= 0:
+		return math.MinInt64
+	}
+	return difference
 }

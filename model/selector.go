@@ -28,26 +28,39 @@ type Requirement struct {
 	Values   []string
 }
 
-// Matches reports whether the labels meet the requirement. An operator that is
-// not one of the constants, or a Gt or Lt whose two sides are not both whole
-// numbers, matches nothing.
+// Matches reports whether the labels meet the requirement. Gt and Lt do not
+// hold where the label's value is not a whole number. A requirement that is not
+// valid, such as a NotIn without values or an Exists with some, matches nothing.
 func (r *Requirement) Matches(labels map[string]string) bool {
-	value, ok := labels[r.Key]
-	return r.matches(value, ok)
-}
-
-func (r *Requirement) matches(value string, present bool) bool {
+	if r.Key == "" {
+		return false
+	}
+	value, present := labels[r.Key]
 	switch r.Operator {
 	case In:
 		return present && slices.Contains(r.Values, value)
 	case NotIn:
-		return !present || !slices.Contains(r.Values, value)
+		return len(r.Values) > 0 && (!present || !slices.Contains(r.Values, value))
 	case Exists:
-		return present
+		return present && len(r.Values) == 0
 	case DoesNotExist:
-		return !present
+		return !present && len(r.Values) == 0
 	case Gt, Lt:
 		return present && r.compares(value)
+	}
+	return false
+}
+
+// matchesField is Matches for the fields of a node.
+func (r *Requirement) matchesField(n *Node) bool {
+	if r.Key != FieldName || len(r.Values) != 1 {
+		return false
+	}
+	switch r.Operator {
+	case In:
+		return n.Name == r.Values[0]
+	case NotIn:
+		return n.Name != r.Values[0]
 	}
 	return false
 }

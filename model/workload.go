@@ -31,6 +31,14 @@ type HostPort struct {
 	Port     int32 // 1 to 65535
 }
 
+// protocol is Protocol with the default filled in.
+func (p *HostPort) protocol() Protocol {
+	if p.Protocol == "" {
+		return TCP
+	}
+	return p.Protocol
+}
+
 // Amounts that scoring assumes for a workload that does not say how much CPU
 // or memory it wants, so that many such workloads do not all land on one node.
 // Values of kube-scheduler, pkg/scheduler/util/pod_resources.go, 1.37.1.
@@ -42,8 +50,7 @@ const (
 // Workload is the unit that is placed on one node: a task, a container group,
 // a virtual machine.
 //
-// Once given to an engine a Workload belongs to it and must not be changed any
-// more, not even after it is gone: snapshots and branches may still read it.
+// Once given to an engine it is frozen; see the package comment.
 type Workload struct {
 	// ID is the workload's identity, unique among all workloads that an
 	// engine knows. A new incarnation of something is a new ID.

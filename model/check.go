@@ -1,0 +1,128 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// checker collects the problems of one object. It keeps the path to the place
+// that is being looked at as a stack of steps and spells it out only when
+// something is wrong there, so that a valid object is checked without
+// allocating.
+type checker struct {
+	path     [maxDepth]step
+	depth    int
+	problems []Problem
+}
+
+// maxDepth is more than the deepest path has steps (affinity, preferred[i],
+// selector, requirements[j]); the name of the field itself is no step.
+const maxDepth = 6
+
+// step is one part of a path; index is -1 where the field is not a list.
+type step struct {
+	field string
+	index int
+}
+
+// enter goes down into a field, until leave.
+func (c *checker) enter(field string) { c.item(field, -1) }
+
+// item goes down into item i of a list, until leave.
+func (c *checker) item(field string, i int) {
+	c.path[c.depth] = step{field, i}
+	c.depth++
+}
+
+// leave goes up again.
+func (c *checker) leave() { c.depth-- }
+
+// report notes a problem with a field of the current place, or, where field is
+// empty, with the place itself.
+func (c *checker) report(field, message string) {
+	var b strings.Builder
+	for _, s := range c.path[:c.depth] {
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(s.field)
+		if s.index >= 0 {
+			b.WriteByte('[')
+			b.WriteString(strconv.Itoa(s.index))
+			b.WriteByte(']')
+		}
+	}
+	if b.Len() > 0 && field != "" {
+		b.WriteByte('.')
+	}
+	b.WriteString(field)
+	c.problems = append(c.problems, Problem{Field: b.String(), Message: message})
+}
+
+func (c *checker) notEmpty(field, value string) {
+	if value == "" {
+		c.report(field, "must not be empty")
+	}
+}
+
+func (c *checker) noEmptyItem(field string, values []string) {
+	for i, v := range values {
+		if v == "" {
+			c.item(field, i)
+			c.report("", "must not be empty")
+			c.leave()
+		}
+	}
+}
+
+func (c *checker) noEmptyKey(field string, labels map[string]string) {
+	if _, found := labels[""]; found {
+		c.report(field, "has an empty key")
+	}
+}
+
+func (c *checker) atLeast(field string, value, least int64) {
+	if value < least {
+		c.report(field, fmt.Sprintf("%d is less than %d", value, least))
+	}
+}
+
+func (c *checker) between(field string, value, least, most int64) {
+	if value < least || value > most {
+		c.report(field, fmt.Sprintf("%d is not between %d and %d", value, least, most))
+	}
+}
+
+// oneOf reports a value that is not in the list.
+func oneOf[T ~string](c *checker, field string, value T, allowed []T) {
+	if slices.Contains(allowed, value) {
+		return
+	}
+	names := make([]string, len(allowed))
+	for i, a := range allowed {
+		names[i] = string(a)
+	}
+	c.report(field, fmt.Sprintf("%q is not one of %s", string(value), strings.Join(names, ", ")))
+}
+
+// oneOfOrEmpty is oneOf for fields where empty means a default.
+func oneOfOrEmpty[T ~string](c *checker, field string, value T, allowed []T) {
+	if value != "" {
+		oneOf(c, field, value, allowed)
+	}
+}
+
+// unlikeEarlier reports, at the current place, that items[i] is like an earlier
+// item; like compares what must be unique, and what names it. Looking back
+// through the list is quadratic, which for lists as short as these is faster
+// than a set and does not allocate.
+func unlikeEarlier[T any](c *checker, items []T, i int, what string, like func(a, b *T) bool) {
+	for j := range items[:i] {
+		if like(&items[j], &items[i]) {
+			c.report("", fmt.Sprintf("has the same %s as [%d]", what, j))
+			return
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package modeltest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/berth-project/berth/model"
+)
+
+// The pools from which the generators draw.
+var (
+	labelKeys = []string{ZoneKey, "rack", "app", "tier", "weight", "Übung mit Leerzeichen/ "}
+	// Some values are whole numbers, some only look like them.
+	labelValues = []string{"", "a", "b", "c", "a b", "0", "1", "2", "-7", "+2", "01", "1.5", "9223372036854775807", "9223372036854775808"}
+	zones       = []string{"", "z1", "z2", "z3", "z4", "z5", "z6", "z7", "z8", "z9"}
+	namespaces  = []string{"", "default", "web", "batch"}
+	scalars     = []string{"licences", "example.com/fpga", "pods", "CPU", " "}
+	classes     = []string{"gpu", "fpga"}
+	models      = []string{"V100M16", "A100", "T4"}
+	images      = []string{"web", "web:1", "registry.example/web:1", "db@sha256:0123", "batch:latest"}
+	effects     = []model.TaintEffect{model.NoSchedule, model.PreferNoSchedule, model.NoExecute}
+	groups      = []string{"g1", "g2", "g3"}
+	preemption  = []model.PreemptionPolicy{"", model.PreemptLower, model.PreemptNever}
+)
+
+// epoch is the time before which nothing is created.
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// RandomNode returns a valid node.
+func RandomNode(r *rand.Rand) *model.Node {
+	n := &model.Node{
+		Name:          nodeName(r.IntN(50)),
+		Labels:        RandomLabels(r),
+		Zone:          pick(r, zones),
+		Allocatable:   RandomResources(r),
+		MaxWorkloads:  pick(r, []int64{model.Unlimited, model.NoWorkloads, 1, 2, 110, math.MaxInt64}),
+		Unschedulable: r.IntN(10) == 0,
+	}
+	n.Taints = unique(list(r, 3, func() model.Taint { return RandomTaint(r) }), func(a, b model.Taint) bool {
+		return a.Key == b.Key && a.Effect == b.Effect
+	})
+	n.Images = list(r, 3, func() model.NodeImage {
+		return model.NodeImage{Names: picks(r, 3, images), Size: RandomAmount(r)}
+	})
+	n.Devices = list(r, 8, func() model.Device {
+		return model.Device{Class: pick(r, classes), Model: pick(r, append([]string{""}, models...))}
+	})
+	return n
+}
+
+// RandomWorkload returns a valid workload.
+func RandomWorkload(r *rand.Rand) *model.Workload {
+	w := &model.Workload{
+		ID:         workloadID(r.IntN(200)),
+		Namespace:  pick(r, namespaces),
+		Name:       maybe(r, "web"),
+		Labels:     RandomLabels(r),
+		Profile:    maybe(r, "batch"),
+		Group:      maybe(r, pick(r, groups)),
+		Priority:   pick(r, []int32{0, 0, 0, 1, -1, 10, math.MaxInt32, math.MinInt32}),
+		Preemption: pick(r, preemption),
+		Requests:   RandomResources(r),
+		CreatedAt:  randomTime(r),
+	}
+	if r.IntN(4) == 0 {
+		estimate := RandomResources(r)
+		w.Estimate = &estimate
+	}
+	if r.IntN(8) == 0 {
+		w.NodeName = nodeName(r.IntN(50))
+	}
+	if r.IntN(4) == 0 {
+		w.NodeSelector = RandomLabels(r)
+	}
+	if r.IntN(3) == 0 {
+		w.NodeAffinity = RandomNodeAffinity(r)
+	}
+	if r.IntN(4) == 0 {
+		w.Affinity = RandomWorkloadAffinity(r)
+	}
+	if r.IntN(4) == 0 {
+		w.AntiAffinity = RandomWorkloadAffinity(r)
+	}
+	w.Spread = unique(list(r, 2, func() model.SpreadConstraint { return RandomSpread(r) }), func(a, b model.SpreadConstraint) bool {
+		return a.TopologyKey == b.TopologyKey && a.Mode == b.Mode
+	})
+	w.Tolerations = list(r, 3, func() model.Toleration { return RandomToleration(r) })
+	w.Ports = unique(list(r, 3, func() model.HostPort { return randomPort(r) }), func(a, b model.HostPort) bool {
+		return a.IP == b.IP && a.Port == b.Port // whatever the protocol, which may be implied
+	})
+	w.Images = picks(r, 3, images)
+	w.Devices = list(r, 2, func() model.DeviceRequest { return RandomDeviceRequest(r) })
+	if r.IntN(10) == 0 {
+		w.Gates = unique(picks(r, 2, []string{"quota", "review"}), func(a, b string) bool { return a == b })
+	}
+	return w
+}
+
+// RandomGroup returns a valid group.
+func RandomGroup(r *rand.Rand) *model.Group {
+	g := &model.Group{
+		ID:          pick(r, groups),
+		Namespace:   pick(r, namespaces),
+		Parent:      maybe(r, "parent"),
+		Policy:      pick(r, []model.GroupPolicy{"", model.Basic, model.Gang, model.Gang}),
+		TopologyKey: maybe(r, pick(r, labelKeys)),
+		Priority:    pick(r, []int32{0, 1, -1, math.MaxInt32, math.MinInt32}),
+		Preemption:  pick(r, preemption),
+		Disruption:  pick(r, []model.DisruptionMode{"", model.DisruptSingle, model.DisruptAll}),
+		CreatedAt:   randomTime(r),
+	}
+	if g.Policy == model.Gang {
+		g.MinCount = pick(r, []int32{1, 1, 2, 3, 8, math.MaxInt32})
+	}
+	return g
+}
+
+// RandomBudget returns a valid budget.
+func RandomBudget(r *rand.Rand) *model.Budget {
+	return &model.Budget{
+		ID:        fmt.Sprintf("b%d", r.IntN(10)),
+		Namespace: pick(r, namespaces),
+		Selector:  RandomSelector(r),
+		Allowed:   pick(r, []int32{0, 0, 1, 2, math.MaxInt32}),
+		Displaced: list(r, 3, func() string { return workloadID(r.IntN(200)) }),
+	}
+}
+
+// RandomNamespace returns a valid namespace.
+func RandomNamespace(r *rand.Rand) *model.Namespace {
+	return &model.Namespace{Name: pick(r, namespaces[1:]), Labels: RandomLabels(r)}
+}
+
+// Cluster is a number of objects that belong together: identities are unique,
+// and the groups that workloads name exist.
+type Cluster struct {
+	Nodes      []*model.Node
+	Workloads  []*model.Workload
+	Groups     []*model.Group
+	Budgets    []*model.Budget
+	Namespaces []*model.Namespace
+}
+
+// RandomCluster returns a cluster with the given numbers of nodes and workloads.
+// The workloads are on no node yet.
+func RandomCluster(r *rand.Rand, nodes, workloads int) *Cluster {
+	c := &Cluster{}
+	for i := range nodes {
+		n := RandomNode(r)
+		n.Name = nodeName(i)
+		c.Nodes = append(c.Nodes, n)
+	}
+	for i := range workloads {
+		w := RandomWorkload(r)
+		w.ID = workloadID(i)
+		c.Workloads = append(c.Workloads, w)
+	}
+	for _, id := range groups {
+		g := RandomGroup(r)
+		g.ID, g.Parent = id, ""
+		c.Groups = append(c.Groups, g)
+	}
+	for i := range r.IntN(3) {
+		b := RandomBudget(r)
+		b.ID = fmt.Sprintf("b%d", i)
+		c.Budgets = append(c.Budgets, b)
+	}
+	for _, name := range namespaces[1:] {
+		if r.IntN(2) == 0 {
+			c.Namespaces = append(c.Namespaces, &model.Namespace{Name: name, Labels: RandomLabels(r)})
+		}
+	}
+	return c
+}
+
+func nodeName(i int) string { return fmt.Sprintf("n%d", i) }
+
+func workloadID(i int) string { return fmt.Sprintf("w%d", i) }
+
+func randomTime(r *rand.Rand) time.Time {
+	return pick(r, []time.Time{{}, epoch, epoch.Add(time.Duration(r.Int64N(int64(time.Hour))))})
+}
+
+// pick returns one of the choices.
+func pick[T any](r *rand.Rand, choices []T) T { return choices[r.IntN(len(choices))] }
+
+// picks returns a list of at most so many of the choices, maybe with repetitions.
+func picks[T any](r *rand.Rand, most int, choices []T) []T {
+	return list(r, most, func() T { return pick(r, choices) })
+}
+
+// maybe returns the value or, as often, the zero value.
+func maybe[T any](r *rand.Rand, value T) T {
+	if r.IntN(2) == 0 {
+		var zero T
+		return zero
+	}
+	return value
+}
+
+// list returns nil (often), an empty list (sometimes), or 1 to most items.
+func list[T any](r *rand.Rand, most int, item func() T) []T {
+	switch r.IntN(8) {
+	case 0, 1, 2:
+		return nil
+	case 3:
+		return []T{}
+	}
+	items := make([]T, 1+r.IntN(most))
+	for i := range items {
+		items[i] = item()
+	}
+	return items
+}
+
+// unique drops every item that is like an earlier one.
+func unique[T any](items []T, like func(a, b T) bool) []T {
+	kept := items[:0]
+	for _, item := range items {
+		if !slices.ContainsFunc(kept, func(k T) bool { return like(k, item) }) {
+			kept = append(kept, item)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,52 @@
+package model
+
+import "time"
+
+// WorkloadRecord is what an engine knows of a workload at one moment. It is
+// shared and must not be changed.
+type WorkloadRecord struct {
+	*Workload
+	Phase Phase
+	// Node is the name of the node that it is on, empty where it is on none.
+	Node string
+	// Devices are the device shares set aside for it on its node (what it
+	// asked for is Workload.Devices).
+	Devices []DeviceShare
+	// Nominated is the node that it waits for, empty for none.
+	Nominated string
+	// PlacedAt is when its node was chosen, or when it started where the
+	// orchestrator says so; zero for a workload on no node.
+	PlacedAt time.Time
+	// CreateIndex and ModifyIndex say which of the engine's transactions made
+	// the record and which last changed it. They only grow; a later
+	// transaction has a greater index.
+	CreateIndex, ModifyIndex uint64
+}
+
+// NodeRecord is what an engine knows of a node at one moment. It is shared and
+// must not be changed.
+type NodeRecord struct {
+	*Node
+	CreateIndex, ModifyIndex uint64
+}
+
+// GroupRecord is what an engine knows of a group at one moment. It is shared
+// and must not be changed.
+type GroupRecord struct {
+	*Group
+	CreateIndex, ModifyIndex uint64
+}
+
+// BudgetRecord is what an engine knows of a budget at one moment. It is shared
+// and must not be changed.
+type BudgetRecord struct {
+	*Budget
+	CreateIndex, ModifyIndex uint64
+}
+
+// NamespaceRecord is what an engine knows of a namespace at one moment. It is
+// shared and must not be changed.
+type NamespaceRecord struct {
+	*Namespace
+	CreateIndex, ModifyIndex uint64
+}

@@ -1,0 +1,121 @@
+package model
+
+import "fmt"
+
+// The values that the enumerated fields may have, in the order in which
+// messages list them.
+var (
+	taintEffects       = []TaintEffect{NoSchedule, PreferNoSchedule, NoExecute}
+	preemptionPolicies = []PreemptionPolicy{PreemptLower, PreemptNever}
+	groupPolicies      = []GroupPolicy{Basic, Gang}
+	disruptionModes    = []DisruptionMode{DisruptSingle, DisruptAll}
+)
+
+// Validate returns all that is wrong with the node as a [*ValidationError], nil
+// where it is valid.
+func (n *Node) Validate() error {
+	var c checker
+	c.notEmpty("name", n.Name)
+	c.noEmptyKey("labels", n.Labels)
+	c.resources("allocatable", &n.Allocatable)
+	c.atLeast("maxWorkloads", n.MaxWorkloads, NoWorkloads)
+	for i := range n.Taints {
+		c.item("taints", i)
+		c.notEmpty("key", n.Taints[i].Key)
+		oneOf(&c, "effect", n.Taints[i].Effect, taintEffects)
+		unlikeEarlier(&c, n.Taints, i, "key and effect", func(a, b *Taint) bool {
+			return a.Key == b.Key && a.Effect == b.Effect
+		})
+		c.leave()
+	}
+	for i := range n.Images {
+		c.item("images", i)
+		c.noEmptyItem("names", n.Images[i].Names)
+		c.atLeast("size", n.Images[i].Size, 0)
+		c.leave()
+	}
+	for i := range n.Devices {
+		c.item("devices", i)
+		c.notEmpty("class", n.Devices[i].Class)
+		c.leave()
+	}
+	return invalid("node", n.Name, c.problems)
+}
+
+// Validate returns all that is wrong with the group as a [*ValidationError],
+// nil where it is valid. Whether its parents form a circle is not seen here.
+func (g *Group) Validate() error {
+	var c checker
+	c.notEmpty("id", g.ID)
+	if g.Parent != "" && g.Parent == g.ID {
+		c.report("parent", "is the group itself")
+	}
+	oneOfOrEmpty(&c, "policy", g.Policy, groupPolicies)
+	switch g.Policy {
+	case Gang:
+		c.atLeast("minCount", int64(g.MinCount), 1)
+	case Basic, "":
+		if g.MinCount != 0 {
+			c.report("minCount", fmt.Sprintf("%d is not 0, and only a Gang has a smallest count", g.MinCount))
+		}
+	}
+	oneOfOrEmpty(&c, "preemption", g.Preemption, preemptionPolicies)
+	oneOfOrEmpty(&c, "disruption", g.Disruption, disruptionModes)
+	return invalid("group", g.ID, c.problems)
+}
+
+// Validate returns all that is wrong with the budget as a [*ValidationError],
+// nil where it is valid.
+func (b *Budget) Validate() error {
+	var c checker
+	c.notEmpty("id", b.ID)
+	c.selector("selector", b.Selector)
+	c.atLeast("allowed", int64(b.Allowed), 0)
+	c.noEmptyItem("displaced", b.Displaced)
+	return invalid("budget", b.ID, c.problems)
+}
+
+// Validate returns all that is wrong with the namespace as a
+// [*ValidationError], nil where it is valid.
+func (n *Namespace) Validate() error {
+	var c checker
+	c.notEmpty("name", n.Name)
+	c.noEmptyKey("labels", n.Labels)
+	return invalid("namespace", n.Name, c.problems)
+}
+
+// Validate returns all that is wrong with the binding as a [*ValidationError],
+// nil where it is valid. Whether the node has the devices is not seen here.
+func (b *Binding) Validate() error {
+	var c checker
+	c.notEmpty("workload", b.Workload)
+	c.notEmpty("node", b.Node)
+	for i, d := range b.Devices {
+		c.item("devices", i)
+		c.atLeast("device", int64(d.Device), 0)
+		c.between("share", d.Share, 1, WholeDevice)
+		c.leave()
+	}
+	return invalid("binding", b.Workload, c.problems)
+}
+
+func (c *checker) resources(field string, r *Resources) {
+	c.enter(field)
+	c.atLeast("cpu", r.CPU, 0)
+	c.atLeast("memory", r.Memory, 0)
+	c.atLeast("ephemeralStorage", r.EphemeralStorage, 0)
+	for i := range r.Scalars {
+		s := &r.Scalars[i]
+		c.item("scalars", i)
+		switch s.Name {
+		case "":
+			c.report("name", "must not be empty")
+		case CPU, Memory, EphemeralStorage:
+			c.report("name", fmt.Sprintf("%q is no scalar, it has a field of its own", s.Name))
+		}
+		c.atLeast("amount", s.Amount, 0)
+		unlikeEarlier(c, r.Scalars, i, "name", func(a, b *Scalar) bool { return a.Name == b.Name })
+		c.leave()
+	}
+	c.leave()
+}

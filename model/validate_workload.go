@@ -1,0 +1,237 @@
+package model
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// The values that the enumerated fields of a workload may have, in the order in
+// which messages list them.
+var (
+	operators           = []Operator{In, NotIn, Exists, DoesNotExist, Gt, Lt}
+	fieldOperators      = []Operator{In, NotIn}
+	tolerationOperators = []TolerationOperator{TolerateEqual, TolerateExists}
+	protocols           = []Protocol{TCP, UDP, SCTP}
+	spreadModes         = []SpreadMode{SpreadRequired, SpreadPreferred}
+	inclusionPolicies   = []InclusionPolicy{Honor, Ignore}
+)
+
+// Validate returns all that is wrong with the workload as a [*ValidationError],
+// nil where it is valid.
+func (w *Workload) Validate() error {
+	var c checker
+	c.notEmpty("id", w.ID)
+	c.noEmptyKey("labels", w.Labels)
+	oneOfOrEmpty(&c, "preemption", w.Preemption, preemptionPolicies)
+	c.resources("requests", &w.Requests)
+	if w.Estimate != nil {
+		c.resources("estimate", w.Estimate)
+	}
+	c.noEmptyKey("nodeSelector", w.NodeSelector)
+	c.nodeAffinity("nodeAffinity", w.NodeAffinity)
+	c.workloadAffinity("affinity", w.Affinity)
+	c.workloadAffinity("antiAffinity", w.AntiAffinity)
+	c.spread("spread", w.Spread)
+	c.tolerations("tolerations", w.Tolerations)
+	c.ports("ports", w.Ports)
+	c.noEmptyItem("images", w.Images)
+	c.deviceRequests("devices", w.Devices)
+	for i := range w.Gates {
+		c.item("gates", i)
+		c.notEmpty("", w.Gates[i])
+		unlikeEarlier(&c, w.Gates, i, "name", func(a, b *string) bool { return *a == *b })
+		c.leave()
+	}
+	return invalid("workload", w.ID, c.problems)
+}
+
+func (c *checker) nodeAffinity(field string, a *NodeAffinity) {
+	if a == nil {
+		return
+	}
+	c.enter(field)
+	if a.Required != nil {
+		c.enter("required")
+		if len(a.Required.Terms) == 0 {
+			c.report("terms", "must have at least one term; without any, no node would do")
+		}
+		for i := range a.Required.Terms {
+			c.item("terms", i)
+			c.nodeTerm(&a.Required.Terms[i])
+			c.leave()
+		}
+		c.leave()
+	}
+	for i := range a.Preferred {
+		c.item("preferred", i)
+		c.weight(a.Preferred[i].Weight)
+		c.nodeTerm(&a.Preferred[i].NodeTerm)
+		c.leave()
+	}
+	c.leave()
+}
+
+func (c *checker) nodeTerm(t *NodeTerm) {
+	for i := range t.Labels {
+		c.item("labels", i)
+		c.requirement(&t.Labels[i])
+		c.leave()
+	}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		c.item("fields", i)
+		if f.Key != FieldName {
+			c.report("key", fmt.Sprintf("%q is not %q, the only field", f.Key, FieldName))
+		}
+		oneOf(c, "operator", f.Operator, fieldOperators)
+		if len(f.Values) != 1 {
+			c.report("values", fmt.Sprintf("must be exactly one value, not %d", len(f.Values)))
+		}
+		c.leave()
+	}
+}
+
+func (c *checker) selector(field string, s *Selector) {
+	if s == nil {
+		return
+	}
+	c.enter(field)
+	for i := range s.Requirements {
+		c.item("requirements", i)
+		c.requirement(&s.Requirements[i])
+		c.leave()
+	}
+	c.leave()
+}
+
+func (c *checker) requirement(r *Requirement) {
+	c.notEmpty("key", r.Key)
+	oneOf(c, "operator", r.Operator, operators)
+	switch r.Operator {
+	case In, NotIn:
+		if len(r.Values) == 0 {
+			c.report("values", string(r.Operator)+" wants at least one value")
+		}
+	case Exists, DoesNotExist:
+		if len(r.Values) != 0 {
+			c.report("values", string(r.Operator)+" wants no values")
+		}
+	case Gt, Lt:
+		c.wholeNumber(r)
+	}
+}
+
+// wholeNumber checks the value of a Gt or Lt.
+func (c *checker) wholeNumber(r *Requirement) {
+	if len(r.Values) != 1 {
+		c.report("values", fmt.Sprintf("%s wants exactly one value, not %d", r.Operator, len(r.Values)))
+		return
+	}
+	if _, err := strconv.ParseInt(r.Values[0], 10, 64); err != nil {
+		c.item("values", 0)
+		c.report("", fmt.Sprintf("%q is not a whole number of 64 bits", r.Values[0]))
+		c.leave()
+	}
+}
+
+func (c *checker) workloadAffinity(field string, a *WorkloadAffinity) {
+	if a == nil {
+		return
+	}
+	c.enter(field)
+	for i := range a.Required {
+		c.item("required", i)
+		c.affinityTerm(&a.Required[i])
+		c.leave()
+	}
+	for i := range a.Preferred {
+		c.item("preferred", i)
+		c.weight(a.Preferred[i].Weight)
+		c.affinityTerm(&a.Preferred[i].AffinityTerm)
+		c.leave()
+	}
+	c.leave()
+}
+
+// affinityTerm does not mind an empty name in Namespaces: workloads may be in
+// the nameless namespace.
+func (c *checker) affinityTerm(t *AffinityTerm) {
+	c.selector("selector", t.Selector)
+	c.selector("namespaceSelector", t.NamespaceSelector)
+	c.notEmpty("topologyKey", t.TopologyKey)
+}
+
+func (c *checker) weight(weight int32) { c.between("weight", int64(weight), 1, 100) }
+
+// spread does not mind a label that is in MatchLabelKeys and in the selector:
+// Kubernetes' API server itself stores constraints like that.
+func (c *checker) spread(field string, constraints []SpreadConstraint) {
+	for i := range constraints {
+		s := &constraints[i]
+		c.item(field, i)
+		c.notEmpty("topologyKey", s.TopologyKey)
+		c.atLeast("maxSkew", int64(s.MaxSkew), 1)
+		oneOf(c, "mode", s.Mode, spreadModes)
+		c.selector("selector", s.Selector)
+		c.atLeast("minDomains", int64(s.MinDomains), 0)
+		if s.MinDomains > 0 && s.Mode != SpreadRequired {
+			c.report("minDomains", "only has a meaning where mode is "+string(SpreadRequired))
+		}
+		oneOfOrEmpty(c, "nodeAffinityPolicy", s.NodeAffinityPolicy, inclusionPolicies)
+		oneOfOrEmpty(c, "nodeTaintsPolicy", s.NodeTaintsPolicy, inclusionPolicies)
+		if len(s.MatchLabelKeys) > 0 && s.Selector == nil {
+			c.report("matchLabelKeys", "has no selector to be added to")
+		}
+		c.noEmptyItem("matchLabelKeys", s.MatchLabelKeys)
+		unlikeEarlier(c, constraints, i, "topology key and mode", func(a, b *SpreadConstraint) bool {
+			return a.TopologyKey == b.TopologyKey && a.Mode == b.Mode
+		})
+		c.leave()
+	}
+}
+
+func (c *checker) tolerations(field string, tolerations []Toleration) {
+	for i := range tolerations {
+		t := &tolerations[i]
+		c.item(field, i)
+		oneOfOrEmpty(c, "operator", t.Operator, tolerationOperators)
+		if t.Key == "" && (t.Operator == "" || t.Operator == TolerateEqual) {
+			c.report("key", "may only be empty, for every key, where operator is "+string(TolerateExists))
+		}
+		if t.Value != "" && t.Operator == TolerateExists {
+			c.report("value", "must be empty where operator is "+string(TolerateExists))
+		}
+		oneOfOrEmpty(c, "effect", t.Effect, taintEffects)
+		c.leave()
+	}
+}
+
+// ports takes the empty protocol for TCP. An empty address and AllAddresses
+// are not taken for duplicates of each other, nor is a single address for one
+// of all addresses: a workload is not in its own way.
+func (c *checker) ports(field string, ports []HostPort) {
+	for i := range ports {
+		c.item(field, i)
+		oneOfOrEmpty(c, "protocol", ports[i].Protocol, protocols)
+		c.between("port", int64(ports[i].Port), 1, 65535)
+		unlikeEarlier(c, ports, i, "address, protocol and port", func(a, b *HostPort) bool {
+			return a.IP == b.IP && a.Port == b.Port && a.protocol() == b.protocol()
+		})
+		c.leave()
+	}
+}
+
+func (c *checker) deviceRequests(field string, requests []DeviceRequest) {
+	for i := range requests {
+		r := &requests[i]
+		c.item(field, i)
+		c.notEmpty("class", r.Class)
+		c.atLeast("count", r.Count, 1)
+		if r.Count > 1 && r.Share >= 1 && r.Share < WholeDevice {
+			c.report("count", fmt.Sprintf("%d must be 1 where share is less than a whole device", r.Count))
+		}
+		c.between("share", r.Share, 1, WholeDevice)
+		c.noEmptyItem("models", r.Models)
+		c.leave()
+	}
+}
