@@ -1,6 +1,10 @@
 package extpoints
 
-import "github.com/berth-project/berth/model"
+import (
+	"strings"
+
+	"github.com/berth-project/berth/model"
+)
 
 // Resource is the kind of object that an event is about.
 type Resource string
@@ -49,6 +53,27 @@ const (
 	AllActions = Update | Add | Delete
 )
 
+var actionNames = []string{"Add", "Delete", "UpdateNodeAllocatable", "UpdateNodeLabel", "UpdateNodeTaint",
+	"UpdateNodeDevices", "UpdateWorkloadLabel", "UpdateWorkloadScaleDown", "UpdateWorkloadScaleUp",
+	"UpdateWorkloadToleration", "UpdateWorkloadGatesEliminated", "UpdateOther"}
+
+// String names the action; a union is joined with "|".
+func (a Action) String() string {
+	switch a {
+	case AllActions:
+		return "All"
+	case Update:
+		return "Update"
+	}
+	var names []string
+	for i, name := range actionNames {
+		if a&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, "|")
+}
+
 // ClusterEvent is a kind of change that may make a waiting workload
 // schedulable. In registrations Action may be a union.
 type ClusterEvent struct {
@@ -57,6 +82,14 @@ type ClusterEvent struct {
 	// Label is what logs and listeners call the event; empty: made up from
 	// the other two.
 	Label string
+}
+
+// String returns the label, or one made up from the kind and the action.
+func (e ClusterEvent) String() string {
+	if e.Label != "" {
+		return e.Label
+	}
+	return string(e.Resource) + "/" + e.Action.String()
 }
 
 // Matches reports whether an incoming event is one that e registers for, by

@@ -65,7 +65,8 @@ type NodeInfo struct {
 	EstimatedMemory int64
 	// Ports are the host ports in use.
 	Ports PortSet
-	// Images are the images on the node by normalised name.
+	// Images are the images on the node by each of the names that the node
+	// gives them.
 	Images map[string]ImageState
 	// DeviceFree is what is left of each device in thousandths, by index.
 	DeviceFree []int64

@@ -1,0 +1,130 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/berth-project/berth/extpoints"
+)
+
+// NoBackoff as [Config].MaxBackoff turns backoff off: a workload that is worth
+// another attempt is active at once.
+const NoBackoff time.Duration = -1
+
+// Config is what a queue is made of. The zero value of each field but Less
+// stands for its default.
+type Config struct {
+	// InitialBackoff is how long a workload is kept back after its first
+	// failed attempt; it doubles with each further one. Default 1s.
+	InitialBackoff time.Duration
+	// MaxBackoff is the longest backoff, or NoBackoff. Default 10s.
+	MaxBackoff time.Duration
+	// MaxInUnschedulable is how long a workload waits for an event before it
+	// is tried again without one, in case a plugin did not ask for the event
+	// that would have helped. Default 5m.
+	MaxInUnschedulable time.Duration
+	// UnschedulableFlushInterval is how often workloads are checked against
+	// MaxInUnschedulable, at whole multiples of it. Default 30s.
+	UnschedulableFlushInterval time.Duration
+	// OrderingWindow is the grain of backoff: the ends of backoffs are cut to
+	// whole windows, and workloads of the same window are ordered as the
+	// active ones are. It is also how often completed backoffs are flushed, at
+	// whole multiples of it. Default 1s.
+	OrderingWindow time.Duration
+	// NoPopFromBackoff: Pop never takes a workload that is still backing off.
+	// The ends of backoffs are then not cut to windows, and the gates are asked
+	// when a workload leaves backoff, not when it enters. Default false: when
+	// nothing is active, Pop takes the one whose backoff ends first.
+	NoPopFromBackoff bool
+
+	// Less orders the active workloads; it must be a strict weak order.
+	// Required.
+	Less func(a, b *extpoints.Queued) bool
+	// PreEnqueue holds each profile's gates, in the order in which they are
+	// asked. Profiles are named as in Workload.Profile; where that may
+	// be empty, so must be a name here and in Hints. Default none.
+	PreEnqueue map[string][]extpoints.PreEnqueuePlugin
+	// Hints says for each profile which plugins want to know of which events.
+	// A plugin without an entry never wakes a workload. A profile without an
+	// entry has all its workloads woken by any event that another profile
+	// cares for. Default none.
+	Hints map[string][]PluginHints
+
+	// OnMove is told of every move from one place to another. It must not call
+	// the queue. Default: nobody is told.
+	OnMove func(Move)
+	// OnHintError is told when a hint fails (which counts as "queue"). It must
+	// not call the queue. Default: nobody is told.
+	OnHintError func(id, plugin string, err error)
+	// OnGateError is told when a PreEnqueue plugin fails (which gates). It must
+	// not call the queue. Default: nobody is told.
+	OnGateError func(id, plugin string, err error)
+}
+
+// PluginHints are the events that a plugin registered for. A plugin that
+// rejects workloads but registers nothing is never asked; whoever fills in the
+// configuration must give plugins without [extpoints.EnqueueExtensions] the
+// registration for everything.
+type PluginHints struct {
+	Plugin string
+	Events []extpoints.EventHint
+}
+
+// WithDefaults returns a copy in which defaults stand in for zero values.
+func (c Config) WithDefaults() Config {
+	orElse := func(d *time.Duration, value time.Duration) {
+		if *d == 0 {
+			*d = value
+		}
+	}
+	orElse(&c.InitialBackoff, time.Second)
+	orElse(&c.MaxBackoff, 10*time.Second)
+	orElse(&c.MaxInUnschedulable, 5*time.Minute)
+	orElse(&c.UnschedulableFlushInterval, 30*time.Second)
+	orElse(&c.OrderingWindow, time.Second)
+	return c
+}
+
+// Validate reports everything that is wrong, nil if nothing is. It expects a
+// configuration with defaults.
+func (c Config) Validate() error {
+	var problems []error
+	wrong := func(format string, args ...any) {
+		problems = append(problems, fmt.Errorf("queue: "+format, args...))
+	}
+	positive := func(name string, d time.Duration) {
+		if d <= 0 {
+			wrong("%s is %v, must be more than 0", name, d)
+		}
+	}
+	positive("InitialBackoff", c.InitialBackoff)
+	positive("MaxInUnschedulable", c.MaxInUnschedulable)
+	positive("UnschedulableFlushInterval", c.UnschedulableFlushInterval)
+	positive("OrderingWindow", c.OrderingWindow)
+	if c.MaxBackoff != NoBackoff && c.MaxBackoff < c.InitialBackoff {
+		wrong("MaxBackoff is %v, must be NoBackoff or at least InitialBackoff, %v", c.MaxBackoff, c.InitialBackoff)
+	}
+	if c.Less == nil {
+		wrong("Less is missing")
+	}
+	for profile, gates := range c.PreEnqueue {
+		for i, gate := range gates {
+			if gate == nil {
+				wrong("PreEnqueue[%q][%d] is nil", profile, i)
+			}
+		}
+	}
+	for profile, hints := range c.Hints {
+		seen := make(map[string]bool, len(hints))
+		for i, h := range hints {
+			if h.Plugin == "" {
+				wrong("Hints[%q][%d] has no plugin", profile, i)
+			} else if seen[h.Plugin] {
+				wrong("Hints[%q] has plugin %q twice", profile, h.Plugin)
+			}
+			seen[h.Plugin] = true
+		}
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,68 @@
+// Package queue holds the workloads that wait to be scheduled and says which
+// one is next, which ones must wait, and what each one waits for. The rules and
+// the numbers are those of kube-scheduler (pkg/scheduler/backend/queue, 1.37.1)
+// in its default configuration.
+//
+// A waiting workload is in exactly one place:
+//
+//	Active         ready; ordered by the profile's QueueSort plugin
+//	Backoff        failed a short while ago; ready when its backoff is over,
+//	               or earlier, when nothing else is active
+//	ErrorBackoff   the same after an error, but never taken early
+//	Unschedulable  rejected; waits for an event that a rejecting plugin asked
+//	               for, or for the timeout
+//	Gated          turned away by a PreEnqueue plugin, waits like the above
+//	InFlight       popped; an attempt is under way
+//
+// The loop that uses it:
+//
+//	q.Add(now, w)                     // for each new workload
+//	for {
+//		it, ok := q.Pop(now)          // take the next one
+//		...                           // decide
+//		q.Done(it.ID())        // it has a node and will not come back, or
+//		q.AddUnschedulable(now, it, rejectedBy, pendingOn)
+//	}
+//	q.Move(now, &change, nil)         // for each change in the cluster
+//	q.Tick(now)                       // when NextDue says so
+//
+// Between Pop and Done the queue remembers all events, so that one that arrives
+// during an attempt is not lost on the workload it would have helped: after a
+// failed attempt they are played back.
+//
+// The package is a pure state machine: it starts no goroutine, takes no lock,
+// reads no clock and draws no random number. The same calls with the same times
+// give the same answers.
+//
+// # Order where kube-scheduler leaves it open
+//
+// kube-scheduler walks Go maps in several places, so that any order is right.
+// Here the order is fixed, and always one that it could have had:
+//
+//   - waiting workloads are offered an event in the order in which they became
+//     unschedulable or gated (a workload that is gated again goes to the end);
+//   - workloads that time out together move in the order of the time since when
+//     they wait, and then as above;
+//   - PreEnqueue plugins run in the order of the configuration, after the one
+//     that gated the workload the last time;
+//   - hints are asked of the pending plugins first, since their yes settles the
+//     matter, then of the rejecting ones, each in the order in which the failed
+//     attempt named them;
+//   - Activate goes by the order of its arguments.
+//
+// # Where it differs from kube-scheduler
+//
+//   - A workload is known by its ID alone, where kube-scheduler has a name for
+//     the queues and a UID for what is in flight.
+//   - The two periodic flushes run at whole multiples of their interval, as if
+//     it had been started at such a moment. What a flush moves is judged as of
+//     that moment, so that ticks in between change nothing.
+//   - Delete also covers a workload in flight: it does not come back after its
+//     attempt. kube-scheduler leaves that check to its failure handler.
+//   - Update stops at the first kind of update that is worth another attempt.
+//     kube-scheduler goes on if a gate shuts, to the same end, and with popping
+//     from backoff off also if the workload backs off, which could leave it in
+//     two places.
+//   - Add of a workload that waits already replaces it, wherever it is.
+//   - Nominations are not kept here: they are facts about workloads.
+package queue

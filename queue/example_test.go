@@ -1,0 +1,56 @@
+package queue_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
+)
+
+// A workload does not fit and waits. A new node wakes it, and when its backoff
+// is over it is tried again.
+func Example() {
+	nodeAdded := extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Add}
+	q, err := queue.New(queue.Config{
+		Less: func(a, b *extpoints.Queued) bool { return a.Timestamp.Before(b.Timestamp) },
+		Hints: map[string][]queue.PluginHints{
+			"": {{Plugin: "NodeResourcesFit", Events: []extpoints.EventHint{{Event: nodeAdded}}}},
+		},
+		// The example is about the timer; see Config for what Pop does else.
+		NoPopFromBackoff: true,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+	q.Add(now, &extpoints.WorkloadInfo{Workload: &model.Workload{ID: "web"}})
+	it, _ := q.Pop(now)
+	q.AddUnschedulable(now, it, []string{"NodeResourcesFit"}, nil)
+	fmt.Println(show(q))
+
+	q.Move(now, &extpoints.Change{Event: nodeAdded, NewNode: &model.Node{Name: "n1"}}, nil)
+	fmt.Println(show(q))
+
+	now, _ = q.NextDue(now)
+	q.Tick(now)
+	fmt.Println(show(q))
+
+	it, _ = q.Pop(now)
+	fmt.Println(show(q))
+	q.Done(it.ID()) // this time it fits
+
+	// Output:
+	// Unschedulable after 1 attempts, because of [NodeResourcesFit]
+	// Backoff after 1 attempts, because of [NodeResourcesFit]
+	// Active after 1 attempts, because of [NodeResourcesFit]
+	// InFlight after 2 attempts, because of [NodeResourcesFit]
+}
+
+func show(q *queue.Queue) string {
+	p, _ := q.Position("web")
+	return fmt.Sprintf("%s after %d attempts, because of %v", p.Place, p.Attempts, p.UnschedulablePlugins)
+}

@@ -1,0 +1,75 @@
+package queue
+
+import (
+	"slices"
+
+	"github.com/berth-project/berth/extpoints"
+)
+
+// gating says whether a move to the active ones asks the gates.
+type gating bool
+
+const (
+	askGates  gating = true
+	skipGates gating = false
+)
+
+// gatesAfterBackoff: with popping from backoff on, an item was let in by the
+// gates when its backoff began.
+func (q *Queue) gatesAfterBackoff() gating { return gating(q.cfg.NoPopFromBackoff) }
+
+// pass asks the PreEnqueue plugins, first the one that gated the item the last
+// time, since it is the likeliest to do so again, then the others. The first
+// that does not say Success gates the item and joins the plugins that must
+// change their mind; it stays among them after it has let the item pass, until
+// the next failed attempt.
+func (q *Queue) pass(it *Item) bool {
+	gates := q.cfg.PreEnqueue[it.Workload.Profile]
+	last := it.GatingPlugin
+	if last != "" {
+		for _, gate := range gates {
+			if gate.Name() == last && !q.ask(it, gate) {
+				return false
+			}
+		}
+	}
+	for _, gate := range gates {
+		if gate.Name() != last && !q.ask(it, gate) {
+			return false
+		}
+	}
+	it.GatingPlugin, it.Gate = "", nil
+	return true
+}
+
+func (q *Queue) ask(it *Item, gate extpoints.PreEnqueuePlugin) bool {
+	status := gate.PreEnqueue(it.Workload)
+	if status.IsSuccess() {
+		return true
+	}
+	name := gate.Name()
+	it.GatingPlugin, it.Gate = name, status.WithPlugin(name)
+	if !slices.Contains(it.UnschedulablePlugins, name) {
+		it.UnschedulablePlugins = append(it.UnschedulablePlugins, name)
+		q.resolve(it)
+	}
+	if status.Code() == extpoints.Error && q.cfg.OnGateError != nil {
+		q.cfg.OnGateError(it.ID(), name, status.AsError())
+	}
+	return false
+}
+
+// mayOpen reports whether an event can help an item as far as its gate is
+// concerned: it is not gated, or its gating plugin asked for the event (in
+// whichever profile), or the event is for everybody.
+func (q *Queue) mayOpen(it *Item, event extpoints.ClusterEvent) bool {
+	if it.GatingPlugin == "" || event.IsWildcard() {
+		return true
+	}
+	for _, r := range q.hints.byPlugin[it.GatingPlugin] {
+		if r.matches(event) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,121 @@
+package queue
+
+import (
+	"slices"
+	"time"
+
+	"github.com/berth-project/berth/extpoints"
+)
+
+// Place is where the queue has a workload.
+type Place uint8
+
+// The places. They are explained in the package comment.
+const (
+	None Place = iota // not in the queue
+	Active
+	Backoff
+	ErrorBackoff
+	Unschedulable
+	Gated
+	InFlight
+
+	places
+)
+
+var placeNames = [places]string{"None", "Active", "Backoff", "ErrorBackoff", "Unschedulable", "Gated", "InFlight"}
+
+// String returns the place's name.
+func (p Place) String() string {
+	if p < places {
+		return placeNames[p]
+	}
+	return "Place(invalid)"
+}
+
+// Item is a workload with its history in the queue. Whoever gets one may read
+// its fields, and must not change or copy it. While it is in flight the queue
+// leaves the fields as they are.
+type Item struct {
+	// Queued is what the order of the active workloads is made from.
+	extpoints.Queued
+	// Info is the workload as it was when it was popped, or when it last
+	// changed while waiting.
+	Info *extpoints.WorkloadInfo
+	// ActiveAt is when it first became active; zero for one that never did.
+	ActiveAt time.Time
+
+	// UnschedulableCount is how many attempts ended in a rejection.
+	UnschedulableCount int
+	// ConsecutiveErrors is how many attempts ended in an error, since the last
+	// that ended in a rejection. While it is not 0 it, and not the other count,
+	// sets the length of the backoff.
+	ConsecutiveErrors int
+	// BackoffExpiration is when the backoff of the last failed attempt ends;
+	// zero where there is none.
+	BackoffExpiration time.Time
+
+	// UnschedulablePlugins rejected it in the last attempt, or gated it since.
+	// No name occurs twice.
+	UnschedulablePlugins []string
+	// PendingPlugins rejected it in the last attempt with Pending.
+	PendingPlugins []string
+
+	// GatingPlugin is the plugin that gates it, empty where none does.
+	GatingPlugin string
+	// Gate is what that plugin said.
+	Gate *extpoints.Status
+
+	// Flushed: its last way out of unschedulable was the timeout, not an event.
+	// If it now fits, some plugin did not ask for the event that mattered.
+	Flushed bool
+	// FlushedAt is when that was; zero for never since the last attempt.
+	FlushedAt time.Time
+
+	place Place
+	index int    // in the heap of its place
+	seq   uint64 // when it was parked: order among the unschedulable and gated
+	// rejectors link it to the registrations of the plugins that it waits for,
+	// pending ones first.
+	rejectors []rejector
+	flight    flight
+}
+
+// ID is the workload's ID.
+func (it *Item) ID() string { return it.Workload.ID }
+
+// setWorkload puts a new version of the workload in place.
+func (it *Item) setWorkload(w *extpoints.WorkloadInfo) {
+	it.Info = w
+	it.Workload = w.Workload
+	it.Priority = w.Priority
+}
+
+// waitsSince is the time from which the timeout for unschedulable workloads
+// runs.
+func (it *Item) waitsSince() time.Time {
+	if it.FlushedAt.After(it.Timestamp) {
+		return it.FlushedAt
+	}
+	return it.Timestamp
+}
+
+// rejected reports whether it is some plugin that keeps the item waiting, and
+// not an error.
+func (it *Item) rejected() bool {
+	return len(it.UnschedulablePlugins) > 0 || len(it.PendingPlugins) > 0
+}
+
+// set returns a copy of names without repetitions.
+func set(names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	s := make([]string, 0, len(names))
+	for _, n := range names {
+		if !slices.Contains(s, n) {
+			s = append(s, n)
+		}
+	}
+	return s
+}

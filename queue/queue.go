@@ -1,0 +1,296 @@
+package queue
+
+import (
+	"time"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// Queue is the scheduling queue. It has no lock: it is used by one goroutine at
+// a time, and so are the items it hands out, except that an item in flight may
+// be read by the goroutine that works on the attempt.
+//
+// The times that the methods are given must not go backwards.
+type Queue struct {
+	cfg   Config
+	hints hints
+
+	// waiting has every item that is in one of the four structures below it.
+	waiting       map[string]*Item
+	active        heap
+	backoff       heap
+	errorBackoff  heap
+	unschedulable unschedulable
+
+	inFlight inFlight
+
+	// Kept between calls to save the allocation; empty in between.
+	matched []*registration
+	picked  []*Item
+}
+
+// New makes a queue. Defaults stand in for zero values of the configuration.
+func New(cfg Config) (*Queue, error) {
+	cfg = cfg.WithDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	q := &Queue{
+		cfg:      cfg,
+		hints:    newHints(cfg.Hints),
+		waiting:  make(map[string]*Item),
+		inFlight: inFlight{byID: make(map[string]*Item)},
+	}
+	q.active.less = func(a, b *Item) bool { return cfg.Less(&a.Queued, &b.Queued) }
+	q.errorBackoff.less = expiresBefore
+	q.backoff.less = expiresBefore
+	if !cfg.NoPopFromBackoff {
+		q.backoff.less = func(a, b *Item) bool {
+			if !a.BackoffExpiration.Equal(b.BackoffExpiration) {
+				return expiresBefore(a, b)
+			}
+			return cfg.Less(&a.Queued, &b.Queued)
+		}
+	}
+	q.unschedulable.timeouts.less = waitsLonger
+	return q, nil
+}
+
+// Move is a workload going from one place to another.
+type Move struct {
+	ID       string
+	From, To Place
+	// Event is what moved it: a change in the cluster, or one of the labels
+	// below without a kind of object.
+	Event extpoints.ClusterEvent
+	// Plugin is the one whose hint or gate decided, empty where none did.
+	Plugin string
+	// At is the time that the call was given; zero for Deleted and Finished,
+	// whose calls are given none.
+	At time.Time
+}
+
+// Labels of events that are no change in the cluster. Those that exist there
+// are named as in kube-scheduler (pkg/scheduler/framework/events.go, 1.37.1).
+const (
+	ScheduleAttemptFailure = "ScheduleAttemptFailure" // AddUnschedulable
+	BackoffComplete        = "BackoffComplete"        // Tick
+	UnschedulableTimeout   = "UnschedulableTimeout"   // Tick
+	ForceActivate          = "ForceActivate"          // Activate
+	PopFromBackoffQ        = "PopFromBackoffQ"        // Pop, when nothing was active
+	Popped                 = "Popped"                 // Pop
+	Discarded              = "Discarded"              // Pop, of one already in flight
+	Deleted                = "Deleted"                // Delete
+	Finished               = "Finished"               // Done
+)
+
+// cause is why an item moves: the part of a Move that is handed down.
+type cause struct {
+	event  extpoints.ClusterEvent
+	plugin string
+	at     time.Time
+}
+
+func labelled(label string, now time.Time) cause {
+	return cause{event: extpoints.ClusterEvent{Label: label}, at: now}
+}
+
+// Add takes in a new workload: it becomes active, or gated. One that waits
+// under the same ID is replaced. While one of the same ID is in flight the new
+// one is not popped: Pop drops it, and the attempt under way stands for it.
+func (q *Queue) Add(now time.Time, w *extpoints.WorkloadInfo) {
+	if old := q.waiting[w.ID]; old != nil {
+		q.take(old)
+		q.settle(old, None, labelled(Deleted, now))
+	}
+	it := new(Item)
+	it.setWorkload(w)
+	it.Timestamp = now
+	it.AddedAt = now
+	q.toActive(it, cause{event: WorkloadAdded, at: now}, askGates)
+}
+
+// Update tells of a new version of a workload that is on no node. One that is
+// active or backing off is replaced where it is; for one that is unschedulable
+// or gated the hints decide whether the change is worth another attempt; one in
+// flight gets the new version after the attempt, and the change is played back
+// then. One that is unknown is added.
+func (q *Queue) Update(now time.Time, old, new *extpoints.WorkloadInfo) {
+	if f := q.inFlight.byID[new.ID]; f != nil {
+		f.flight.latest = new
+		for _, event := range targetEvents(old, new) {
+			q.inFlight.record(extpoints.Change{Event: event, OldWorkload: old, NewWorkload: new})
+		}
+		return
+	}
+	it := q.waiting[new.ID]
+	if it == nil {
+		q.Add(now, new)
+		return
+	}
+	switch it.place {
+	case Active, Backoff, ErrorBackoff:
+		it.setWorkload(new)
+		q.heapOf(it.place).fix(it)
+	default:
+		q.updateParked(now, it, old, new)
+	}
+}
+
+// updateParked is Update for an unschedulable or gated item. The first event
+// that is worth another attempt settles it: if a gate turns the item away, it
+// would do so again on the next one.
+func (q *Queue) updateParked(now time.Time, it *Item, old, new *extpoints.WorkloadInfo) {
+	moved := it.Info.Profile != new.Profile
+	it.setWorkload(new)
+	if moved { // other registrations
+		q.take(it)
+		q.resolve(it)
+		q.unschedulable.insert(it)
+	}
+	for _, event := range targetEvents(old, new) {
+		c := extpoints.Change{Event: event, OldWorkload: old, NewWorkload: new}
+		verdict, plugin := q.worth(it, &c)
+		if verdict == skip {
+			continue
+		}
+		q.take(it)
+		q.requeue(it, verdict, cause{event: event, plugin: plugin, at: now})
+		return
+	}
+}
+
+// Delete takes the workload out of the queue, wherever it is. If it is in
+// flight it does not come back after the attempt.
+func (q *Queue) Delete(id string) {
+	if it := q.waiting[id]; it != nil {
+		q.take(it)
+		q.settle(it, None, labelled(Deleted, time.Time{}))
+	}
+	if f := q.inFlight.byID[id]; f != nil {
+		f.flight.deleted = true
+	}
+}
+
+// Activate makes the workloads active at once if they back off or are
+// unschedulable; gates still hold. For one in flight the wish is kept until the
+// attempt has failed, and then counts as an event that every plugin asked for.
+// All others are left alone.
+func (q *Queue) Activate(now time.Time, ids ...string) {
+	for _, id := range ids {
+		if it := q.waiting[id]; it != nil && it.place != Active {
+			q.activate(now, it)
+		} else if f := q.inFlight.byID[id]; f != nil {
+			q.inFlight.record(extpoints.Change{Event: forceActivate, NewWorkload: f.flight.latest})
+		}
+	}
+}
+
+func (q *Queue) activate(now time.Time, it *Item) {
+	gates := askGates
+	if it.place == Backoff || it.place == ErrorBackoff {
+		gates = q.gatesAfterBackoff()
+	}
+	q.take(it)
+	q.toActive(it, labelled(ForceActivate, now), gates)
+}
+
+// Move offers a change to all unschedulable and gated workloads for which
+// preCheck holds (nil: all); those for which it is worth another attempt leave.
+// If any workload is in flight the change is remembered for it, whatever
+// preCheck says. The change may be reused after the call.
+func (q *Queue) Move(now time.Time, c *extpoints.Change, preCheck func(*model.Workload) bool) {
+	if !q.match(c.Event) {
+		return
+	}
+	q.collect(c, preCheck)
+	for _, it := range q.picked {
+		verdict, plugin := q.worth(it, c)
+		if verdict == skip {
+			continue
+		}
+		q.take(it)
+		q.requeue(it, verdict, cause{event: c.Event, plugin: plugin, at: now})
+	}
+	q.release()
+	q.inFlight.recordIfAny(c)
+}
+
+// Tick does the periodic work that is due: it ends the backoffs that are over,
+// and wakes the unschedulable workloads that have waited too long.
+func (q *Queue) Tick(now time.Time) {
+	q.flushBackoff(now)
+	q.flushUnschedulable(now)
+}
+
+// NextDue is when Tick next has something to do, not before now; false if it
+// has nothing to wait for. Every other call may change the answer.
+func (q *Queue) NextDue(now time.Time) (time.Time, bool) {
+	var due time.Time
+	consider := func(at time.Time) {
+		if due.IsZero() || at.Before(due) {
+			due = at
+		}
+	}
+	for _, h := range []*heap{&q.backoff, &q.errorBackoff} {
+		if it := h.first(); it != nil {
+			consider(nextMultiple(it.BackoffExpiration, q.cfg.OrderingWindow))
+		}
+	}
+	if it := q.unschedulable.timeouts.first(); it != nil {
+		consider(nextMultiple(it.waitsSince().Add(q.cfg.MaxInUnschedulable), q.cfg.UnschedulableFlushInterval))
+	}
+	if due.IsZero() {
+		return time.Time{}, false
+	}
+	if due.Before(now) {
+		due = now
+	}
+	return due, true
+}
+
+// nextMultiple is the first whole multiple of d after t.
+func nextMultiple(t time.Time, d time.Duration) time.Time {
+	return t.Truncate(d).Add(d)
+}
+
+// take removes a waiting item from its structure. It.place still says where it
+// was, for the settle that must follow.
+func (q *Queue) take(it *Item) {
+	if h := q.heapOf(it.place); h != nil {
+		h.remove(it)
+	} else {
+		q.unschedulable.remove(it)
+	}
+}
+
+// settle records that an item is now in a place, and tells of the move.
+func (q *Queue) settle(it *Item, to Place, why cause) {
+	from := it.place
+	it.place = to
+	switch {
+	case to == None || to == InFlight:
+		if from != None && from != InFlight {
+			delete(q.waiting, it.ID())
+		}
+	case from == None || from == InFlight:
+		q.waiting[it.ID()] = it
+	}
+	if from != to && q.cfg.OnMove != nil {
+		q.cfg.OnMove(Move{ID: it.ID(), From: from, To: to, Event: why.event, Plugin: why.plugin, At: why.at})
+	}
+}
+
+// heapOf is the heap of a place, nil for unschedulable and gated.
+func (q *Queue) heapOf(p Place) *heap {
+	switch p {
+	case Active:
+		return &q.active
+	case Backoff:
+		return &q.backoff
+	case ErrorBackoff:
+		return &q.errorBackoff
+	}
+	return nil
+}
