@@ -1,0 +1,183 @@
+package snapshot
+
+import (
+	"slices"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// ghost is a node that is not there, or not there any more, and the workloads
+// that are said to be on it. Its Node is nil. It exists while it has workloads.
+type ghost struct {
+	tok  *token
+	info *extpoints.NodeInfo
+}
+
+// PutNode adds the node, or puts it in place of the one of the same name. The
+// workloads that are on it, or were placed on it before it came, are kept.
+func (v *View) PutNode(n *model.Node) {
+	if place, ok := v.find(n.Name); ok {
+		v.replaceNode(place, n)
+	} else {
+		v.addNode(n)
+	}
+}
+
+func (v *View) replaceNode(place int, n *model.Node) {
+	info := v.change(place)
+	if old := info.Node.Zone; old != n.Zone {
+		slot, _ := v.slots.get(n.Name)
+		l := v.ownLayout()
+		l.leave(old, slot)
+		l.join(n.Zone, slot)
+	}
+	states := imagesOf(n)
+	v.countImages(info.Images, states)
+	if !sameImages(info.Node.Images, n.Images) {
+		info.Images = states
+		v.chunks[place>>chunkBits].images[place&chunkMask] = 0
+	}
+	info.SetNode(n)
+	v.changed(place)
+}
+
+func sameImages(a, b []model.NodeImage) bool {
+	return slices.EqualFunc(a, b, func(x, y model.NodeImage) bool {
+		return x.Size == y.Size && slices.Equal(x.Names, y.Names)
+	})
+}
+
+func (v *View) addNode(n *model.Node) {
+	l := v.ownLayout()
+	slot, ok := v.slots.get(n.Name)
+	if !ok { // else it was removed since the last settling and gets its place back
+		slot = l.newSlot(v.places)
+		v.slots.set(l.tok, n.Name, slot)
+		v.places++
+	}
+	l.join(n.Zone, slot)
+	place := int(l.place[slot])
+	v.live++
+	if place < v.settled {
+		v.gone--
+	} else {
+		v.added++
+	}
+	v.grow(place)
+	c := v.ownChunk(place)
+	info := v.conjure(n)
+	info.Images = imagesOf(n)
+	v.countImages(nil, info.Images)
+	v.put(c, place, info)
+	c.images[place&chunkMask] = 0
+	v.changed(place)
+}
+
+// grow makes room for a place right behind the others.
+func (v *View) grow(place int) {
+	if place>>chunkBits < len(v.chunks) {
+		return
+	}
+	if tok := v.own(); v.chunksTok != tok {
+		v.chunks, v.chunksTok = slices.Clone(v.chunks), tok
+	}
+	v.chunks = append(v.chunks, &chunk{tok: v.tok})
+}
+
+// RemoveNode removes the node of the name, if there is one. The workloads on it
+// are remembered until they are removed, and are there again when the node
+// comes back.
+func (v *View) RemoveNode(name string) {
+	place, ok := v.find(name)
+	if !ok {
+		return
+	}
+	slot, _ := v.slots.get(name)
+	info := v.info(place)
+	v.ownLayout().leave(info.Node.Zone, slot)
+	v.countImages(info.Images, nil)
+	if len(info.Workloads) > 0 {
+		info = v.change(place)
+		info.Node, info.Images, info.DeviceFree = nil, nil, nil
+		v.ghosts.set(v.tok, name, &ghost{tok: v.tok, info: info})
+	}
+	v.put(v.ownChunk(place), place, nil)
+	v.removed = append(v.removed, name)
+	v.live--
+	if place < v.settled {
+		v.gone++
+	} else {
+		v.added--
+	}
+}
+
+// Place puts the workload on the node, which need not be there. A workload that
+// is on the node already must not be placed on it again; see Replace.
+func (v *View) Place(w *extpoints.WorkloadInfo, node string) {
+	if place, ok := v.find(node); ok {
+		v.change(place).AddWorkload(w)
+		v.changed(place)
+		return
+	}
+	v.haunt(node).AddWorkload(w)
+}
+
+// Unplace takes the workload of the ID off the node. It does nothing where it
+// is not there.
+func (v *View) Unplace(id, node string) {
+	if place, ok := v.find(node); ok {
+		if holds(v.info(place), id) {
+			v.change(place).RemoveWorkload(id)
+			v.changed(place)
+		}
+		return
+	}
+	if g, ok := v.ghosts.get(node); !ok || !holds(g.info, id) {
+		return
+	}
+	if info := v.haunt(node); info.RemoveWorkload(id) && len(info.Workloads) == 0 {
+		v.ghosts.unset(v.own(), node)
+	}
+}
+
+// Replace puts the workload on the node in place of the one of the same ID,
+// which may be missing. As in kube-scheduler that is a removal and an addition:
+// another workload may move into the old one's place, and w comes last.
+func (v *View) Replace(w *extpoints.WorkloadInfo, node string) {
+	v.Unplace(w.ID, node)
+	v.Place(w, node)
+}
+
+func holds(info *extpoints.NodeInfo, id string) bool {
+	return slices.ContainsFunc(info.Workloads, func(w *extpoints.WorkloadInfo) bool { return w.ID == id })
+}
+
+// haunt returns the info of the ghost of the name, ready to be changed; it is
+// new where there is no ghost yet.
+func (v *View) haunt(name string) *extpoints.NodeInfo {
+	tok := v.own()
+	g, ok := v.ghosts.get(name)
+	switch {
+	case !ok:
+		g = &ghost{tok: tok, info: &extpoints.NodeInfo{}}
+	case g.tok == tok:
+		return g.info
+	default:
+		g = &ghost{tok: tok, info: g.info.Clone()}
+	}
+	v.ghosts.set(tok, name, g)
+	return g.info
+}
+
+// conjure makes the info of a node that comes, out of its ghost where there is
+// one, which is then no more.
+func (v *View) conjure(n *model.Node) *extpoints.NodeInfo {
+	if _, ok := v.ghosts.get(n.Name); !ok {
+		return extpoints.NewNodeInfo(n)
+	}
+	info := v.haunt(n.Name)
+	v.ghosts.unset(v.tok, n.Name)
+	info.SetNode(n)
+	return info
+}
