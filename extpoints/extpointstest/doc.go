@@ -1,0 +1,29 @@
+// Package extpointstest proves that a plugin keeps the contract of package
+// extpoints, and has what its tests need: a View over a list of nodes, a
+// Handle, an Orchestrator.
+//
+// Every plugin's test calls [TestPlugin]. It tries the plugin in the situations
+// that it is given and in random ones, and reports where the plugin
+//
+//   - has a name that is not the one it is registered under, or that changes;
+//   - is made from arguments that nobody has heard of;
+//   - gives a status whose code its point does not allow;
+//   - gives two answers to one question, also when asked from several
+//     goroutines at once (run the tests with -race);
+//   - changes a node, a workload, or in Filter and Score the state;
+//   - says Skip and then rejects a node, or narrows the search down and then
+//     accepts a node outside;
+//   - gives scores out of range;
+//   - does not undo with one extension of PreFilter what it did with the other,
+//     or comes to another answer with them than without;
+//   - does not cope with Unreserve without Reserve, or twice;
+//   - orders the queue in a way that is no order;
+//   - signs two workloads alike and treats them differently;
+//   - sleeps through a change: the change turns its rejection of a node into
+//     acceptance, but none of its hints says so.
+//
+// Random situations come from a seed that is printed when something is wrong;
+// set the environment variable BERTH_SEED to it to see the same again.
+//
+// [TestView] does for a View what TestPlugin does for a plugin.
+package extpointstest

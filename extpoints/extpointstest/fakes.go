@@ -1,0 +1,208 @@
+package extpointstest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// View is an [extpoints.View] over plain lists. It looks things up by going
+// through them, and is meant to be obviously right rather than fast.
+type View struct {
+	NodeInfos  []*extpoints.NodeInfo // in visiting order
+	Nominating map[string][]*extpoints.WorkloadInfo
+	Namespaces []*model.Namespace
+	Groups     []*model.Group
+	// BudgetList is in any order.
+	BudgetList []*model.Budget
+}
+
+// NewView makes a view of the nodes, in that order, and of nothing else.
+func NewView(nodes ...*extpoints.NodeInfo) *View { return &View{NodeInfos: nodes} }
+
+// Nodes implements [extpoints.View].
+func (v *View) Nodes() extpoints.Nodes { return (*nodes)(v) }
+
+// Nominated implements [extpoints.View].
+func (v *View) Nominated(node string) []*extpoints.WorkloadInfo { return v.Nominating[node] }
+
+// Namespace implements [extpoints.View].
+func (v *View) Namespace(name string) *model.Namespace {
+	return find(v.Namespaces, func(n *model.Namespace) bool { return n.Name == name })
+}
+
+// Group implements [extpoints.View].
+func (v *View) Group(id string) *model.Group {
+	return find(v.Groups, func(g *model.Group) bool { return g.ID == id })
+}
+
+// Budgets implements [extpoints.View].
+func (v *View) Budgets() []*model.Budget {
+	return slices.SortedFunc(slices.Values(v.BudgetList), func(a, b *model.Budget) int { return strings.Compare(a.ID, b.ID) })
+}
+
+// nodes is the view as a list of nodes. (A pointer, so that asking for it does
+// not allocate and disturb benchmarks.)
+type nodes View
+
+func (l *nodes) Len() int                     { return len(l.NodeInfos) }
+func (l *nodes) At(i int) *extpoints.NodeInfo { return l.NodeInfos[i] }
+
+func (l *nodes) Get(name string) *extpoints.NodeInfo {
+	return find(l.NodeInfos, func(n *extpoints.NodeInfo) bool { return n.Node.Name == name })
+}
+
+func (l *nodes) WithAffinity() []*extpoints.NodeInfo {
+	return keep(l.NodeInfos, func(n *extpoints.NodeInfo) bool { return len(n.WithAffinity) > 0 })
+}
+
+func (l *nodes) WithRequiredAntiAffinity() []*extpoints.NodeInfo {
+	return keep(l.NodeInfos, func(n *extpoints.NodeInfo) bool { return len(n.WithRequiredAntiAffinity) > 0 })
+}
+
+// find returns the first item that will do, nil where there is none.
+func find[T any](list []*T, will func(*T) bool) *T {
+	if i := slices.IndexFunc(list, will); i >= 0 {
+		return list[i]
+	}
+	return nil
+}
+
+// keep returns the items that will do, in a list of its own.
+func keep[T any](list []*T, will func(*T) bool) []*T {
+	var kept []*T
+	for _, item := range list {
+		if will(item) {
+			kept = append(kept, item)
+		}
+	}
+	return kept
+}
+
+// Handle is an [extpoints.Handle] for tests. Its methods may be called from any
+// goroutine; its fields must be set before.
+type Handle struct {
+	Log         hclog.Logger
+	ProfileName string
+	World       extpoints.Orchestrator
+	// Wait are the workloads that wait on Permit.
+	Wait extpoints.WaitingWorkloads
+	// Filters is RunFilters; nil accepts everything.
+	Filters func(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status
+
+	mu        sync.Mutex
+	activated []string
+}
+
+// NewHandle makes a handle that logs nothing, has an [Orchestrator] that takes
+// everything, and knows of no waiting workload.
+func NewHandle() *Handle {
+	return &Handle{
+		Log:         hclog.NewNullLogger(),
+		ProfileName: "test",
+		World:       &Orchestrator{},
+		Wait:        noneWaiting{},
+	}
+}
+
+// Logger implements [extpoints.Handle].
+func (h *Handle) Logger() hclog.Logger { return h.Log }
+
+// Profile implements [extpoints.Handle].
+func (h *Handle) Profile() string { return h.ProfileName }
+
+// Orchestrator implements [extpoints.Handle].
+func (h *Handle) Orchestrator() extpoints.Orchestrator { return h.World }
+
+// Waiting implements [extpoints.Handle].
+func (h *Handle) Waiting() extpoints.WaitingWorkloads { return h.Wait }
+
+// Activate implements [extpoints.Handle].
+func (h *Handle) Activate(ids ...string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.activated = append(h.activated, ids...)
+}
+
+// Activated lists the IDs given to Activate so far.
+func (h *Handle) Activated() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.activated)
+}
+
+// RunFilters implements [extpoints.Handle].
+func (h *Handle) RunFilters(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	if h.Filters == nil {
+		return nil
+	}
+	return h.Filters(s, w, node)
+}
+
+type noneWaiting struct{}
+
+func (noneWaiting) Each(func(extpoints.WaitingWorkload) bool) {}
+func (noneWaiting) Get(id string) extpoints.WaitingWorkload   { return nil }
+
+// Orchestrator is an [extpoints.Orchestrator] that writes down what it is asked
+// for. Its methods may be called from any goroutine.
+type Orchestrator struct {
+	// Refuse, where not nil, is asked for the error of each call.
+	Refuse func(w *model.Workload) error
+
+	mu      sync.Mutex
+	bound   []model.Binding
+	evicted []string
+}
+
+// Bind implements [extpoints.Orchestrator].
+func (o *Orchestrator) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
+	return o.do(ctx, w, func() { o.bound = append(o.bound, b) })
+}
+
+// Evict implements [extpoints.Orchestrator].
+func (o *Orchestrator) Evict(ctx context.Context, w *model.Workload, _ string) error {
+	return o.do(ctx, w, func() { o.evicted = append(o.evicted, w.ID) })
+}
+
+func (o *Orchestrator) do(ctx context.Context, w *model.Workload, note func()) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if o.Refuse != nil {
+		if err := o.Refuse(w); err != nil {
+			return err
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	note()
+	return nil
+}
+
+// Bound lists the bindings accepted so far.
+func (o *Orchestrator) Bound() []model.Binding {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.bound)
+}
+
+// Evicted lists the IDs of the workloads whose eviction was accepted so far.
+func (o *Orchestrator) Evicted() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.evicted)
+}
+
+var (
+	_ extpoints.View         = (*View)(nil)
+	_ extpoints.Nodes        = (*nodes)(nil)
+	_ extpoints.Handle       = (*Handle)(nil)
+	_ extpoints.Orchestrator = (*Orchestrator)(nil)
+)

@@ -1,0 +1,100 @@
+// Package plugins lists the plugins that come with the engine: what they are
+// called, how they are made, and the profile that uses them as kube-scheduler
+// does by default. Each plugin is a package of its own below this one and can
+// be used without the others.
+package plugins
+
+import (
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/plugins/defaultbinder"
+	"github.com/berth-project/berth/plugins/devicepacking"
+	"github.com/berth-project/berth/plugins/devices"
+	"github.com/berth-project/berth/plugins/imagelocality"
+	"github.com/berth-project/berth/plugins/nodeaffinity"
+	"github.com/berth-project/berth/plugins/nodename"
+	"github.com/berth-project/berth/plugins/nodeports"
+	"github.com/berth-project/berth/plugins/noderesources"
+	"github.com/berth-project/berth/plugins/nodeunschedulable"
+	"github.com/berth-project/berth/plugins/queuesort"
+	"github.com/berth-project/berth/plugins/schedulinggates"
+	"github.com/berth-project/berth/plugins/tainttoleration"
+)
+
+// The names of the plugins, which are kube-scheduler's where it has the plugin.
+const (
+	PrioritySort                    = queuesort.Name
+	SchedulingGates                 = schedulinggates.Name
+	NodeName                        = nodename.Name
+	NodeUnschedulable               = nodeunschedulable.Name
+	TaintToleration                 = tainttoleration.Name
+	NodeAffinity                    = nodeaffinity.Name
+	NodePorts                       = nodeports.Name
+	NodeResourcesFit                = noderesources.Name
+	NodeResourcesBalancedAllocation = noderesources.BalancedAllocationName
+	ImageLocality                   = imagelocality.Name
+	Devices                         = devices.Name
+	DevicePacking                   = devicepacking.Name
+	DefaultBinder                   = defaultbinder.Name
+)
+
+// DefaultProfileName is the name of the default profile.
+const DefaultProfileName = "default-scheduler"
+
+// Default returns a new registry of all plugins that come with the engine. The
+// caller may add to it.
+func Default() extpoints.Registry {
+	return extpoints.Registry{
+		PrioritySort:                    queuesort.New,
+		SchedulingGates:                 schedulinggates.New,
+		NodeName:                        nodename.New,
+		NodeUnschedulable:               nodeunschedulable.New,
+		TaintToleration:                 tainttoleration.New,
+		NodeAffinity:                    nodeaffinity.New,
+		NodePorts:                       nodeports.New,
+		NodeResourcesFit:                noderesources.NewFit,
+		NodeResourcesBalancedAllocation: noderesources.NewBalancedAllocation,
+		ImageLocality:                   imagelocality.New,
+		Devices:                         devices.New,
+		DevicePacking:                   devicepacking.New,
+		DefaultBinder:                   defaultbinder.New,
+	}
+}
+
+// DefaultProfile returns the profile that schedules as kube-scheduler does
+// without a configuration: its plugins in its order with its weights (apis/
+// config/v1/default_plugins.go, 1.37.1), as far as they are built. It is the
+// one place where the order is written down. The caller may change the result.
+//
+// The order of the filters decides which reason is given for a node, because
+// the first rejection of a node is the only one: the cheap and permanent ones
+// come first.
+func DefaultProfile() extpoints.Profile {
+	return extpoints.Profile{
+		Name: DefaultProfileName,
+		Plugins: extpoints.Plugins{MultiPoint: extpoints.PluginSet{Enabled: []extpoints.PluginRef{
+			// First, so that a gated workload costs nothing else.
+			{Name: SchedulingGates},
+			{Name: PrioritySort},
+			{Name: NodeName},
+			{Name: NodeUnschedulable},
+			// 3: somebody tainted the node on purpose. It is to outweigh the
+			// preferences of workloads, which have 2.
+			{Name: TaintToleration, Weight: 3},
+			// 2: what the user prefers outweighs what uses the cluster well,
+			// which has 1.
+			{Name: NodeAffinity, Weight: 2},
+			{Name: NodePorts},
+			// After the filters above: room can be made by displacing others,
+			// and preemption is only tried where nothing else is in the way.
+			{Name: NodeResourcesFit, Weight: 1},
+			// Ours. It skips workloads that ask for no devices, so it costs
+			// those nothing; those that do must never be placed without.
+			{Name: Devices},
+			// From here on only scores: there is no filter to come before.
+			{Name: NodeResourcesBalancedAllocation, Weight: 1},
+			{Name: ImageLocality, Weight: 1},
+			// Last: it always binds, so no Bind plugin after it is asked.
+			{Name: DefaultBinder},
+		}}},
+	}
+}
