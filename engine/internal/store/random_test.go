@@ -1,0 +1,211 @@
+package store
+
+import (
+	"flag"
+	"iter"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/model"
+)
+
+var seedFlag = flag.Uint64("store.seed", 0, "seed of the random tests; 0 for a new one")
+
+func newRand(t *testing.T) *rand.Rand {
+	seed := *seedFlag
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("to repeat: -store.seed=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// The names are few, so that things meet, and are each other's prefixes.
+var (
+	randomNames  = []string{"n", "n1", "n10", "n\x01", "\xff", "nn"}
+	randomIDs    = []string{"w", "w1", "w10", "w11", "n", "\x01", "w\x02", "x", "xyz", "xyzzy", "\xff\xff", "ü"}
+	randomGroups = []string{"", "", "g", "g1", "n"}
+)
+
+func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
+
+// randomVerb returns a verb that often is legal.
+func randomVerb(r *rand.Rand, d *twin) verb {
+	expect := Expect(0)
+	switch r.IntN(10) {
+	case 0:
+		expect = Expect(d.index - uint64(r.IntN(3)))
+	case 1:
+		expect = Absent
+	}
+	if r.IntN(4) == 0 {
+		return pick(r, otherVerbs(pick(r, randomNames), expect))
+	}
+	spec := &model.Workload{ID: pick(r, randomIDs), Group: pick(r, randomGroups)}
+	var devices []model.DeviceShare
+	var at time.Time
+	if r.IntN(2) == 0 {
+		devices = []model.DeviceShare{{Device: r.IntN(4), Share: 1}}
+		at = time.Unix(r.Int64N(1000)+1, 0)
+	}
+	return pick(r, workloadVerbs(spec, pick(r, randomNames), devices, at, expect))
+}
+
+// branchOf is a store, its twin, and what it held when it was last looked at.
+type branchOf struct {
+	store *Store
+	twin  *twin
+}
+
+// TestRandom runs random transactions on stores and their twins, with branches
+// taken at random points that go ways of their own, and compares everything
+// that can be read after every step.
+func TestRandom(t *testing.T) {
+	r := newRand(t)
+	rounds := 15
+	if testing.Short() {
+		rounds = 3
+	}
+	for range rounds {
+		branches := []*branchOf{{New(), newTwin()}}
+		for range 120 {
+			b := pick(r, branches)
+			switch {
+			case r.IntN(8) == 0 && len(branches) < 12:
+				branches = append(branches, &branchOf{b.store.Snapshot(), b.twin.branch()})
+			default:
+				randomTxn(t, r, b)
+			}
+		}
+		for _, b := range branches {
+			same(t, b.twin, &b.store.Reader)
+			require.Equal(t, b.twin.index, b.store.Index())
+		}
+	}
+}
+
+func randomTxn(t *testing.T, r *rand.Rand, b *branchOf) {
+	d := b.twin.branch()
+	d.index++
+	frozen, frozenTwin := b.store.Snapshot(), b.twin
+	tx := b.store.Begin()
+	tx.mem.TrackChanges() // memdb's own feed is the second opinion
+	require.Equal(t, d.index, tx.Index())
+	log := []string{}
+	for range r.IntN(25) {
+		v := randomVerb(r, d)
+		want, got := v.dumb(d), outcome(v.real(tx))
+		log = append(log, v.name+": "+got)
+		require.Equal(t, want, got, "%v", log)
+		if r.IntN(5) == 0 {
+			same(t, d, &tx.Reader)
+		}
+	}
+	if r.IntN(5) == 0 {
+		tx.Abort()
+		same(t, b.twin, &b.store.Reader)
+		require.Equal(t, b.twin.index, b.store.Index())
+		return
+	}
+	theirs := map[rowKey]Change{}
+	for _, c := range tx.mem.Changes() {
+		if c.Table != memberTable {
+			k := Kind(slices.Index(kindNames[:], c.Table))
+			e := entry{rowKey{kind: k}, c.Before, c.After}
+			change := e.change()
+			theirs[rowKey{k, change.ID()}] = change
+		}
+	}
+	order := tx.written
+	changes := tx.Commit()
+	after := &b.store.Reader
+	checkFeed(t, changes, order, frozenTwin, d)
+	ours := map[rowKey]Change{}
+	for _, c := range changes {
+		ours[rowKey{c.Kind, c.ID()}] = c
+	}
+	require.Equal(t, theirs, ours)
+	if len(changes) > 0 {
+		b.twin = d // else the index and the sequence do not move
+	}
+	same(t, b.twin, after)
+	require.Equal(t, b.twin.index, b.store.Index())
+	same(t, frozenTwin, &frozen.Reader)
+}
+
+// checkFeed compares the feed with the difference of before and after.
+func checkFeed(t *testing.T, changes []Change, order []entry, before, after *twin) {
+	want := feed(before, after)
+	got := map[rowKey]Change{}
+	last := -1
+	for _, c := range changes {
+		key := rowKey{c.Kind, c.ID()}
+		got[key] = c
+		at := slices.IndexFunc(order, func(e entry) bool { return e.rowKey == key })
+		require.Greater(t, at, last, "in the order of the first write")
+		last = at
+	}
+	require.Len(t, got, len(changes), "at most one change for each row")
+	require.Equal(t, want, got)
+	if len(want) == 0 {
+		require.Nil(t, changes)
+	}
+}
+
+// same compares everything that can be read.
+func same(t *testing.T, d *twin, r *Reader) {
+	t.Helper()
+	id := func(w *Workload) []string { return []string{w.Info.ID} }
+	equal(t, d, WorkloadKind, func(*Workload) bool { return true }, id, r.Workloads())
+	for p := model.Pending; p <= model.Finished; p++ {
+		equal(t, d, WorkloadKind, func(w *Workload) bool { return w.Phase == p },
+			func(w *Workload) []string { return []string{w.Node, w.Info.ID} }, r.WorkloadsIn(p))
+	}
+	for _, node := range append([]string{"", "none"}, randomNames...) {
+		equal(t, d, WorkloadKind, func(w *Workload) bool { return node != "" && w.Node == node && w.Phase.TakesRoom() },
+			func(w *Workload) []string { return []string{string(rune(w.Phase)), w.Info.ID} }, r.WorkloadsOn(node))
+	}
+	for _, group := range append([]string{"none"}, randomGroups...) {
+		equal(t, d, WorkloadKind, func(w *Workload) bool { return group != "" && w.Info.Group == group }, id, r.WorkloadsOf(group))
+	}
+	for _, name := range append([]string{"", "none"}, append(randomNames, randomIDs...)...) {
+		equalRow(t, d, WorkloadKind, name, r.Workload(name))
+		equalRow(t, d, NodeKind, name, r.Node(name))
+		equalRow(t, d, GroupKind, name, r.Group(name))
+		equalRow(t, d, BudgetKind, name, r.Budget(name))
+		equalRow(t, d, NamespaceKind, name, r.Namespace(name))
+	}
+	equal(t, d, NodeKind, func(*Node) bool { return true }, func(n *Node) []string { return []string{n.Node.Name} }, r.Nodes())
+	equal(t, d, GroupKind, func(*Group) bool { return true }, func(g *Group) []string { return []string{g.Group.ID} }, r.Groups())
+	equal(t, d, BudgetKind, func(*Budget) bool { return true }, func(b *Budget) []string { return []string{b.Budget.ID} }, r.Budgets())
+	equal(t, d, NamespaceKind, func(*Namespace) bool { return true }, func(n *Namespace) []string { return []string{n.Namespace.Name} }, r.Namespaces())
+}
+
+func equal[R any](t *testing.T, d *twin, k Kind, keep func(*R) bool, key func(*R) []string, got iter.Seq[*R]) {
+	t.Helper()
+	want := list(d, k, keep, key)
+	for range 2 { // a sequence can be ranged over again
+		have := slices.AppendSeq([]*R{}, got)
+		if !rowsEqual(want, have) {
+			require.Equal(t, want, have)
+		}
+	}
+	for range got { // or left
+		break
+	}
+}
+
+func equalRow[R any](t *testing.T, d *twin, k Kind, id string, got *R) {
+	t.Helper()
+	want, _ := d.rows[rowKey{k, id}].(*R)
+	if !rowsEqual([]*R{want}, []*R{got}) {
+		require.Equal(t, want, got)
+	}
+}
+
+func rowsEqual[R any](a, b []*R) bool { return reflect.DeepEqual(a, b) }

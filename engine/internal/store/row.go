@@ -1,0 +1,108 @@
+package store
+
+import (
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// Kind is a kind of row.
+type Kind uint8
+
+// The kinds, in the order of the tables.
+const (
+	WorkloadKind Kind = iota
+	NodeKind
+	GroupKind
+	BudgetKind
+	NamespaceKind
+
+	kinds
+)
+
+var kindNames = [kinds]string{"workload", "node", "group", "budget", "namespace"}
+
+// String returns the kind's name, which is the name of its table too.
+func (k Kind) String() string {
+	if k < kinds {
+		return kindNames[k]
+	}
+	return "kind(invalid)"
+}
+
+// Workload is the row of a workload. Like every row it is never changed in
+// place: a write puts a changed copy in its stead, so whoever holds a row, on
+// whatever goroutine, may read it for ever.
+type Workload struct {
+	// Info is the spec, shared by all the rows that the workload ever has, and
+	// what was set aside for it. A NodeInfo holds the same pointer. A write
+	// that changes neither keeps the pointer.
+	Info  *extpoints.WorkloadInfo
+	Phase model.Phase
+	// Node is the name of the node that it is on, empty where it is on none.
+	// The node need not be there: it may have been removed under the workload.
+	Node string
+	// CreateIndex and ModifyIndex are the indexes of the transactions that
+	// made the row and last wrote it.
+	CreateIndex, ModifyIndex uint64
+}
+
+// Node is the row of a node.
+type Node struct {
+	Node *model.Node
+	// Seq is the order of arrival: kept when the node is put again, new when
+	// it comes back after it was deleted.
+	Seq                      uint64
+	CreateIndex, ModifyIndex uint64
+}
+
+// Group is the row of a group.
+type Group struct {
+	Group                    *model.Group
+	CreateIndex, ModifyIndex uint64
+}
+
+// Budget is the row of a budget.
+type Budget struct {
+	Budget                   *model.Budget
+	CreateIndex, ModifyIndex uint64
+}
+
+// Namespace is the row of a namespace.
+type Namespace struct {
+	Namespace                *model.Namespace
+	CreateIndex, ModifyIndex uint64
+}
+
+// Record returns the row as readers outside the engine see it.
+func (w *Workload) Record() model.WorkloadRecord {
+	return model.WorkloadRecord{
+		Workload:    w.Info.Workload,
+		Phase:       w.Phase,
+		Node:        w.Node,
+		Devices:     w.Info.Devices,
+		Nominated:   w.Info.Nominated,
+		PlacedAt:    w.Info.PlacedAt,
+		CreateIndex: w.CreateIndex,
+		ModifyIndex: w.ModifyIndex,
+	}
+}
+
+// Record returns the row as readers outside the engine see it.
+func (n *Node) Record() model.NodeRecord {
+	return model.NodeRecord{Node: n.Node, CreateIndex: n.CreateIndex, ModifyIndex: n.ModifyIndex}
+}
+
+// Record returns the row as readers outside the engine see it.
+func (g *Group) Record() model.GroupRecord {
+	return model.GroupRecord{Group: g.Group, CreateIndex: g.CreateIndex, ModifyIndex: g.ModifyIndex}
+}
+
+// Record returns the row as readers outside the engine see it.
+func (b *Budget) Record() model.BudgetRecord {
+	return model.BudgetRecord{Budget: b.Budget, CreateIndex: b.CreateIndex, ModifyIndex: b.ModifyIndex}
+}
+
+// Record returns the row as readers outside the engine see it.
+func (n *Namespace) Record() model.NamespaceRecord {
+	return model.NamespaceRecord{Namespace: n.Namespace, CreateIndex: n.CreateIndex, ModifyIndex: n.ModifyIndex}
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/berth-project/berth/engine/internal/invariants"
+)
+
+// Store is the record of truth, or a branch of it. Its reads, which it has from
+// [Reader], each see the latest commit; several reads that must agree with each
+// other are done on a [Store.Snapshot].
+//
+// All methods may be called from any goroutine. Reads take no lock and never
+// wait. Of writers there is one at a time: Begin waits for the transaction
+// before it to end.
+//
+// A Store is a pointer to an immutable state: a commit builds the next state
+// and swaps the pointer while it holds the writer lock, so the rows, the index
+// and the node sequence are always of one moment.
+type Store struct {
+	Reader
+	frozen  invariants.Frozen
+	current atomic.Pointer[state]
+	watches watches
+	writer  sync.Mutex // held from Begin to Commit or Abort
+}
+
+// state is what a commit publishes. Nothing in it changes any more.
+type state struct {
+	db    *memdb.MemDB // no transaction writes to it; see Txn.work
+	read  *memdb.Txn   // read-only and shared: memdb reads it without writing
+	index uint64
+	seq   uint64 // of the last node that arrived
+}
+
+// New returns an empty store. Its index is 0.
+func New() *Store {
+	db, err := memdb.NewMemDB(schema)
+	if err != nil {
+		panic("store: " + err.Error()) // the schema is a constant
+	}
+	return open(&state{db: db, read: db.Txn(false)}, invariants.NewFrozen())
+}
+
+func open(st *state, frozen invariants.Frozen) *Store {
+	s := &Store{frozen: frozen}
+	s.Reader = Reader{s}
+	s.current.Store(st)
+	return s
+}
+
+// Snapshot returns a branch: a store of its own that starts with what s holds
+// now. Writes to either are not seen by the other; what they have in common is
+// shared. It costs one small allocation whatever the store holds, a branch can
+// branch again, and one that is not used any more is simply dropped. Watches
+// do not carry over.
+func (s *Store) Snapshot() *Store { return open(s.current.Load(), s.frozen) }
+
+// Index returns the index of the last transaction that changed something. Each
+// such transaction adds one; after a branch both sides go on counting from the
+// same index, so indexes compare within one branch only.
+func (s *Store) Index() uint64 { return s.current.Load().index }
+
+func (s *Store) now() moment { return s.current.Load() }
+
+func (st *state) view() *memdb.Txn { return st.read }
+
+func (st *state) row(k Kind, id string) any {
+	row, err := st.read.First(k.String(), idIndex, id)
+	if err != nil {
+		panic("store: " + err.Error()) // a wrong table or argument: a bug here
+	}
+	return row
+}
