@@ -1,0 +1,337 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// Task is work for the world outside: binding one workload, or evicting one.
+// Whoever takes it from [Raw.NextTask] calls Run once, on any goroutine, and
+// then gives it back to [Raw.Finish].
+type Task struct {
+	orchestrator extpoints.Orchestrator
+	cycle        *cycle // of a binding, else nil
+	evict        *eviction
+
+	mu        sync.Mutex
+	cancel    context.CancelCauseFunc // set by Run
+	cause     error                   // why Run must end early
+	abandoned bool                    // nobody waits for the outcome any more
+
+	number    uint64    // in the order in which tasks are made
+	permitted bool      // it is past Permit: failures are failures
+	evicted   *eviction // of its workload, where that was asked for meanwhile
+
+	status *extpoints.Status // the outcome
+	failed []error           // what went wrong without changing the outcome
+	bound  bool
+}
+
+// eviction is what an evicting task is about.
+type eviction struct {
+	workload *model.Workload
+	node     string
+	reason   string
+}
+
+// Workload is the workload to bind or evict.
+func (t *Task) Workload() *model.Workload {
+	if t.evict != nil {
+		return t.evict.workload
+	}
+	return t.cycle.info.Workload
+}
+
+// Binding is what is to be bound; false for a task that evicts.
+func (t *Task) Binding() (model.Binding, bool) {
+	if t.evict != nil {
+		return model.Binding{}, false
+	}
+	return t.cycle.binding, true
+}
+
+// Run does the work: PreBind, Bind and PostBind of the workload's profile, or
+// the eviction. It may block until ctx ends, and touches nothing of the
+// engine's, so it may run beside every other method.
+func (t *Task) Run(ctx context.Context) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	t.mu.Lock()
+	if t.cause != nil {
+		cancel(t.cause)
+	}
+	t.cancel = cancel
+	t.mu.Unlock()
+	if t.evict != nil {
+		t.runEviction(ctx)
+		return
+	}
+	t.runBinding(ctx)
+}
+
+func (t *Task) runBinding(ctx context.Context) {
+	c := t.cycle
+	if t.status = ended(ctx); t.status != nil {
+		return
+	}
+	if t.status = c.fw.PreBind(ctx, c.state, c.info, &c.binding); t.status != nil {
+		return
+	}
+	// The last moment at which it can be called off for sure.
+	if t.status = ended(ctx); t.status != nil {
+		return
+	}
+	if t.status = c.fw.Bind(ctx, c.state, c.info, &c.binding); t.status != nil {
+		return
+	}
+	t.bound = true
+	t.failed = c.fw.PostBind(ctx, c.state, c.info, &c.binding)
+}
+
+// ended is why ctx has ended, nil where it has not.
+func ended(ctx context.Context) *extpoints.Status {
+	return extpoints.AsStatus(context.Cause(ctx))
+}
+
+func (t *Task) runEviction(ctx context.Context) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			t.status = extpoints.AsStatus(fmt.Errorf("the orchestrator panicked: %v", cause))
+		}
+	}()
+	t.status = extpoints.AsStatus(t.orchestrator.Evict(ctx, t.evict.workload, t.evict.reason))
+}
+
+// Settle gives the task an outcome without running it, for simulations; nil is
+// success.
+func (t *Task) Settle(err error) {
+	t.status = extpoints.AsStatus(err)
+	t.bound = err == nil
+}
+
+// stop ends a Run that is under way or to come; the outcome still counts.
+func (t *Task) stop(cause error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cause = cause
+	if t.cancel != nil {
+		t.cancel(cause)
+	}
+}
+
+// abandon is stop for a task whose workload is no longer wanted there.
+func (t *Task) abandon(cause error) {
+	t.mu.Lock()
+	t.abandoned = true
+	t.mu.Unlock()
+	t.stop(cause)
+}
+
+func (t *Task) isAbandoned() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.abandoned
+}
+
+// newBinding makes the task of a workload whose node is reserved.
+func (r *Raw) newBinding(c *cycle) *Task {
+	t := r.newTask()
+	t.cycle = c
+	r.tasks[c.info.ID] = t
+	return t
+}
+
+func (r *Raw) newTask() *Task {
+	r.made++
+	return &Task{orchestrator: r.cfg.Orchestrator, number: r.made}
+}
+
+// permitted goes on with a workload that Permit has let through. From here on
+// failures are failures: the workload can no longer be unschedulable, so the
+// events of its time in flight are no longer needed.
+func (r *Raw) permitted(t *Task) {
+	c := t.cycle
+	t.permitted = true
+	r.listener.Permitted(PlacedEvent{At: c.now, Workload: c.info.Workload, Binding: c.binding})
+	r.queue.Done(c.info.ID)
+	r.ready = append(r.ready, t)
+}
+
+// Finish takes a task back and records its outcome.
+func (r *Raw) Finish(now time.Time, t *Task) {
+	r.recorder.finish(now, t)
+	defer r.settle(now)
+	if t.evict != nil {
+		r.finishEviction(now, t)
+		return
+	}
+	t.cycle.now = now
+	for _, err := range t.failed {
+		r.listener.Failed(FailedEvent{At: now, Workload: t.cycle.info.ID, Err: err})
+	}
+	if t.status != nil {
+		r.failBinding(t, t.status)
+		return
+	}
+	r.finishBinding(now, t)
+}
+
+func (r *Raw) finishBinding(now time.Time, t *Task) {
+	c := t.cycle
+	id := c.info.ID
+	if r.tasks[id] == t {
+		delete(r.tasks, id)
+	}
+	delete(r.lastWhy, id)
+	if t.isAbandoned() {
+		// Removed or moved while it was being bound: the orchestrator was told
+		// to bind what is not wanted any more, and will hear of that by itself.
+		r.abandoned(c)
+		return
+	}
+	tx := r.store.Begin()
+	if err := tx.Bind(id); err != nil {
+		tx.Abort() // confirmed before Bind returned
+	} else {
+		r.commit(now, tx)
+	}
+	r.listener.Bound(PlacedEvent{At: now, Workload: c.info.Workload, Binding: c.binding})
+	r.activateAsked(c)
+	if t.evicted != nil {
+		r.evict(now, id, t.evicted.reason) // it was bound all the same
+	}
+}
+
+// abandoned gives back what was reserved for a binding that nobody waits for,
+// and wakes those who may use it. The node's room was given back before.
+func (r *Raw) abandoned(c *cycle) {
+	r.unreserve(c)
+	r.queue.Move(c.now, freedBy(c.info), nil)
+}
+
+// failBinding gives back what was reserved, wakes others who may use it, and
+// queues the workload again.
+func (r *Raw) failBinding(t *Task, st *extpoints.Status) {
+	c := t.cycle
+	id := c.info.ID
+	if r.tasks[id] == t {
+		delete(r.tasks, id)
+	}
+	if t.isAbandoned() {
+		r.abandoned(c)
+		return
+	}
+	r.unreserve(c)
+	row := r.store.Workload(id)
+	if row == nil || row.Phase != model.Assumed {
+		r.queue.Done(id) // confirmed although Bind reported a failure
+		return
+	}
+	tx := r.store.Begin()
+	if err := tx.Forget(id); err != nil {
+		tx.Abort()
+	} else {
+		r.commit(c.now, tx)
+	}
+	freed := freedBy(row.Info)
+	c.refuse(st)
+	if t.permitted {
+		c.diagnosis = nil // whatever a PreBind or Bind plugin calls it, it is a failure
+	}
+	if st.IsRejected() {
+		// The others are woken afterwards, and not the workload itself: the
+		// event must not be among those that it missed while in flight.
+		r.fail(c, st)
+		r.queue.Move(c.now, freed, func(w *model.Workload) bool { return w.ID != id })
+		return
+	}
+	r.queue.Move(c.now, freed, nil)
+	r.fail(c, st)
+}
+
+// interrupt ends the binding of a workload that is no longer wanted where it
+// was going. A task that waits on Permit ends at once; any other is told to, and
+// ends when it is given back.
+func (r *Raw) interrupt(now time.Time, id string, cause error) {
+	t := r.tasks[id]
+	if t == nil {
+		return
+	}
+	delete(r.tasks, id)
+	t.abandon(cause)
+	t.cycle.now = now
+	if r.waiting.get(id) != nil {
+		r.waiting.remove(id)
+		r.unreserve(t.cycle)
+		r.queue.Done(id)
+	}
+}
+
+// Evict asks the orchestrator, through a task, to make a workload leave its
+// node. It is an error if the workload is on none. A workload whose eviction is
+// under way is not asked twice.
+func (r *Raw) Evict(now time.Time, id, reason string) error {
+	row := r.store.Workload(id)
+	if row == nil {
+		return fmt.Errorf("evict workload %q: %w", id, ErrNotFound)
+	}
+	if place(row) == "" {
+		return fmt.Errorf("evict workload %q: it is on no node", id)
+	}
+	r.recorder.evict(now, id, reason)
+	defer r.settle(now)
+	r.evict(now, id, reason)
+	return nil
+}
+
+// evict makes the task. A workload that is not bound yet needs no
+// orchestrator: its binding is called off, and it waits again.
+func (r *Raw) evict(now time.Time, id, reason string) {
+	row := r.store.Workload(id)
+	if row == nil || place(row) == "" || row.Phase == model.Terminating || r.evicting[id] {
+		return
+	}
+	t := r.tasks[id]
+	if t != nil && t.evicted != nil {
+		return
+	}
+	r.listener.Evicting(EvictingEvent{At: now, Workload: row.Info.Workload, Node: row.Node, Reason: reason})
+	if r.waiting.get(id) != nil {
+		r.rejectWaiting(now, id, extpoints.AsStatus(fmt.Errorf("evicted while waiting on permit: %s", reason)))
+		return
+	}
+	if t != nil {
+		t.evicted = &eviction{reason: reason}
+		t.stop(fmt.Errorf("evicted while being bound: %s", reason))
+		return
+	}
+	r.evicting[id] = true
+	t = r.newTask()
+	t.evict = &eviction{workload: row.Info.Workload, node: row.Node, reason: reason}
+	r.ready = append(r.ready, t)
+}
+
+// finishEviction records that a workload is on its way out.
+func (r *Raw) finishEviction(now time.Time, t *Task) {
+	id := t.evict.workload.ID
+	delete(r.evicting, id)
+	if t.status != nil {
+		r.listener.Failed(FailedEvent{At: now, Workload: id, Err: fmt.Errorf("evict workload %q from node %q: %w", id, t.evict.node, t.status.AsError())})
+		return
+	}
+	row := r.store.Workload(id)
+	if row == nil || row.Node != t.evict.node || !row.Phase.CanMoveTo(model.Terminating) || row.Phase == model.Pending {
+		return // gone already
+	}
+	tx := r.store.Begin()
+	if err := tx.Terminate(id); err != nil {
+		tx.Abort()
+		return
+	}
+	r.commit(now, tx)
+}

@@ -1,0 +1,50 @@
+// Package engine schedules workloads onto nodes: it keeps the record of both,
+// runs every workload through the scheduling framework of package extpoints,
+// and has the outcome carried out by an orchestrator.
+//
+// # Using it
+//
+// Make an [Engine] from a [Config], run it, and tell it what happens:
+//
+//	eng, err := engine.New(engine.Config{
+//		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
+//		Registry:     plugins.Default(),
+//		Orchestrator: mine, // Bind and Evict
+//	})
+//	go eng.Run(ctx)
+//	err = eng.Apply(engine.Change{PutNode: n}, engine.Change{Submit: w})
+//
+// The engine calls Orchestrator.Bind when it has decided. The orchestrator
+// tells what became of it with more changes: Confirm when the workload has been
+// seen on its node, Terminate when it is on its way out, Finish when it has
+// ended, Requeue when it lost its node, Remove when it can be forgotten. Only
+// Remove is needed by an orchestrator that has nothing more to say.
+//
+// [Engine.View] reads the record and waits for changes of it, [Engine.Explain]
+// says why a workload is where it is, [Engine.Branch] gives a copy to plan on,
+// and a [Listener] is told every stage of every workload.
+//
+// # Raw
+//
+// [Raw] is the same engine without goroutines and without a clock, for
+// simulations, tests and programs with a loop of their own. Given the same
+// calls it decides the same, whatever Config.Workers says; a [Recorder] writes
+// the calls down and [Replay] makes them again.
+//
+// # One workload's journey
+//
+// Each word is a stage and the name of its event: submitted, gated or
+// enqueued, popped, filtered, scored, selected, reserved, waiting, permitted,
+// bound, confirmed; or rejected, and then enqueued again. cycle.go has the
+// stages in order, decide.go the search for a node, bind.go what is done
+// outside, failure.go what happens when it does not work out, ingest.go what
+// happens when the world changes.
+//
+// # Goroutines
+//
+// [Engine.Run] is the scheduling loop. It starts one goroutine for each task
+// (binding or eviction) under way, at most Config.MaxBindings, and joins them
+// before it returns. With Config.Workers above one a decision is shared by that
+// many goroutines, which end before the decision is made; neighbouring PreBind
+// plugins that allow it run side by side. There are no others.
+package engine

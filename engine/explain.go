@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/berth-project/berth/engine/internal/framework"
+	"github.com/berth-project/berth/engine/internal/snapshot"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
+)
+
+// Explanation says why a workload is where it is, or why it is nowhere.
+type Explanation struct {
+	Workload *model.Workload
+	Phase    model.Phase
+	// Node is where the workload is, or where it would go if it were tried
+	// now; empty where it fits nowhere.
+	Node string
+	// At is the moment that is explained: the decision's for a workload that
+	// has a node, the present for one that waits.
+	At time.Time
+	// Message is the one-line summary of why it fits nowhere, in
+	// kube-scheduler's words; empty where it fits.
+	Message string
+	// Last is why its last attempt failed, nil where there was none. The
+	// cluster may have changed since.
+	Last *Reason
+	// Waiting is its place in the queue, nil where it is not queued.
+	Waiting *queue.Position
+	// Signature is equal for workloads that are interchangeable to the
+	// scheduler, empty where that cannot be told.
+	Signature string
+
+	// Filters and Scores name the plugins, in order, with their weights.
+	Filters []string
+	Scores  []PluginWeight
+	// Nodes are the nodes in visiting order. For a workload that waits these
+	// are all nodes; for one that has a node, those that were looked at.
+	Nodes []NodeExplanation
+	// Ties are the nodes that share the highest total, in the order in which
+	// they were found; TieBreak says how one was chosen.
+	Ties     []string
+	TieBreak TieBreak
+}
+
+// PluginWeight is a Score plugin and its weight.
+type PluginWeight struct {
+	Plugin string
+	Weight int64
+}
+
+// NodeExplanation says what the plugins said of one node.
+type NodeExplanation struct {
+	Node     string
+	Feasible bool
+	// Verdicts are the rejections: the first, or all where all filters were
+	// asked for.
+	Verdicts []Verdict
+	// Scores are in the order of Explanation.Scores; none for a node that is
+	// not feasible, or where a single feasible node needed no score.
+	Scores []PluginScore
+	Total  int64
+}
+
+// Verdict is one plugin's rejection of a node.
+type Verdict struct {
+	Plugin  string
+	Code    extpoints.Code
+	Reasons []string
+}
+
+// PluginScore is what one plugin gave one node.
+type PluginScore struct {
+	// Skipped: the plugin had nothing to say about the workload.
+	Skipped    bool
+	Raw        int64 // as the plugin gave it
+	Normalized int64 // in [0, 100]
+	Weighted   int64 // its part of the total
+}
+
+// ExplainOptions says how much to explain.
+type ExplainOptions struct {
+	// AllFilters asks every filter about every node, and not only up to the
+	// first that rejects it.
+	AllFilters bool
+}
+
+// Explain says why a workload is where it is. For one that waits it tries the
+// workload on every node as things are now; for one that has a node it makes
+// the remembered decision again, which is possible for the most recent ones
+// (Config.Decisions), else the error is ErrNoRecord.
+func (r *Raw) Explain(now time.Time, id string, o ExplainOptions) (*Explanation, error) {
+	explain, err := r.explainer(now, id, o)
+	if err != nil {
+		return nil, err
+	}
+	return explain()
+}
+
+// explainer gathers what an explanation needs. The function that it returns
+// does the work and may be called on any goroutine, beside everything else.
+func (r *Raw) explainer(now time.Time, id string, o ExplainOptions) (func() (*Explanation, error), error) {
+	row := r.store.Workload(id)
+	if row == nil {
+		return nil, fmt.Errorf("explain workload %q: %w", id, ErrNotFound)
+	}
+	e := &Explanation{Workload: row.Info.Workload, Phase: row.Phase, Node: row.Node, At: now, TieBreak: r.cfg.TieBreak}
+	if why, ok := r.lastWhy[id]; ok {
+		e.Last = &why
+	}
+	if pos, ok := r.queue.Position(id); ok {
+		e.Waiting = &pos
+	}
+	d := r.memory.of(id)
+	switch {
+	case row.Phase == model.Pending:
+		d = &decision{info: row.Info, fw: r.framework(row.Info.Workload), view: r.view.Branch(), start: r.start, number: r.decisions, at: now}
+	case d == nil || d.node != row.Node:
+		return nil, fmt.Errorf("explain workload %q on node %q: %w", id, row.Node, ErrNoRecord)
+	}
+	cfg := r.cfg
+	return func() (*Explanation, error) { return e, e.fill(cfg, d, o) }, nil
+}
+
+// fill makes the decision again, on the view that it was made on, and writes
+// down everything.
+func (e *Explanation) fill(cfg *Config, d *decision, o ExplainOptions) error {
+	e.At = d.at
+	e.Signature = d.fw.Signature(d.info.Workload)
+	e.Filters = d.fw.FilterNames()
+	for i, name := range d.fw.ScoreNames() {
+		e.Scores = append(e.Scores, PluginWeight{name, d.fw.ScoreWeights()[i]})
+	}
+	c := d.again(cfg)
+	c.all = e.Phase == model.Pending
+	st := c.decide()
+	switch {
+	case st == nil && e.Phase == model.Pending:
+		e.Node = c.binding.Node
+	case st != nil && c.diagnosis != nil:
+		e.Message = c.diagnosis.Message()
+	case st != nil:
+		e.Message = st.Message()
+	}
+	if c.view.Nodes().Len() > 0 {
+		e.fillNodes(c, o)
+	}
+	return nil
+}
+
+// again makes the cycle of a decision once more.
+func (d *decision) again(cfg *Config) *cycle {
+	probe := &core{cfg: cfg, view: d.view, start: d.start, decisions: d.number}
+	return &cycle{
+		core: probe, now: d.at, info: d.info, fw: d.fw, view: d.view, keepRaw: true,
+		state:   extpoints.NewCycleState(context.Background(), d.view, d.at, mix(cfg.Seed^mix(d.number))),
+		binding: model.Binding{Workload: d.info.ID},
+	}
+}
+
+// fillNodes writes down the nodes: in visiting order, what each plugin said.
+func (e *Explanation) fillNodes(c *cycle, o ExplainOptions) {
+	byName := map[string]NodeExplanation{}
+	for _, rej := range c.core.scratch.rejected {
+		st := rej.verdict.Named()
+		byName[rej.node.Node.Name] = NodeExplanation{Node: rej.node.Node.Name, Verdicts: []Verdict{verdict(st)}}
+	}
+	for i, node := range c.feasible {
+		byName[node.Node.Name] = e.feasible(c, i, node)
+	}
+	e.fillTies(c)
+	nodes := c.view.Nodes()
+	for i := range nodes.Len() {
+		info := nodes.At(i)
+		n, looked := byName[info.Node.Name]
+		if !looked {
+			if !c.all {
+				continue
+			}
+			n = NodeExplanation{Node: info.Node.Name, Verdicts: []Verdict{verdict(c.absent())}}
+		}
+		if o.AllFilters && !n.Feasible && c.pre.Status == nil {
+			n.Verdicts = append(e.everyVerdict(c, info), preFilterVerdict(c, looked)...)
+		}
+		e.Nodes = append(e.Nodes, n)
+	}
+}
+
+// absent is the status of a node that was not looked at.
+func (c *cycle) absent() *extpoints.Status {
+	if c.pre.Status != nil {
+		return c.pre.Status
+	}
+	return c.pre.AbsentStatus()
+}
+
+// preFilterVerdict is the verdict on a node that PreFilter left out.
+func preFilterVerdict(c *cycle, looked bool) []Verdict {
+	if looked {
+		return nil
+	}
+	return []Verdict{verdict(c.absent())}
+}
+
+// everyVerdict asks all filters about the node.
+func (e *Explanation) everyVerdict(c *cycle, node *extpoints.NodeInfo) []Verdict {
+	var list []Verdict
+	for _, st := range c.fw.FilterEach(c.state, c.info, node) {
+		if st != nil {
+			list = append(list, verdict(st))
+		}
+	}
+	return list
+}
+
+func verdict(st *extpoints.Status) Verdict {
+	return Verdict{Plugin: st.Plugin(), Code: st.Code(), Reasons: st.Reasons()}
+}
+
+// feasible writes down the scores of the i-th feasible node.
+func (e *Explanation) feasible(c *cycle, i int, node *extpoints.NodeInfo) NodeExplanation {
+	n := NodeExplanation{Node: node.Node.Name, Feasible: true}
+	if c.scores == nil {
+		return n
+	}
+	n.Total = c.scores.Totals[i]
+	for p, w := range e.Scores {
+		s := PluginScore{Skipped: c.fw.Skipped(c.state, p)}
+		if !s.Skipped {
+			s.Raw, s.Normalized = c.scores.Raw[p][i], c.scores.Normalized[p][i]
+			s.Weighted = s.Normalized * w.Weight
+		}
+		n.Scores = append(n.Scores, s)
+	}
+	return n
+}
+
+// fillTies lists the nodes that share the highest total.
+func (e *Explanation) fillTies(c *cycle) {
+	if c.scores == nil || len(c.feasible) == 0 {
+		return
+	}
+	highest := slices.Max(c.scores.Totals)
+	for i, total := range c.scores.Totals {
+		if total == highest {
+			e.Ties = append(e.Ties, c.feasible[i].Node.Name)
+		}
+	}
+}
+
+// What an explanation works on never changes under it.
+var (
+	_ extpoints.View         = (*snapshot.View)(nil)
+	_ extpoints.NodeStatuses = (*framework.Diagnosis)(nil)
+)

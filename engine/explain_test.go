@@ -1,0 +1,166 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
+	"github.com/berth-project/berth/queue"
+)
+
+// mixedFleet has one node for each reason not to take a small workload with a
+// node selector.
+func mixedFleet(t *testing.T) *engine.Raw {
+	t.Helper()
+	r := newRaw(t, &world{})
+	full := node("full", 10)
+	tainted := node("tainted", 10)
+	tainted.PutNode.Taints = []model.Taint{{Key: "gpu", Effect: model.NoSchedule}}
+	cordoned := node("cordoned", 1000)
+	cordoned.PutNode.Unschedulable = true
+	require.NoError(t, r.Apply(epoch, full, tainted, cordoned))
+	return r
+}
+
+func TestExplainAPendingWorkload(t *testing.T) {
+	r := mixedFleet(t)
+	require.NoError(t, r.Apply(epoch, task("a", 100)))
+	settle(r, epoch)
+
+	e, err := r.Explain(epoch, "a", engine.ExplainOptions{})
+	require.NoError(t, err)
+	require.Equal(t, model.Pending, e.Phase)
+	require.Empty(t, e.Node)
+	require.Equal(t, "0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable.", e.Message)
+	require.Equal(t, e.Message, e.Last.Message)
+	require.Equal(t, []string{plugins.NodeResourcesFit, plugins.NodeUnschedulable, plugins.TaintToleration}, e.Last.Plugins)
+	require.Equal(t, queue.Unschedulable, e.Waiting.Place)
+	require.Equal(t, "[full NodeResourcesFit][tainted TaintToleration][cordoned NodeUnschedulable]", verdicts(e))
+
+	e, err = r.Explain(epoch, "a", engine.ExplainOptions{AllFilters: true})
+	require.NoError(t, err)
+	require.Equal(t, "[full NodeResourcesFit][tainted TaintToleration NodeResourcesFit][cordoned NodeUnschedulable]", verdicts(e))
+}
+
+func verdicts(e *engine.Explanation) string {
+	text := ""
+	for _, n := range e.Nodes {
+		text += "[" + n.Node
+		for _, v := range n.Verdicts {
+			text += " " + v.Plugin
+		}
+		text += "]"
+	}
+	return text
+}
+
+func TestExplainAPendingWorkloadThatFitsByNow(t *testing.T) {
+	r := mixedFleet(t)
+	require.NoError(t, r.Apply(epoch, task("a", 100)))
+	settle(r, epoch)
+	require.NoError(t, r.Apply(epoch, node("new", 1000)))
+	e, err := r.Explain(epoch, "a", engine.ExplainOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "new", e.Node)
+	require.Empty(t, e.Message)
+	require.NotNil(t, e.Last, "the last attempt has failed all the same")
+	require.True(t, e.Nodes[3].Feasible)
+	require.Positive(t, e.Nodes[3].Total)
+}
+
+func TestExplainNodesThatPreFilterLeftOut(t *testing.T) {
+	r := mixedFleet(t)
+	picky := task("a", 100)
+	picky.Submit.NodeName = "full"
+	require.NoError(t, r.Apply(epoch, picky))
+	settle(r, epoch)
+	e, err := r.Explain(epoch, "a", engine.ExplainOptions{AllFilters: true})
+	require.NoError(t, err)
+	require.Equal(t, "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) [NodeName].", e.Message)
+	require.Equal(t, extpoints.UnschedulableAndUnresolvable, e.Nodes[2].Verdicts[0].Code)
+}
+
+func TestExplainAPlacedWorkload(t *testing.T) {
+	r := newRaw(t, &world{})
+	for i := range 4 {
+		require.NoError(t, r.Apply(epoch, node(fmt.Sprintf("n%d", i), 1000)))
+	}
+	tainted := node("soft", 1000)
+	tainted.PutNode.Taints = []model.Taint{{Key: "k", Effect: model.PreferNoSchedule}}
+	require.NoError(t, r.Apply(epoch, tainted, task("a", 100)))
+	settle(r, epoch)
+	// What happens later does not change what is explained.
+	require.NoError(t, r.Apply(epoch, engine.Change{RemoveNode: "n3"}, task("b", 100)))
+	settle(r, epoch)
+
+	e, err := r.Explain(epoch, "a", engine.ExplainOptions{})
+	require.NoError(t, err)
+	w, _ := r.View().Workload("a")
+	require.Equal(t, w.Node, e.Node)
+	require.Len(t, e.Nodes, 5)
+	require.Equal(t, []string{"n0", "n1", "n2", "n3"}, e.Ties)
+	require.Equal(t, engine.TieBreakHeap, e.TieBreak)
+	require.Contains(t, e.Ties, e.Node)
+	for _, n := range e.Nodes {
+		require.Len(t, n.Scores, len(e.Scores))
+		var total int64
+		for i, s := range n.Scores {
+			require.Equal(t, s.Normalized*e.Scores[i].Weight, s.Weighted)
+			total += s.Weighted
+		}
+		require.Equal(t, total, n.Total)
+	}
+	soft, taint := e.Nodes[4], indexOf(e.Scores, plugins.TaintToleration)
+	require.Equal(t, "soft", soft.Node)
+	require.Equal(t, engine.PluginScore{Raw: 1, Normalized: 0}, soft.Scores[taint])
+	require.Equal(t, engine.PluginScore{Raw: 0, Normalized: 100, Weighted: 300}, e.Nodes[0].Scores[taint])
+}
+
+func indexOf(list []engine.PluginWeight, plugin string) int {
+	for i := range list {
+		if list[i].Plugin == plugin {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestExplainForgetsTheOldestDecisions(t *testing.T) {
+	cfg := config(&world{})
+	cfg.Decisions = 2
+	r, err := engine.NewRaw(cfg)
+	require.NoError(t, err)
+	require.NoError(t, r.Apply(epoch, node("n", 1000)))
+	for _, id := range []string{"a", "b", "c"} {
+		require.NoError(t, r.Apply(epoch, task(id, 1)))
+		settle(r, epoch)
+	}
+	_, err = r.Explain(epoch, "a", engine.ExplainOptions{})
+	require.ErrorIs(t, err, engine.ErrNoRecord)
+	_, err = r.Explain(epoch, "b", engine.ExplainOptions{})
+	require.NoError(t, err)
+	_, err = r.Explain(epoch, "nobody", engine.ExplainOptions{})
+	require.ErrorIs(t, err, engine.ErrNotFound)
+}
+
+func TestExplainWhatNobodyDecided(t *testing.T) {
+	r := newRaw(t, &world{})
+	require.NoError(t, r.Apply(epoch, node("n", 1000),
+		engine.Change{Adopt: &engine.Placement{Workload: &model.Workload{ID: "a"}, Node: "n"}}))
+	_, err := r.Explain(epoch, "a", engine.ExplainOptions{})
+	require.ErrorIs(t, err, engine.ErrNoRecord)
+}
+
+func TestExplainWithoutNodes(t *testing.T) {
+	r := newRaw(t, &world{})
+	require.NoError(t, r.Apply(epoch, task("a", 1)))
+	e, err := r.Explain(epoch, "a", engine.ExplainOptions{AllFilters: true})
+	require.NoError(t, err)
+	require.Equal(t, engine.ErrNoNodes.Error(), e.Message)
+	require.Empty(t, e.Nodes)
+}

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"errors"
+	"time"
+
+	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// Reason is why a workload was not placed the last time it was tried.
+type Reason struct {
+	At      time.Time
+	Code    extpoints.Code
+	Message string   // in one line
+	Plugins []string // that rejected it, sorted; none for a failure
+}
+
+// fail ends a cycle that placed nothing: the workload goes back to the queue,
+// to wait for the events that its rejecting plugins named or, after a failure,
+// for the error backoff. (kube-scheduler schedule_one.go
+// handleSchedulingFailure, 1.37.1.)
+func (r *Raw) fail(c *cycle, st *extpoints.Status) {
+	id := c.info.ID
+	event := c.rejectedEvent(st)
+	row := r.store.Workload(id)
+	if row == nil || row.Phase != model.Pending {
+		// Removed, or placed by somebody else, while it was being tried.
+		r.queue.Done(id)
+		return
+	}
+	var pending []string
+	if c.diagnosis != nil {
+		pending = c.diagnosis.PendingPlugins()
+	}
+	c.item.Info, c.item.Workload, c.item.Priority = row.Info, row.Info.Workload, row.Info.Priority // as it is now
+	r.queue.AddUnschedulable(c.now, c.item, event.Plugins, pending)
+	event.Nominated = r.nominate(c, row.Info.Nominated)
+	r.lastWhy[id] = Reason{At: c.now, Code: event.Code, Message: event.Message, Plugins: event.Plugins}
+	r.listener.Rejected(event)
+}
+
+// rejectedEvent says what happened. Without a diagnosis it is a failure, or
+// there is no node at all: then no plugin is to blame, which makes the queue
+// use the error backoff.
+func (c *cycle) rejectedEvent(st *extpoints.Status) RejectedEvent {
+	e := RejectedEvent{At: c.now, Workload: c.info.Workload, Code: st.Code(), Message: st.Message(), Diagnosis: c.diagnosis}
+	switch {
+	case c.diagnosis != nil:
+		e.Message = c.diagnosis.Message()
+		e.Plugins = c.diagnosis.UnschedulablePlugins()
+	case errors.Is(st.AsError(), ErrNoNodes):
+		e.Code = extpoints.UnschedulableAndUnresolvable
+	case st.Code() == extpoints.Error:
+		e.Err = st.AsError()
+	}
+	return e
+}
+
+// nominate changes the workload's nomination as the cycle says and returns the
+// node it is nominated to afterwards.
+func (r *Raw) nominate(c *cycle, present string) string {
+	n := c.nominating
+	if n == nil || n.Mode == extpoints.NominatingNoop || n.Node == present {
+		if c.info.Nominated != "" && present == "" {
+			// It was given up for a node that Permit then took away.
+			r.freed(c.now, &store.Workload{Info: c.info, Phase: model.Pending})
+		}
+		return present
+	}
+	before := r.store.Workload(c.info.ID)
+	tx := r.store.Begin()
+	if err := tx.Nominate(c.info.ID, n.Node); err != nil {
+		tx.Abort()
+		return present
+	}
+	r.commit(c.now, tx)
+	if present != "" {
+		r.freed(c.now, before) // what was kept for it is not any more
+	}
+	return n.Node
+}

@@ -1,0 +1,121 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
+)
+
+// epoch is when the tests without a clock begin.
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// world is an orchestrator that remembers what it was asked, and answers as
+// the test wants.
+type world struct {
+	mu      sync.Mutex
+	bound   map[string][]string // workload: nodes, one entry for each accepted bind
+	evicted []string
+	active  int // binds under way
+	most    int // most of them at once
+
+	// onBind, where set, decides each bind; it may block.
+	onBind func(ctx context.Context, id string) error
+}
+
+func (o *world) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
+	o.mu.Lock()
+	o.active++
+	o.most = max(o.most, o.active)
+	o.mu.Unlock()
+	var err error
+	if o.onBind != nil {
+		err = o.onBind(ctx, w.ID)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.active--
+	if err == nil {
+		if o.bound == nil {
+			o.bound = map[string][]string{}
+		}
+		o.bound[w.ID] = append(o.bound[w.ID], b.Node)
+	}
+	return err
+}
+
+func (o *world) Evict(_ context.Context, w *model.Workload, _ string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.evicted = append(o.evicted, w.ID)
+	return nil
+}
+
+// nodesOf lists the nodes that a workload was bound to.
+func (o *world) nodesOf(id string) []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.bound[id]
+}
+
+// config is an engine's configuration with the default plugins.
+func config(o extpoints.Orchestrator) engine.Config {
+	return engine.Config{
+		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
+		Registry:     plugins.Default(),
+		Orchestrator: o,
+	}
+}
+
+func newRaw(t testing.TB, o extpoints.Orchestrator) *engine.Raw {
+	t.Helper()
+	r, err := engine.NewRaw(config(o))
+	require.NoError(t, err)
+	return r
+}
+
+// node has room for the given milli-CPU.
+func node(name string, cpu int64) engine.Change {
+	return engine.Change{PutNode: &model.Node{Name: name, Allocatable: model.Resources{CPU: cpu, Memory: 1 << 40}}}
+}
+
+// task asks for the given milli-CPU.
+func task(id string, cpu int64) engine.Change {
+	return engine.Change{Submit: &model.Workload{ID: id, Requests: model.Resources{CPU: cpu}}}
+}
+
+// tasks are n workloads of the given milli-CPU.
+func tasks(n int, cpu int64) []engine.Change {
+	changes := make([]engine.Change, n)
+	for i := range changes {
+		changes[i] = task(fmt.Sprintf("t%03d", i), cpu)
+	}
+	return changes
+}
+
+// settle schedules and binds until there is nothing to do.
+func settle(r *engine.Raw, now time.Time) {
+	for r.Schedule(now) {
+		for t := r.NextTask(); t != nil; t = r.NextTask() {
+			t.Run(context.Background())
+			r.Finish(now, t)
+		}
+	}
+}
+
+// count counts what a view lists.
+func count(v *engine.View, p model.Phase) int {
+	n := 0
+	for range v.WorkloadsIn(p) {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,316 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
+)
+
+// Apply makes the changes, in order, in one transaction: all of them or, if
+// anything is wrong with any, none. The error then lists every problem of
+// every change; see [ChangeError].
+func (r *Raw) Apply(now time.Time, changes ...Change) error {
+	tx := r.store.Begin()
+	if err := r.write(tx, now, changes); err != nil {
+		tx.Abort()
+		return err
+	}
+	r.recorder.apply(now, changes)
+	defer r.settle(now)
+	r.commit(now, tx)
+	return nil
+}
+
+// write makes the changes in the transaction and collects the problems.
+func (c *core) write(tx *store.Txn, now time.Time, changes []Change) error {
+	var problems []error
+	for i := range changes {
+		if err := c.writeOne(tx, now, &changes[i]); err != nil {
+			problems = append(problems, &ChangeError{Index: i, Change: changes[i].String(), Err: err})
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (c *core) writeOne(tx *store.Txn, now time.Time, ch *Change) error {
+	var err error
+	switch {
+	case ch.count() > 1:
+		err = errors.New("it says more than one thing")
+	case ch.PutNode != nil:
+		if err = ch.PutNode.Validate(); err == nil {
+			err = tx.PutNode(ch.PutNode)
+		}
+	case ch.RemoveNode != "":
+		err = tx.DeleteNode(ch.RemoveNode)
+	case ch.Submit != nil:
+		if err = c.check(tx, ch.Submit); err == nil {
+			err = tx.Submit(ch.Submit)
+		}
+	case ch.Adopt != nil:
+		err = c.adopt(tx, now, ch.Adopt)
+	case ch.Update != nil:
+		if err = c.check(tx, ch.Update); err == nil {
+			err = tx.UpdateWorkload(ch.Update)
+		}
+	case ch.Confirm != nil:
+		err = tx.Confirm(ch.Confirm.Workload, ch.Confirm.Node, ch.Confirm.Devices, now)
+	case ch.Terminate != "":
+		err = tx.Terminate(ch.Terminate)
+	case ch.Finish != "":
+		err = tx.Finish(ch.Finish)
+	case ch.Requeue != "":
+		err = tx.Requeue(ch.Requeue)
+	case ch.Remove != "":
+		err = tx.DeleteWorkload(ch.Remove)
+	default:
+		err = c.writeOther(tx, ch)
+	}
+	return err
+}
+
+// writeOther makes the changes that are not about nodes or workloads.
+func (c *core) writeOther(tx *store.Txn, ch *Change) error {
+	var err error
+	switch {
+	case ch.PutGroup != nil:
+		if err = ch.PutGroup.Validate(); err == nil {
+			err = tx.PutGroup(ch.PutGroup)
+		}
+	case ch.RemoveGroup != "":
+		err = tx.DeleteGroup(ch.RemoveGroup)
+	case ch.PutBudget != nil:
+		if err = ch.PutBudget.Validate(); err == nil {
+			err = tx.PutBudget(ch.PutBudget)
+		}
+	case ch.RemoveBudget != "":
+		err = tx.DeleteBudget(ch.RemoveBudget)
+	case ch.PutNamespace != nil:
+		if err = ch.PutNamespace.Validate(); err == nil {
+			err = tx.PutNamespace(ch.PutNamespace)
+		}
+	case ch.RemoveNamespace != "":
+		err = tx.DeleteNamespace(ch.RemoveNamespace)
+	default:
+		err = errors.New("it says nothing")
+	}
+	return err
+}
+
+// check lists everything that is wrong with a workload: by itself, and with
+// what it names.
+func (c *core) check(tx *store.Txn, w *model.Workload) error {
+	problems := []error{w.Validate()}
+	if c.framework(w) == nil {
+		problems = append(problems, fmt.Errorf("workload %q: profile: there is no profile %q", w.ID, w.Profile))
+	}
+	if w.Group != "" && tx.Group(w.Group) == nil {
+		problems = append(problems, fmt.Errorf("workload %q: group: there is no group %q", w.ID, w.Group))
+	}
+	if w.NodeName != "" && tx.Node(w.NodeName) == nil {
+		problems = append(problems, fmt.Errorf("workload %q: nodeName: there is no node %q", w.ID, w.NodeName))
+	}
+	return errors.Join(problems...)
+}
+
+// adopt takes in a workload that already is on a node. Its node and group may
+// be unknown as yet: what is there is there.
+func (c *core) adopt(tx *store.Txn, now time.Time, p *Placement) error {
+	if p.Workload == nil {
+		return errors.New("there is no workload")
+	}
+	if p.Node == "" {
+		return fmt.Errorf("workload %q: there is no node", p.Workload.ID)
+	}
+	if err := p.Workload.Validate(); err != nil {
+		return err
+	}
+	since := p.Since
+	if since.IsZero() {
+		since = now
+	}
+	return tx.Place(p.Workload, p.Node, p.Devices, since)
+}
+
+// commit makes the transaction part of the record and lets the view and the
+// queue follow: first the whole view, then the queue, so that whoever is woken
+// sees everything.
+func (r *Raw) commit(now time.Time, tx *store.Txn) {
+	changes := tx.Commit()
+	for i := range changes {
+		r.patch(&changes[i])
+	}
+	for i := range changes {
+		r.react(now, &changes[i])
+	}
+}
+
+// react lets queue and listeners follow one change.
+func (r *Raw) react(now time.Time, ch *store.Change) {
+	switch ch.Kind {
+	case store.NodeKind:
+		r.reactNode(now, ch.OldNode, ch.NewNode)
+	case store.WorkloadKind:
+		r.reactWorkload(now, ch.OldWorkload, ch.NewWorkload)
+	case store.GroupKind:
+		change := extpoints.Change{Event: event(extpoints.GroupResource, ch.OldGroup != nil, ch.NewGroup != nil)}
+		if ch.OldGroup != nil {
+			change.OldGroup = ch.OldGroup.Group
+		}
+		if ch.NewGroup != nil {
+			change.NewGroup = ch.NewGroup.Group
+		}
+		r.queue.Move(now, &change, nil)
+	case store.BudgetKind:
+		r.queue.Move(now, &extpoints.Change{Event: event(extpoints.BudgetResource, ch.OldBudget != nil, ch.NewBudget != nil)}, nil)
+	case store.NamespaceKind:
+		r.queue.Move(now, &extpoints.Change{Event: event(extpoints.NamespaceResource, ch.OldNamespace != nil, ch.NewNamespace != nil)}, nil)
+	}
+}
+
+func event(resource extpoints.Resource, before, after bool) extpoints.ClusterEvent {
+	e := extpoints.ClusterEvent{Resource: resource, Action: extpoints.Update}
+	switch {
+	case !before:
+		e.Action = extpoints.Add
+	case !after:
+		e.Action = extpoints.Delete
+	}
+	return e
+}
+
+func (r *Raw) reactNode(now time.Time, before, after *store.Node) {
+	change := extpoints.Change{}
+	if before != nil {
+		change.OldNode = before.Node
+	}
+	if after != nil {
+		change.NewNode = after.Node
+	}
+	if before == nil || after == nil {
+		change.Event = event(extpoints.NodeResource, before != nil, after != nil)
+		r.queue.Move(now, &change, nil)
+		return
+	}
+	for _, e := range queue.EventsForNodeUpdate(before.Node, after.Node) {
+		change.Event = e
+		r.queue.Move(now, &change, nil)
+	}
+}
+
+// reactWorkload follows a workload's move from one phase to another. What the
+// scheduling cycle itself does (assume, forget, bind, nominate) is followed
+// where it happens.
+func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
+	switch {
+	case before == nil && place(after) == "":
+		r.listener.Submitted(SubmittedEvent{At: now, Workload: after.Info.Workload})
+		r.queue.Add(now, after.Info)
+	case before == nil:
+		r.listener.Submitted(SubmittedEvent{At: now, Workload: after.Info.Workload})
+		r.confirmed(now, nil, after)
+	case after == nil || after.Phase == model.Finished:
+		r.removed(now, before, after)
+	case after.Phase == model.Pending && before.Phase == model.Pending:
+		if before.Info.Workload != after.Info.Workload {
+			r.queue.Update(now, before.Info, after.Info)
+		}
+	case after.Phase == model.Pending:
+		// Where the engine itself takes a decision back there is no task.
+		if before.Phase != model.Assumed || r.tasks[before.Info.ID] != nil {
+			r.requeued(now, before, after)
+		}
+	case after.Phase == model.Terminating && before.Phase == model.Pending:
+		r.queue.Delete(before.Info.ID)
+		r.freed(now, before)
+	case after.Phase == model.Terminating && before.Phase == model.Assumed:
+		r.interrupt(now, before.Info.ID, ErrRemoved)
+		r.freed(now, before) // not the room, but what was reserved besides
+	case after.Phase == model.Confirmed && before.Phase != model.Confirmed:
+		r.confirmed(now, before, after)
+	case after.Phase == model.Assumed || after.Phase == model.Bound:
+		if before.Phase == after.Phase {
+			r.updated(now, before, after)
+		}
+		if r.waiting.get(after.Info.ID) != nil {
+			r.queue.Update(now, before.Info, after.Info) // for when it is turned down
+		}
+	default:
+		r.updated(now, before, after)
+	}
+}
+
+// confirmed follows a workload that has been seen on a node.
+func (r *Raw) confirmed(now time.Time, before, after *store.Workload) {
+	id := after.Info.ID
+	binding := model.Binding{Workload: id, Node: after.Node, Devices: after.Info.Devices}
+	if before != nil && before.Phase == model.Pending {
+		r.queue.Delete(id)
+		delete(r.lastWhy, id)
+	}
+	if before != nil && before.Phase == model.Assumed && before.Node != after.Node {
+		r.interrupt(now, id, ErrRemoved) // it went elsewhere
+	}
+	if before != nil && place(before) != after.Node && nomination(before) != after.Node {
+		r.freed(now, before) // what it had there
+	}
+	r.listener.Confirmed(PlacedEvent{At: now, Workload: after.Info.Workload, Binding: binding})
+	r.queue.Move(now, &extpoints.Change{
+		Event:       extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Add},
+		NewWorkload: after.Info,
+	}, nil)
+}
+
+// updated follows a change of a workload that is on a node.
+func (r *Raw) updated(now time.Time, before, after *store.Workload) {
+	for _, e := range queue.EventsForWorkloadUpdate(before.Info.Workload, after.Info.Workload, extpoints.AssignedWorkload) {
+		r.queue.Move(now, &extpoints.Change{Event: e, OldWorkload: before.Info, NewWorkload: after.Info}, nil)
+	}
+}
+
+// requeued follows a workload that lost its node and waits again.
+func (r *Raw) requeued(now time.Time, before, after *store.Workload) {
+	r.interrupt(now, before.Info.ID, ErrRemoved)
+	r.freed(now, before)
+	r.queue.Add(now, after.Info)
+}
+
+// removed follows a workload that has ended or was forgotten.
+func (r *Raw) removed(now time.Time, before, after *store.Workload) {
+	id := before.Info.ID
+	delete(r.lastWhy, id)
+	if before.Phase != model.Finished {
+		r.queue.Delete(id)
+		r.interrupt(now, id, ErrRemoved)
+		r.freed(now, before)
+	}
+	if after == nil {
+		r.listener.Removed(RemovedEvent{At: now, Workload: before.Info.Workload, Phase: before.Phase, Node: before.Node})
+	}
+}
+
+// freed wakes those who may use the room that a workload leaves, or that was
+// kept for it by a nomination: in the second case only those that had to leave
+// it that room (kube-scheduler eventhandlers.go, 1.37.1).
+func (r *Raw) freed(now time.Time, before *store.Workload) {
+	switch {
+	case place(before) != "":
+		r.queue.Move(now, freedBy(before.Info), nil)
+	case nomination(before) != "":
+		priority := before.Info.Priority
+		r.queue.Move(now, freedBy(before.Info), func(w *model.Workload) bool { return w.Priority <= priority })
+	}
+}
+
+// freedBy is the event of a workload that leaves what it had.
+func freedBy(w *extpoints.WorkloadInfo) *extpoints.Change {
+	return &extpoints.Change{
+		Event:       extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Delete},
+		OldWorkload: w,
+	}
+}

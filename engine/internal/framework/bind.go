@@ -1,0 +1,142 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/berth-project/berth/engine/internal/parallel"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// PreBindPreFlight asks the PreBind plugins whether they will have work to do.
+// It reports whether any will.
+func (f *Framework) PreBindPreFlight(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) (work bool, failure *extpoints.Status) {
+	r := f.current(s)
+	r.skipPreBind = make([]bool, len(f.preBind))
+	r.parallel = make([]bool, len(f.preBind))
+	for i, p := range f.preBind {
+		var flight extpoints.PreFlight
+		st := guard("PreBindPreFlight", p.Name(), func() (st *extpoints.Status) {
+			flight, st = p.PreBindPreFlight(s, w, b)
+			return st
+		})
+		r.parallel[i] = flight.AllowParallel
+		switch {
+		case st.IsSuccess():
+			work = true
+		case st.IsSkip():
+			r.skipPreBind[i] = true
+		default:
+			return false, failed("PreBindPreFlight", p.Name(), st)
+		}
+	}
+	return work, nil
+}
+
+// errOtherPreBind is why the neighbours of a failed parallel PreBind end.
+var errOtherPreBind = errors.New("some other PreBind operation failed")
+
+// PreBind runs the PreBind plugins in order; neighbours that allow it run in
+// parallel, and the first failure ends the others. The lowest plugin's failure
+// is the one returned, unless it only ended because of another's.
+func (f *Framework) PreBind(ctx context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+	r := f.current(s)
+	for from := 0; from < len(f.preBind); {
+		to := from + 1
+		for r.parallel[from] && to < len(f.preBind) && r.parallel[to] {
+			to++
+		}
+		if st := f.preBindGroup(ctx, r, s, w, b, from, to); st != nil {
+			return st
+		}
+		from = to
+	}
+	return nil
+}
+
+// preBindGroup runs the plugins [from, to) side by side.
+func (f *Framework) preBindGroup(ctx context.Context, r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding, from, to int) *extpoints.Status {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	statuses := make([]*extpoints.Status, to-from)
+	var active []int
+	for i := from; i < to; i++ {
+		if !r.skipPreBind[i] {
+			active = append(active, i)
+		}
+	}
+	call := func(i int) {
+		statuses[i-from] = f.preBindOne(ctx, f.preBind[i], s, w, b)
+		if statuses[i-from] != nil {
+			cancel(errOtherPreBind)
+		}
+	}
+	parallel.Together(active, call)
+	return firstFailure(statuses)
+}
+
+// firstFailure is the lowest status that is a failure of its own, else the
+// lowest failure.
+func firstFailure(statuses []*extpoints.Status) *extpoints.Status {
+	var first *extpoints.Status
+	for _, st := range statuses {
+		if st == nil {
+			continue
+		}
+		if !errors.Is(st.AsError(), errOtherPreBind) {
+			return st
+		}
+		if first == nil {
+			first = st
+		}
+	}
+	return first
+}
+
+func (f *Framework) preBindOne(ctx context.Context, p extpoints.PreBindPlugin, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+	st := guard("PreBind", p.Name(), func() *extpoints.Status { return p.PreBind(ctx, s, w, b) })
+	return bindingFailure(ctx, "PreBind", p.Name(), st)
+}
+
+// bindingFailure is nil for success, the rejection with the plugin's name, or
+// the error; a cancellation is told by its cause.
+func bindingFailure(ctx context.Context, point, plugin string, st *extpoints.Status) *extpoints.Status {
+	switch {
+	case st.IsSuccess():
+		return nil
+	case st.IsRejected():
+		return st.WithPlugin(plugin)
+	}
+	cause := context.Cause(ctx)
+	if err := st.AsError(); errors.Is(err, context.Canceled) && cause != nil && !errors.Is(err, cause) {
+		st = extpoints.AsStatus(fmt.Errorf("%w (%w)", cause, err))
+	}
+	return failed(point, plugin, st)
+}
+
+// Bind asks the Bind plugins in order until one does not skip.
+func (f *Framework) Bind(ctx context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+	for _, p := range f.bind {
+		st := guard("Bind", p.Name(), func() *extpoints.Status { return p.Bind(ctx, s, w, b) })
+		if st.IsSkip() {
+			continue
+		}
+		return bindingFailure(ctx, "Bind", p.Name(), st)
+	}
+	return extpoints.AsStatus(fmt.Errorf("no Bind plugin of profile %q binds workload %q", f.name, w.ID))
+}
+
+// PostBind tells the PostBind plugins. Panics do not stop it; they are
+// returned.
+func (f *Framework) PostBind(ctx context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) []error {
+	var errs []error
+	for _, p := range f.postBind {
+		st := guard("PostBind", p.Name(), func() *extpoints.Status { p.PostBind(ctx, s, w, b); return nil })
+		if st != nil {
+			errs = append(errs, st.AsError())
+		}
+	}
+	return errs
+}

@@ -1,0 +1,162 @@
+package framework
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/berth-project/berth/extpoints"
+)
+
+// NodeRejection is a node and why it was ruled out.
+type NodeRejection struct {
+	Node   *extpoints.NodeInfo
+	Status *extpoints.Status
+}
+
+// Diagnosis says why a workload fits nowhere. It implements
+// [extpoints.NodeStatuses].
+type Diagnosis struct {
+	nodes extpoints.Nodes
+	total int // number of nodes that the message speaks of
+	// Rejections are the nodes that were looked at, in the order in which they
+	// were; a node occurs once.
+	rejections []NodeRejection
+	byName     map[string]int
+	// absent is the status of the nodes not in rejections.
+	absent *extpoints.Status
+
+	// PreFilterMessage and PostFilterMessage are what those points said.
+	PreFilterMessage  string
+	PostFilterMessage string
+	unschedulable     []string // sorted, unique
+	pending           []string
+}
+
+// NewDiagnosis starts a diagnosis over the nodes of a view.
+func NewDiagnosis(nodes extpoints.Nodes, total int) *Diagnosis {
+	return &Diagnosis{nodes: nodes, total: total, absent: noStatus}
+}
+
+// noStatus is the status of nodes that nobody ruled out: they were not looked
+// at. It is kube-scheduler's default for absent nodes (framework/types.go
+// NewDefaultNodeToStatus, 1.37.1).
+var noStatus = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable)
+
+// Reject records that the node is ruled out; a later status for the same node
+// replaces the earlier.
+func (d *Diagnosis) Reject(node *extpoints.NodeInfo, st *extpoints.Status) {
+	d.Blame(st)
+	if d.byName == nil {
+		d.byName = map[string]int{}
+	}
+	if i, ok := d.byName[node.Node.Name]; ok {
+		d.rejections[i].Status = st
+		return
+	}
+	d.byName[node.Node.Name] = len(d.rejections)
+	d.rejections = append(d.rejections, NodeRejection{node, st})
+}
+
+// RejectAbsent sets the status of all nodes that are not ruled out one by one.
+func (d *Diagnosis) RejectAbsent(st *extpoints.Status) { d.absent = st }
+
+// Blame adds the status's plugin to those that must change their mind.
+func (d *Diagnosis) Blame(st *extpoints.Status) {
+	if st.Plugin() == "" || !st.IsRejected() {
+		return
+	}
+	d.BlamePlugins(st.Plugin())
+	if st.Code() == extpoints.Pending {
+		d.pending = insertSorted(d.pending, st.Plugin())
+	}
+}
+
+// BlamePlugins adds plugins to those that must change their mind.
+func (d *Diagnosis) BlamePlugins(plugins ...string) {
+	for _, p := range plugins {
+		d.unschedulable = insertSorted(d.unschedulable, p)
+	}
+}
+
+func insertSorted(list []string, s string) []string {
+	i, found := slices.BinarySearch(list, s)
+	if found {
+		return list
+	}
+	return slices.Insert(list, i, s)
+}
+
+// UnschedulablePlugins lists the plugins that rejected the workload, sorted.
+func (d *Diagnosis) UnschedulablePlugins() []string { return d.unschedulable }
+
+// PendingPlugins lists those of them that said Pending.
+func (d *Diagnosis) PendingPlugins() []string { return d.pending }
+
+// Evaluated is the number of nodes ruled out one by one.
+func (d *Diagnosis) Evaluated() int { return len(d.rejections) }
+
+// Rejections lists the nodes ruled out one by one.
+func (d *Diagnosis) Rejections() []NodeRejection { return d.rejections }
+
+// Get implements [extpoints.NodeStatuses].
+func (d *Diagnosis) Get(node string) *extpoints.Status {
+	if i, ok := d.byName[node]; ok {
+		return d.rejections[i].Status
+	}
+	return d.absent
+}
+
+// WithCode implements [extpoints.NodeStatuses].
+func (d *Diagnosis) WithCode(c extpoints.Code) []*extpoints.NodeInfo {
+	var list []*extpoints.NodeInfo
+	for i := range d.nodes.Len() {
+		if node := d.nodes.At(i); d.Get(node.Node.Name).Code() == c {
+			list = append(list, node)
+		}
+	}
+	return list
+}
+
+// Reasons counts every reason over all nodes.
+func (d *Diagnosis) Reasons() map[string]int {
+	counts := map[string]int{}
+	for i := range d.rejections {
+		for _, reason := range d.rejections[i].Status.Reasons() {
+			counts[reason]++
+		}
+	}
+	if rest := d.total - len(d.rejections); rest > 0 {
+		for _, reason := range d.absent.Reasons() {
+			counts[reason] += rest
+		}
+	}
+	return counts
+}
+
+// Message is the summary in one line, as kube-scheduler words it (framework/
+// types.go FitError, 1.37.1): "0/3 nodes are available: 1 Insufficient cpu, 2
+// node(s) had untolerated taint(s)."
+func (d *Diagnosis) Message() string {
+	msg := fmt.Sprintf("0/%v nodes are available:", d.total)
+	if d.PreFilterMessage != "" {
+		msg += " " + d.PreFilterMessage + "."
+	} else if h := histogram(d.Reasons()); h != "" {
+		msg += " " + h + "."
+	}
+	if d.PostFilterMessage != "" {
+		msg += " " + d.PostFilterMessage
+	}
+	return msg
+}
+
+// histogram is sorted by the finished strings, so "10 x" comes before "2 y".
+func histogram(counts map[string]int) string {
+	lines := make([]string, 0, len(counts))
+	for reason, n := range counts {
+		lines = append(lines, fmt.Sprintf("%v %v", n, reason))
+	}
+	sort.Strings(lines)
+	return strings.Join(lines, ", ")
+}

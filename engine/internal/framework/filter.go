@@ -1,0 +1,244 @@
+package framework
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/berth-project/berth/extpoints"
+)
+
+// PreFiltered is the outcome of all PreFilter plugins.
+type PreFiltered struct {
+	// Nodes are the names of the nodes to look at; nil: all.
+	Nodes map[string]struct{}
+	// Narrowing are the plugins that narrowed Nodes, sorted. They count as
+	// rejecting plugins where the workload does not fit.
+	Narrowing []string
+	// Status is success, the rejection, or the error.
+	Status *extpoints.Status
+}
+
+// PreFilter runs the PreFilter plugins. Semantics: kube-scheduler framework/
+// runtime/framework.go RunPreFilterPlugins, 1.37.1.
+func (f *Framework) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo) PreFiltered {
+	r := f.begin(s)
+	var out PreFiltered
+	for i := range f.preFilters {
+		p := &f.preFilters[i]
+		result, st := callPreFilter(p, s, w)
+		switch st.Code() {
+		case extpoints.Success:
+		case extpoints.Skip:
+			r.skipExtension[i] = true
+			if p.filter >= 0 {
+				r.skipFilter[p.filter] = true
+			}
+			continue
+		case extpoints.Unschedulable:
+			// PostFilter may want to displace others, and then needs the state
+			// of all PreFilters: go on.
+			out.Status = st.WithPlugin(p.Name())
+			continue
+		case extpoints.UnschedulableAndUnresolvable:
+			return PreFiltered{Status: st.WithPlugin(p.Name())}
+		default:
+			return PreFiltered{Status: failed("PreFilter", p.Name(), st)}
+		}
+		if result == nil || result.Nodes == nil {
+			continue
+		}
+		out.narrow(p.Name(), result.Nodes)
+		if len(out.Nodes) == 0 {
+			out.Status = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, out.emptyMessage())
+			return out
+		}
+	}
+	return out
+}
+
+// narrow intersects the nodes with those of one more plugin.
+func (p *PreFiltered) narrow(plugin string, nodes map[string]struct{}) {
+	i, found := slices.BinarySearch(p.Narrowing, plugin)
+	if !found {
+		p.Narrowing = slices.Insert(p.Narrowing, i, plugin)
+	}
+	if p.Nodes == nil {
+		p.Nodes = maps.Clone(nodes)
+		return
+	}
+	for name := range p.Nodes {
+		if _, ok := nodes[name]; !ok {
+			delete(p.Nodes, name)
+		}
+	}
+}
+
+func (p *PreFiltered) emptyMessage() string {
+	if len(p.Narrowing) == 1 {
+		return fmt.Sprintf("node(s) didn't satisfy plugin %v", p.Narrowing[0])
+	}
+	return fmt.Sprintf("node(s) didn't satisfy plugin(s) %v simultaneously", p.Narrowing)
+}
+
+// AbsentStatus is the status of the nodes that the narrowing left out.
+func (p *PreFiltered) AbsentStatus() *extpoints.Status {
+	return extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable,
+		fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", p.Narrowing))
+}
+
+func callPreFilter(p *preFilter, s *extpoints.CycleState, w *extpoints.WorkloadInfo) (r *extpoints.PreFilterResult, st *extpoints.Status) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			r, st = nil, panicked("PreFilter", p.Name(), cause)
+		}
+	}()
+	return p.PreFilter(s, w)
+}
+
+// Verdict is what the filters said of one node: nil Status is yes, else
+// Plugin's index among the filters. The hot loop keeps indexes; names are put
+// on when a diagnosis is made.
+type Verdict struct {
+	Status *extpoints.Status
+	plugin int32
+	f      *Framework
+}
+
+// Named returns the status with the plugin's name on it.
+func (v Verdict) Named() *extpoints.Status {
+	if v.Status == nil || v.f == nil {
+		return v.Status
+	}
+	return v.Status.WithPlugin(v.f.filters[v.plugin].Name())
+}
+
+// Filter runs the filters on the node up to the first that does not say
+// success.
+func (f *Framework) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) Verdict {
+	return f.filterNode(f.current(s), s, w, node)
+}
+
+// filterNode is the inner loop. One deferred recover serves all plugins of the
+// node: at says which of them was running.
+func (f *Framework) filterNode(r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) (v Verdict) {
+	at := 0
+	defer func() {
+		if cause := recover(); cause != nil {
+			v = Verdict{Status: panicked("Filter", f.filters[at].Name(), cause), plugin: int32(at), f: f}
+		}
+	}()
+	for ; at < len(f.filters); at++ {
+		if r.skipFilter[at] {
+			continue
+		}
+		if st := f.filters[at].Filter(s, w, node); !st.IsSuccess() {
+			return f.verdict(at, st)
+		}
+	}
+	return Verdict{}
+}
+
+func (f *Framework) verdict(at int, st *extpoints.Status) Verdict {
+	if !st.IsRejected() {
+		st = failed("Filter", f.filters[at].Name(), st)
+	}
+	return Verdict{Status: st, plugin: int32(at), f: f}
+}
+
+// FilterEach runs every filter on the node, also after a rejection, and
+// returns one status for each, with names; nil for success and for skipped
+// filters.
+func (f *Framework) FilterEach(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) []*extpoints.Status {
+	r := f.current(s)
+	only := &run{skipFilter: make([]bool, len(f.filters))}
+	statuses := make([]*extpoints.Status, len(f.filters))
+	for i := range f.filters {
+		if r.skipFilter[i] {
+			continue
+		}
+		for j := range only.skipFilter {
+			only.skipFilter[j] = j != i
+		}
+		statuses[i] = f.filterNode(only, s, w, node).Named()
+	}
+	return statuses
+}
+
+// FilterWithNominated runs the filters twice where workloads of the same or a
+// higher priority are nominated to the node: once as if they were there, and
+// once without them. Both must pass. (kube-scheduler framework/runtime/
+// framework.go RunFilterPluginsWithNominatedPods, 1.37.1.)
+func (f *Framework) FilterWithNominated(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) Verdict {
+	r := f.current(s)
+	if nominated := s.View().Nominated(node.Node.Name); len(nominated) > 0 {
+		with, added, st := f.addNominated(r, s, w, node, nominated)
+		if st != nil {
+			return Verdict{Status: st}
+		}
+		if added {
+			if v := f.filterNode(r, with.state, w, with.node); v.Status != nil {
+				return v
+			}
+		}
+	}
+	return f.filterNode(r, s, w, node)
+}
+
+type supposition struct {
+	state *extpoints.CycleState
+	node  *extpoints.NodeInfo
+}
+
+// addNominated supposes that the nominated workloads to which w must yield are
+// on the node.
+func (f *Framework) addNominated(r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo, nominated []*extpoints.WorkloadInfo) (supposition, bool, *extpoints.Status) {
+	var with supposition
+	for _, other := range nominated {
+		if other.Priority < w.Priority || other.ID == w.ID {
+			continue
+		}
+		if with.state == nil {
+			with = supposition{s.Clone(), node.Clone()}
+		}
+		with.node.AddWorkload(other)
+		if st := f.addWorkload(r, with.state, w, other, with.node); st != nil {
+			return with, false, st
+		}
+	}
+	return with, with.state != nil, nil
+}
+
+// AddWorkload tells the PreFilter extensions to suppose that added is on the
+// node.
+func (f *Framework) AddWorkload(s *extpoints.CycleState, w, added *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	return f.addWorkload(f.current(s), s, w, added, node)
+}
+
+func (f *Framework) addWorkload(r *run, s *extpoints.CycleState, w, added *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	return f.extend(r, "PreFilter extension AddWorkload", func(ext extpoints.PreFilterExtensions) *extpoints.Status {
+		return ext.AddWorkload(s, w, added, node)
+	})
+}
+
+// RemoveWorkload tells the PreFilter extensions to suppose that removed is
+// gone from the node.
+func (f *Framework) RemoveWorkload(s *extpoints.CycleState, w, removed *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	return f.extend(f.current(s), "PreFilter extension RemoveWorkload", func(ext extpoints.PreFilterExtensions) *extpoints.Status {
+		return ext.RemoveWorkload(s, w, removed, node)
+	})
+}
+
+func (f *Framework) extend(r *run, point string, call func(extpoints.PreFilterExtensions) *extpoints.Status) *extpoints.Status {
+	for i := range f.preFilters {
+		p := &f.preFilters[i]
+		if p.ext == nil || r.skipExtension[i] {
+			continue
+		}
+		st := guard(point, p.Name(), func() *extpoints.Status { return call(p.ext) })
+		if !st.IsSuccess() {
+			return failed(point, p.Name(), st)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package framework
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// Reserve runs the Reserve plugins in order, up to the first that does not say
+// success. The caller then calls Unreserve.
+func (f *Framework) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+	for _, p := range f.reserve {
+		st := guard("Reserve", p.Name(), func() *extpoints.Status { return p.Reserve(s, w, b) })
+		switch {
+		case st.IsSuccess():
+		case st.IsRejected():
+			return st.WithPlugin(p.Name())
+		default:
+			return failed("Reserve", p.Name(), st)
+		}
+	}
+	return nil
+}
+
+// Unreserve runs all Reserve plugins' Unreserve in reverse order. Panics do
+// not stop it; they are returned.
+func (f *Framework) Unreserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) []error {
+	var errs []error
+	for i := len(f.reserve) - 1; i >= 0; i-- {
+		p := f.reserve[i]
+		st := guard("Unreserve", p.Name(), func() *extpoints.Status { p.Unreserve(s, w, b); return nil })
+		if st != nil {
+			errs = append(errs, st.AsError())
+		}
+	}
+	return errs
+}
+
+// PermitWait is a plugin that wants the workload to wait, and for how long.
+type PermitWait struct {
+	Plugin  string
+	Timeout time.Duration
+}
+
+// Permit runs the Permit plugins. With status Wait the list says who wants to
+// wait, in order of the profile.
+func (f *Framework) Permit(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) ([]PermitWait, *extpoints.Status) {
+	var waits []PermitWait
+	for _, p := range f.permit {
+		var timeout time.Duration
+		st := guard("Permit", p.Name(), func() (st *extpoints.Status) {
+			st, timeout = p.Permit(s, w, b)
+			return st
+		})
+		switch {
+		case st.IsSuccess():
+		case st.IsRejected():
+			return nil, st.WithPlugin(p.Name())
+		case st.IsWait():
+			waits = append(waits, PermitWait{p.Name(), min(timeout, extpoints.MaxPermitTimeout)})
+		default:
+			return nil, failed("Permit", p.Name(), st)
+		}
+	}
+	if len(waits) > 0 {
+		return waits, extpoints.NewStatus(extpoints.Wait, "one or more plugins asked to wait and no plugin rejected the workload")
+	}
+	return nil, nil
+}
+
+// PermitTimeout is the rejection of a workload that waited too long.
+func PermitTimeout(w PermitWait) *extpoints.Status {
+	return extpoints.NewStatus(extpoints.Unschedulable,
+		fmt.Sprintf("rejected due to timeout after waiting %v at plugin %v", w.Timeout, w.Plugin)).WithPlugin(w.Plugin)
+}

@@ -1,0 +1,75 @@
+package framework
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/berth-project/berth/extpoints"
+)
+
+// run is what the framework itself remembers of a cycle between the points. It
+// is written by PreFilter, PreScore and PreBindPreFlight and shared by clones
+// of the state.
+type run struct {
+	skipExtension []bool // by index of preFilters
+	skipFilter    []bool // by index of filters
+	skipScore     []bool // by index of scores
+	skipPreBind   []bool // by index of preBind
+	parallel      []bool // by index of preBind
+}
+
+var runKey = extpoints.NewStateKey[*run]("framework")
+
+// begin puts an empty run into the state, reusing one that is there.
+func (f *Framework) begin(s *extpoints.CycleState) *run {
+	r := &run{
+		skipExtension: make([]bool, len(f.preFilters)),
+		skipFilter:    make([]bool, len(f.filters)),
+		skipScore:     make([]bool, len(f.scores)),
+	}
+	runKey.Set(s, r)
+	return r
+}
+
+// current returns the state's run; a state that never went through PreFilter
+// skips nothing.
+func (f *Framework) current(s *extpoints.CycleState) *run {
+	if r, ok := runKey.Get(s); ok {
+		return r
+	}
+	return f.begin(s)
+}
+
+// panicked makes the status of a plugin that panicked.
+func panicked(point, plugin string, cause any) *extpoints.Status {
+	return extpoints.AsStatus(&PluginError{Point: point, Plugin: plugin, Err: fmt.Errorf("panic: %v", cause)}).WithPlugin(plugin)
+}
+
+// failed makes the status of a plugin that gave an error or a code that its
+// point does not allow.
+func failed(point, plugin string, st *extpoints.Status) *extpoints.Status {
+	err := st.AsError()
+	var known *PluginError
+	if errors.As(err, &known) {
+		return st // a panic, already described
+	}
+	if st.Code() != extpoints.Error {
+		err = fmt.Errorf("returned %v, which %s does not allow", st, point)
+	}
+	return extpoints.AsStatus(&PluginError{Point: point, Plugin: plugin, Err: err}).WithPlugin(plugin)
+}
+
+// PluginError says which plugin failed, at which point.
+type PluginError struct {
+	Point  string
+	Plugin string
+	Err    error
+}
+
+// Error says it in one line.
+func (e *PluginError) Error() string {
+	return fmt.Sprintf("running %s plugin %q: %v", e.Point, e.Plugin, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *PluginError) Unwrap() error { return e.Err }

@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/berth-project/berth/engine/internal/framework"
+	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
+)
+
+// Raw is the engine without goroutines and without a clock: every method does
+// its work before it returns, and time is an argument that must not go
+// backwards. What must be done outside (binding, evicting) is handed out as
+// [Task]s. Given the same calls it makes the same decisions and raises the same
+// events, for any number of workers; see [Recorder] and [Replay].
+//
+// It is for tests, simulations and programs with a loop of their own; others
+// use [Engine]. The methods may not be called by two goroutines at the same
+// time. Only what the comments of [Task.Run], [extpoints.WaitingWorkload] and
+// [extpoints.Handle] say may happen beside them.
+type Raw struct {
+	*core
+	queue    *queue.Queue
+	listener Listener
+	recorder *Recorder
+
+	waiting  waitingList
+	commands commandList
+	tasks    map[string]*Task // bindings that are not finished, by workload
+	ready    []*Task          // tasks that nobody has taken yet
+	made     uint64           // how many tasks were made
+	evicting map[string]bool  // workloads whose eviction is under way
+	lastWhy  map[string]Reason
+	memory   decisionMemory
+}
+
+// NewRaw makes an engine without goroutines. The error lists every problem of
+// the configuration and of its profiles.
+func NewRaw(cfg Config) (*Raw, error) {
+	cfg = cfg.WithDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	r := &Raw{
+		listener: Tee(logListener(cfg.Logger), cfg.Listener),
+		recorder: cfg.Recorder,
+		tasks:    map[string]*Task{},
+		evicting: map[string]bool{},
+		lastWhy:  map[string]Reason{},
+		memory:   decisionMemory{limit: cfg.Decisions},
+	}
+	r.waiting.commands = &r.commands
+	env := framework.Env{
+		Logger:       cfg.Logger,
+		Orchestrator: cfg.Orchestrator,
+		Waiting:      &r.waiting,
+		Activate:     func(ids ...string) { r.commands.add(command{Activate: ids}) },
+	}
+	var err error
+	if r.core, err = newCore(&cfg, env); err != nil {
+		return nil, err
+	}
+	if r.queue, err = queue.New(r.queueConfig()); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// queueConfig completes the queue's configuration with what the profiles say.
+func (r *Raw) queueConfig() queue.Config {
+	q := r.cfg.Queue
+	q.Less = r.frameworks[r.cfg.Profiles[0].Name].QueueSort().Less
+	q.PreEnqueue = map[string][]extpoints.PreEnqueuePlugin{}
+	q.Hints = map[string][]queue.PluginHints{}
+	for name, f := range r.frameworks {
+		q.PreEnqueue[name] = f.PreEnqueue()
+		q.Hints[name] = f.Hints()
+	}
+	// The empty name is the first profile.
+	q.PreEnqueue[""] = q.PreEnqueue[r.cfg.Profiles[0].Name]
+	q.Hints[""] = q.Hints[r.cfg.Profiles[0].Name]
+	q.OnMove = func(m queue.Move) {
+		switch m.To {
+		case queue.Gated:
+			r.listener.Gated(QueuedEvent{m})
+		case queue.Active, queue.Backoff, queue.ErrorBackoff, queue.Unschedulable:
+			r.listener.Enqueued(QueuedEvent{m})
+		}
+		// The rest has events of its own: Popped, Bound, Removed.
+	}
+	q.OnGateError = func(id, plugin string, err error) {
+		r.listener.Failed(FailedEvent{Workload: id, Err: &PluginError{Point: "PreEnqueue", Plugin: plugin, Err: err}})
+	}
+	q.OnHintError = func(id, plugin string, err error) {
+		r.listener.Failed(FailedEvent{Workload: id, Err: &PluginError{Point: "QueueingHint", Plugin: plugin, Err: err}})
+	}
+	return q
+}
+
+// Schedule takes the next workload out of the queue and runs its scheduling
+// cycle. It reports whether there was one. A workload that got a node has a
+// task afterwards, at once or when it has been permitted; see NextTask.
+func (r *Raw) Schedule(now time.Time) bool {
+	r.recorder.schedule(now)
+	defer r.settle(now)
+	for {
+		item, ok := r.queue.Pop(now)
+		if !ok {
+			return false
+		}
+		row := r.store.Workload(item.ID())
+		if row == nil || row.Phase != model.Pending {
+			r.queue.Done(item.ID()) // gone, or placed by somebody else
+			continue
+		}
+		r.attempt(now, item, row)
+		return true
+	}
+}
+
+// attempt runs one scheduling cycle to its end.
+func (r *Raw) attempt(now time.Time, item *queue.Item, row *store.Workload) {
+	r.listener.Popped(PoppedEvent{At: now, Workload: row.Info.Workload, Attempt: item.Attempts})
+	c := r.newCycle(now, row.Info)
+	c.item, c.tell = item, &r.listener
+	if st := r.run(c); !st.IsSuccess() {
+		r.fail(c, st)
+		return
+	}
+	r.memory.remember(c)
+}
+
+// Tick does what is due at the time: it ends backoffs, wakes workloads that
+// waited too long, and rejects those whose Permit has timed out. Call it when
+// the time of NextDue has come; calling it more often does no harm.
+func (r *Raw) Tick(now time.Time) {
+	r.recorder.tick(now)
+	defer r.settle(now)
+	r.expire(now)
+	r.queue.Tick(now)
+}
+
+// NextDue returns the time at which Tick will next have something to do.
+func (r *Raw) NextDue(now time.Time) (time.Time, bool) {
+	due, ok := r.queue.NextDue(now)
+	if permit, waits := r.waiting.nextDue(); waits && (!ok || permit.Before(due)) {
+		return permit, true
+	}
+	return due, ok
+}
+
+// NextTask hands out the next task, nil where there is none now.
+func (r *Raw) NextTask() *Task {
+	if len(r.ready) == 0 {
+		return nil
+	}
+	t := r.ready[0]
+	r.ready[0] = nil
+	r.ready = r.ready[1:]
+	return t
+}
+
+// Settle carries out what plugins have asked for from other goroutines since
+// the last call of any method: allow, reject, activate. Every other method
+// does so too when it ends.
+func (r *Raw) Settle(now time.Time) {
+	r.settle(now)
+}
+
+// settle carries out the commands that have come in.
+func (r *Raw) settle(now time.Time) {
+	for {
+		list := r.commands.take()
+		if len(list) == 0 {
+			return
+		}
+		r.recorder.commands(now, list)
+		for _, cmd := range list {
+			r.obey(now, cmd)
+		}
+	}
+}
+
+func (r *Raw) obey(now time.Time, cmd command) {
+	switch {
+	case cmd.Allow != "":
+		r.allow(now, cmd.Allow, cmd.Plugin)
+	case cmd.Reject != "":
+		r.rejectWaiting(now, cmd.Reject, extpoints.NewStatus(extpoints.Unschedulable, cmd.Reason).WithPlugin(cmd.Plugin))
+	default:
+		r.activate(now, cmd.Activate)
+	}
+}
+
+func (r *Raw) activate(now time.Time, ids []string) {
+	if len(ids) > 0 {
+		r.queue.Activate(now, ids...)
+	}
+}
+
+// activateAsked carries out what plugins have asked of the cycle's state since
+// it was last called for the cycle.
+func (r *Raw) activateAsked(c *cycle) {
+	asked := c.state.Activated()
+	r.activate(c.now, asked[c.activated:])
+	c.activated = len(asked)
+}
+
+// View returns the facts as they are now. It may be read by any goroutine and
+// does not change.
+func (r *Raw) View() *View { return &View{store: r.store.Snapshot(), live: r.store} }
+
+// Queue says where a workload is in the queue and why; false where it is not
+// in the queue.
+func (r *Raw) Queue(id string) (queue.Position, bool) { return r.queue.Position(id) }
+
+// QueueCounts says how many workloads are in each part of the queue.
+func (r *Raw) QueueCounts() queue.Counts { return r.queue.Counts() }

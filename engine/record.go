@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/berth-project/berth/extpoints"
+)
+
+// Recorder writes down every input of an engine, one JSON object a line, in
+// the order in which they took effect. With the same configuration, [Replay]
+// makes the same decisions from it. It is used by one engine, under its lock.
+// A nil *Recorder records nothing.
+type Recorder struct {
+	enc *json.Encoder
+	err error
+}
+
+// NewRecorder makes a recorder that writes to w. Writes are not buffered; wrap
+// w for that.
+func NewRecorder(w io.Writer) *Recorder { return &Recorder{enc: json.NewEncoder(w)} }
+
+// Err returns the first error of a write; after it nothing more is recorded.
+func (r *Recorder) Err() error { return r.err }
+
+// input is one line of the log: a call of one method of Raw, or what came in
+// from a plugin's own goroutines.
+type input struct {
+	At       time.Time
+	Apply    []Change     `json:",omitempty"`
+	Schedule bool         `json:",omitempty"`
+	Tick     bool         `json:",omitempty"`
+	Commands []command    `json:",omitempty"`
+	Finish   *finishInput `json:",omitempty"`
+	Evict    *evictInput  `json:",omitempty"`
+}
+
+// finishInput is a task that was given back: of which workload, and with which
+// outcome.
+type finishInput struct {
+	Task     uint64 // its number
+	Workload string
+	Code     extpoints.Code `json:",omitempty"`
+	Plugin   string         `json:",omitempty"`
+	Message  string         `json:",omitempty"`
+	// Failed is what went wrong besides, Activate what plugins asked for while
+	// the task ran.
+	Failed   []string `json:",omitempty"`
+	Activate []string `json:",omitempty"`
+}
+
+type evictInput struct {
+	Workload string
+	Reason   string
+}
+
+func (r *Recorder) write(in input) {
+	if r == nil || r.err != nil {
+		return
+	}
+	if err := r.enc.Encode(in); err != nil {
+		r.err = fmt.Errorf("record an input: %w", err)
+	}
+}
+
+func (r *Recorder) apply(now time.Time, changes []Change) { r.write(input{At: now, Apply: changes}) }
+func (r *Recorder) schedule(now time.Time)                { r.write(input{At: now, Schedule: true}) }
+func (r *Recorder) tick(now time.Time)                    { r.write(input{At: now, Tick: true}) }
+func (r *Recorder) commands(now time.Time, list []command) {
+	r.write(input{At: now, Commands: list})
+}
+func (r *Recorder) evict(now time.Time, id, reason string) {
+	r.write(input{At: now, Evict: &evictInput{id, reason}})
+}
+
+func (r *Recorder) finish(now time.Time, t *Task) {
+	if r == nil {
+		return
+	}
+	f := &finishInput{Task: t.number, Workload: t.Workload().ID, Code: t.status.Code(), Plugin: t.status.Plugin(), Message: t.status.Message()}
+	for _, err := range t.failed {
+		f.Failed = append(f.Failed, err.Error())
+	}
+	if c := t.cycle; c != nil {
+		f.Activate = c.state.Activated()[c.activated:]
+	}
+	r.write(input{At: now, Finish: f})
+}
+
+// Replay makes an engine of the configuration and gives it the recorded
+// inputs. Tasks are not run: they get the outcomes that were recorded. The
+// configuration must be that of the recording, Workers, Listener, Logger and
+// Recorder apart. The engine is returned as it is after the last input, so
+// that it can be looked at.
+func Replay(cfg Config, log io.Reader) (*Raw, error) {
+	r, err := NewRaw(cfg)
+	if err != nil {
+		return nil, err
+	}
+	// What plugins asked for is in the log, at the place where it took effect.
+	r.commands.deaf = true
+	lines := bufio.NewReader(log)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) && len(line) == 0 {
+			return r, nil
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("replay: line %d: %w", n, err)
+		}
+		if err := r.replay(line); err != nil {
+			return nil, fmt.Errorf("replay: line %d: %w", n, err)
+		}
+	}
+}
+
+// replay gives the engine one recorded input.
+func (r *Raw) replay(line []byte) error {
+	var in input
+	if err := json.Unmarshal(line, &in); err != nil {
+		return err
+	}
+	switch {
+	case in.Apply != nil:
+		return r.Apply(in.At, in.Apply...)
+	case in.Schedule:
+		r.Schedule(in.At)
+	case in.Tick:
+		r.Tick(in.At)
+	case in.Commands != nil:
+		r.recorder.commands(in.At, in.Commands)
+		for _, cmd := range in.Commands {
+			r.obey(in.At, cmd)
+		}
+	case in.Evict != nil:
+		return r.Evict(in.At, in.Evict.Workload, in.Evict.Reason)
+	case in.Finish != nil:
+		return r.replayFinish(in.At, in.Finish)
+	default:
+		return errors.New("the line says nothing")
+	}
+	return nil
+}
+
+// replayFinish gives back the task with the recorded outcome.
+func (r *Raw) replayFinish(now time.Time, f *finishInput) error {
+	for i, t := range r.ready {
+		if t.number != f.Task || t.Workload().ID != f.Workload {
+			continue
+		}
+		r.ready = append(r.ready[:i], r.ready[i+1:]...)
+		switch f.Code {
+		case extpoints.Success:
+			t.Settle(nil)
+		case extpoints.Error:
+			t.status = extpoints.AsStatus(errors.New(f.Message)).WithPlugin(f.Plugin)
+		default:
+			t.status = extpoints.NewStatus(f.Code, f.Message).WithPlugin(f.Plugin)
+		}
+		for _, text := range f.Failed {
+			t.failed = append(t.failed, errors.New(text))
+		}
+		if t.cycle != nil {
+			t.cycle.state.Activate(f.Activate...)
+		}
+		r.Finish(now, t)
+		return nil
+	}
+	return fmt.Errorf("finish workload %q: %w", f.Workload, errNoTask)
+}

@@ -1,0 +1,222 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/berth-project/berth/queue"
+)
+
+// Engine is a [Raw] with a clock and goroutines: it schedules by itself for as
+// long as Run runs. All methods may be called by any goroutine, before, while
+// and after Run runs.
+//
+// Goroutines, all started by Run and all joined when it returns: the caller's
+// own, which schedules; and one for each task under way, at most
+// Config.MaxBindings. (Workers that share one decision end before it is made.)
+// One lock guards the Raw; it is held for one call of the Raw at a time and
+// never while a task runs, a listener apart.
+type Engine struct {
+	mu  sync.Mutex
+	raw *Raw
+	// now is the time of the last call: a clock that is set back must not make
+	// time run backwards for the Raw.
+	now time.Time
+
+	wake    chan struct{} // something may be to do; holds at most one
+	started bool
+	slots   chan struct{} // one place for each task that may be under way
+	tasks   sync.WaitGroup
+}
+
+// New makes an engine. It starts nothing. The error lists every problem of the
+// configuration and of its profiles.
+func New(cfg Config) (*Engine, error) {
+	raw, err := NewRaw(cfg)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{raw: raw, wake: make(chan struct{}, 1), slots: make(chan struct{}, raw.cfg.MaxBindings)}
+	raw.commands.wake = e.poke
+	return e, nil
+}
+
+// poke wakes the scheduling loop.
+func (e *Engine) poke() {
+	select {
+	case e.wake <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+// do calls the Raw with the present time, and wakes the loop.
+func (e *Engine) do(f func(r *Raw, now time.Time)) {
+	e.locked(f)
+	e.poke()
+}
+
+func (e *Engine) locked(f func(r *Raw, now time.Time)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if now := time.Now(); now.After(e.now) {
+		e.now = now
+	}
+	f(e.raw, e.now)
+}
+
+// Run schedules until ctx ends, and then lets tasks under way finish for at
+// most Config.DrainTimeout; those that do not are cancelled with ErrStopped as
+// the cause. It returns nil when everything it started has ended. It can be
+// called once.
+func (e *Engine) Run(ctx context.Context) error {
+	e.mu.Lock()
+	if e.started {
+		e.mu.Unlock()
+		return ErrRunning
+	}
+	e.started = true
+	e.mu.Unlock()
+
+	// Tasks outlive ctx: they get what is left of the drain timeout.
+	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	e.loop(ctx, work)
+	e.drain(stop)
+	return nil
+}
+
+// loop is the scheduling loop.
+func (e *Engine) loop(ctx, work context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		busy, due := e.step(work)
+		if ctx.Err() != nil {
+			return
+		}
+		if busy {
+			continue
+		}
+		timer.Reset(due)
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// longestSleep is how long the loop sleeps where nothing is due.
+const longestSleep = time.Hour
+
+// step does what is due, starts the tasks that are ready, and schedules one
+// workload. It reports whether there may be more to do at once, and if not,
+// when there will be. While tasks are left over for want of a place, nothing
+// is scheduled: what cannot be bound need not be decided yet.
+func (e *Engine) step(work context.Context) (busy bool, due time.Duration) {
+	e.locked(func(r *Raw, now time.Time) { r.Tick(now) })
+	leftOver := e.startTasks(work)
+	e.locked(func(r *Raw, now time.Time) {
+		if !leftOver {
+			busy = r.Schedule(now) || len(r.ready) > 0
+		}
+		due = longestSleep
+		if at, ok := r.NextDue(now); ok {
+			due = min(max(at.Sub(now), 0), longestSleep)
+		}
+	})
+	return busy, due
+}
+
+// startTasks starts the tasks that are ready, as long as there are places. It
+// reports whether any are left over.
+func (e *Engine) startTasks(work context.Context) (leftOver bool) {
+	for {
+		select {
+		case e.slots <- struct{}{}:
+		default:
+			e.locked(func(r *Raw, _ time.Time) { leftOver = len(r.ready) > 0 })
+			return leftOver
+		}
+		var t *Task
+		e.locked(func(r *Raw, _ time.Time) { t = r.NextTask() })
+		if t == nil {
+			<-e.slots
+			return false
+		}
+		e.tasks.Go(func() { e.runTask(work, t) })
+	}
+}
+
+// runTask runs one task on its own goroutine.
+func (e *Engine) runTask(work context.Context, t *Task) {
+	t.Run(work)
+	<-e.slots // before the poke below, so that the loop finds the place free
+	e.do(func(r *Raw, now time.Time) { r.Finish(now, t) })
+}
+
+// drain waits for the tasks under way.
+func (e *Engine) drain(stop context.CancelCauseFunc) {
+	if timeout := e.raw.cfg.DrainTimeout; timeout > 0 {
+		timer := time.AfterFunc(timeout, func() { stop(ErrStopped) })
+		defer timer.Stop()
+	} else {
+		stop(ErrStopped)
+	}
+	e.tasks.Wait()
+}
+
+// Apply makes the changes, all or none; see [Raw.Apply].
+func (e *Engine) Apply(changes ...Change) (err error) {
+	e.do(func(r *Raw, now time.Time) { err = r.Apply(now, changes...) })
+	return err
+}
+
+// Evict asks the orchestrator to make a workload leave its node; see
+// [Raw.Evict].
+func (e *Engine) Evict(id, reason string) (err error) {
+	e.do(func(r *Raw, now time.Time) { err = r.Evict(now, id, reason) })
+	return err
+}
+
+// Explain says why a workload is where it is; see [Raw.Explain]. The engine
+// goes on meanwhile.
+func (e *Engine) Explain(id string, o ExplainOptions) (*Explanation, error) {
+	var explain func() (*Explanation, error)
+	var err error
+	e.locked(func(r *Raw, now time.Time) { explain, err = r.explainer(now, id, o) })
+	if err != nil {
+		return nil, err
+	}
+	return explain()
+}
+
+// Branch returns a branch of the engine as it is now.
+func (e *Engine) Branch() (b *Branch) {
+	e.locked(func(r *Raw, _ time.Time) { b = r.Branch() })
+	return b
+}
+
+// View returns the facts as they are now.
+func (e *Engine) View() (v *View) {
+	e.locked(func(r *Raw, _ time.Time) { v = r.View() })
+	return v
+}
+
+// Queue says where a workload is in the queue and why; false where it is not
+// in the queue.
+func (e *Engine) Queue(id string) (p queue.Position, ok bool) {
+	e.locked(func(r *Raw, _ time.Time) { p, ok = r.Queue(id) })
+	return p, ok
+}
+
+// QueueCounts says how many workloads are in each part of the queue.
+func (e *Engine) QueueCounts() (c queue.Counts) {
+	e.locked(func(r *Raw, _ time.Time) { c = r.QueueCounts() })
+	return c
+}
+
+var errNoTask = errors.New("there is no such task")

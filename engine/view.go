@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"context"
+	"iter"
+
+	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/model"
+)
+
+// View is the engine's record at one moment: read only, typed, and never
+// changing. It may be used by any goroutine and kept for as long as wanted;
+// taking one costs nothing.
+type View struct {
+	store *store.Store // a snapshot
+	live  *store.Store // what it is a snapshot of, nil on a branch
+}
+
+// Index is the number of the last transaction that the view contains.
+func (v *View) Index() uint64 { return v.store.Index() }
+
+// Node returns the node of the name; false where there is none.
+func (v *View) Node(name string) (model.NodeRecord, bool) {
+	return recordOf(v.store.Node(name), (*store.Node).Record)
+}
+
+// Nodes lists the nodes by name.
+func (v *View) Nodes() iter.Seq[model.NodeRecord] {
+	return records(v.store.Nodes(), (*store.Node).Record)
+}
+
+// Workload returns the workload of the ID; false where there is none.
+func (v *View) Workload(id string) (model.WorkloadRecord, bool) {
+	return recordOf(v.store.Workload(id), (*store.Workload).Record)
+}
+
+// Workloads lists all workloads by ID.
+func (v *View) Workloads() iter.Seq[model.WorkloadRecord] {
+	return records(v.store.Workloads(), (*store.Workload).Record)
+}
+
+// WorkloadsIn lists the workloads in the phase.
+func (v *View) WorkloadsIn(p model.Phase) iter.Seq[model.WorkloadRecord] {
+	return records(v.store.WorkloadsIn(p), (*store.Workload).Record)
+}
+
+// WorkloadsOn lists the workloads that take room on the node.
+func (v *View) WorkloadsOn(node string) iter.Seq[model.WorkloadRecord] {
+	return records(v.store.WorkloadsOn(node), (*store.Workload).Record)
+}
+
+// WorkloadsOf lists the members of the group.
+func (v *View) WorkloadsOf(group string) iter.Seq[model.WorkloadRecord] {
+	return records(v.store.WorkloadsOf(group), (*store.Workload).Record)
+}
+
+// Group returns the group of the ID; false where there is none.
+func (v *View) Group(id string) (model.GroupRecord, bool) {
+	return recordOf(v.store.Group(id), (*store.Group).Record)
+}
+
+// Groups lists the groups by ID.
+func (v *View) Groups() iter.Seq[model.GroupRecord] {
+	return records(v.store.Groups(), (*store.Group).Record)
+}
+
+// Budget returns the budget of the ID; false where there is none.
+func (v *View) Budget(id string) (model.BudgetRecord, bool) {
+	return recordOf(v.store.Budget(id), (*store.Budget).Record)
+}
+
+// Budgets lists the budgets by ID.
+func (v *View) Budgets() iter.Seq[model.BudgetRecord] {
+	return records(v.store.Budgets(), (*store.Budget).Record)
+}
+
+// Namespace returns the namespace of the name; false where there is none.
+func (v *View) Namespace(name string) (model.NamespaceRecord, bool) {
+	return recordOf(v.store.Namespace(name), (*store.Namespace).Record)
+}
+
+// Namespaces lists the namespaces by name.
+func (v *View) Namespaces() iter.Seq[model.NamespaceRecord] {
+	return records(v.store.Namespaces(), (*store.Namespace).Record)
+}
+
+func recordOf[Row, Record any](row *Row, record func(*Row) Record) (Record, bool) {
+	if row == nil {
+		var none Record
+		return none, false
+	}
+	return record(row), true
+}
+
+func records[Row, Record any](rows iter.Seq[*Row], record func(*Row) Record) iter.Seq[Record] {
+	return func(yield func(Record) bool) {
+		for row := range rows {
+			if !yield(record(row)) {
+				return
+			}
+		}
+	}
+}
+
+// Query is something to wait for a change of; see [View.Wait].
+type Query struct {
+	watch func(*store.Store) <-chan struct{}
+}
+
+func query[A any](watch func(*store.Store) (A, <-chan struct{})) Query {
+	return Query{func(s *store.Store) <-chan struct{} {
+		_, changed := watch(s)
+		return changed
+	}}
+}
+
+// QueryNodes is about any node.
+func QueryNodes() Query { return query((*store.Store).WatchNodes) }
+
+// QueryNode is about the node of the name.
+func QueryNode(name string) Query {
+	return query(func(s *store.Store) (*store.Node, <-chan struct{}) { return s.WatchNode(name) })
+}
+
+// QueryWorkloads is about any workload.
+func QueryWorkloads() Query { return query((*store.Store).WatchWorkloads) }
+
+// QueryWorkload is about the workload of the ID.
+func QueryWorkload(id string) Query {
+	return query(func(s *store.Store) (*store.Workload, <-chan struct{}) { return s.WatchWorkload(id) })
+}
+
+// QueryPhase is about which workloads are in the phase, and what is recorded
+// of them.
+func QueryPhase(p model.Phase) Query {
+	return query(func(s *store.Store) (iter.Seq[*store.Workload], <-chan struct{}) { return s.WatchPhase(p) })
+}
+
+// QueryWorkloadsOn is about the workloads that take room on the node.
+func QueryWorkloadsOn(node string) Query {
+	return query(func(s *store.Store) (iter.Seq[*store.Workload], <-chan struct{}) { return s.WatchWorkloadsOn(node) })
+}
+
+// QueryWorkloadsOf is about the members of the group.
+func QueryWorkloadsOf(group string) Query {
+	return query(func(s *store.Store) (iter.Seq[*store.Workload], <-chan struct{}) { return s.WatchWorkloadsOf(group) })
+}
+
+// Wait blocks until what v says about the query may no longer be so, or ctx
+// ends, and returns the view of then. It may return without a change that
+// matters; compare what you read. No change is missed between v and the new
+// view: use each view to wait for the next.
+func (v *View) Wait(ctx context.Context, q Query) (*View, error) {
+	if v.live == nil {
+		<-ctx.Done() // a branch changes only when its owner changes it
+		return v, context.Cause(ctx)
+	}
+	// First register, then look whether something has changed already: a
+	// change in between closes the channel.
+	changed := q.watch(v.live)
+	if v.live.Index() != v.store.Index() && ctx.Err() == nil {
+		return &View{store: v.live.Snapshot(), live: v.live}, nil
+	}
+	select {
+	case <-changed:
+		return &View{store: v.live.Snapshot(), live: v.live}, nil
+	case <-ctx.Done():
+		return v, context.Cause(ctx)
+	}
+}
