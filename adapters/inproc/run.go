@@ -1,0 +1,148 @@
+package inproc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/model"
+)
+
+// Bind starts the workload's task on the node. To start what runs there already
+// is a success and starts nothing; what runs elsewhere, is not known, or would
+// go to a node that is not there is refused.
+func (o *Orchestrator) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if o.closed {
+		return ErrClosed
+	}
+	j := o.jobs[w.ID]
+	if j == nil {
+		return fmt.Errorf("bind workload %q: %w", w.ID, ErrNotFound)
+	}
+	if r := j.run; r != nil {
+		switch {
+		case r.cause != nil:
+			return fmt.Errorf("bind workload %q: it is still leaving node %q: %w", w.ID, r.binding.Node, r.cause)
+		case r.binding.Node != b.Node:
+			return fmt.Errorf("bind workload %q to node %q: it runs on node %q", w.ID, b.Node, r.binding.Node)
+		}
+		return nil
+	}
+	n := o.nodes[b.Node]
+	if n == nil {
+		return fmt.Errorf("bind workload %q to node %q: %w", w.ID, b.Node, ErrNotFound)
+	}
+	if n.Unschedulable {
+		return fmt.Errorf("bind workload %q to node %q: %w", w.ID, b.Node, ErrDrained)
+	}
+	o.start(j, b)
+	return nil
+}
+
+// Evict tells the workload's task to end. It returns at once; that the task has
+// returned is reported later. What does not run has left already.
+func (o *Orchestrator) Evict(_ context.Context, w *model.Workload, reason string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if j := o.jobs[w.ID]; j != nil && j.run != nil {
+		o.end(j, fmt.Errorf("%w: %s", ErrEvicted, reason))
+	}
+	return nil
+}
+
+// start starts a run. The engine hears of it before the run can end.
+func (o *Orchestrator) start(j *job, b model.Binding) {
+	ctx, stop := context.WithCancelCause(context.Background())
+	r := &run{binding: b, stop: stop}
+	j.run = r
+	j.starts++
+	o.runs.Go(func() { o.work(ctx, j, r) })
+	o.report(engine.Change{Confirm: &b})
+}
+
+// work is the goroutine of a run, from its start to the report of its end.
+func (o *Orchestrator) work(ctx context.Context, j *job, r *run) {
+	err := perform(ctx, j.task, r.binding)
+	r.stop(nil)
+
+	o.mu.Lock()
+	e := End{Workload: j.workload, Binding: r.binding, Err: err, Cause: r.cause, Run: j.starts}
+	o.mu.Unlock()
+	next := Forget
+	if !errors.Is(e.Cause, ErrCancelled) && !errors.Is(e.Cause, ErrClosed) {
+		next = o.opts.After(e)
+	}
+
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	j.run = nil
+	if errors.Is(r.cause, ErrCancelled) {
+		next = Forget // perhaps not until After was asked
+	}
+	if id := j.workload.ID; next == Retry {
+		o.report(engine.Change{Requeue: id})
+	} else {
+		delete(o.jobs, id)
+		o.report(engine.Change{Remove: id})
+	}
+}
+
+// perform runs the task and makes an error of a panic.
+func perform(ctx context.Context, task Task, b model.Binding) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("the task of workload %q panicked: %v", b.Workload, cause)
+		}
+	}()
+	return task(ctx, b)
+}
+
+// end tells a run to end. The first cause is the one that counts, except that
+// cancelling is final.
+func (o *Orchestrator) end(j *job, cause error) {
+	if j.run.end(cause) {
+		o.report(engine.Change{Terminate: j.workload.ID})
+	}
+}
+
+// end reports whether the run had not been told before.
+func (r *run) end(cause error) bool {
+	first := r.cause == nil
+	if first || errors.Is(cause, ErrCancelled) {
+		r.cause = cause
+	}
+	r.stop(cause)
+	return first
+}
+
+// endAll tells all runs on the node to end.
+func (o *Orchestrator) endAll(node string, cause error) {
+	for _, id := range slices.Sorted(maps.Keys(o.jobs)) {
+		if j := o.jobs[id]; j.run != nil && j.run.binding.Node == node {
+			o.end(j, cause)
+		}
+	}
+}
+
+// tell tells the engine of something that it may refuse.
+func (o *Orchestrator) tell(changes ...engine.Change) error {
+	if o.engine == nil {
+		return nil // Connect will
+	}
+	return o.engine.Apply(changes...)
+}
+
+// report tells the engine of something that has happened.
+func (o *Orchestrator) report(changes ...engine.Change) {
+	if err := o.tell(changes...); err != nil {
+		o.opts.Failed(err)
+	}
+}
