@@ -68,29 +68,29 @@ func (p Plugins) Merge(custom Plugins) Plugins {
 }
 
 func mergeSet(defaults, custom PluginSet) PluginSet {
-	enabled := map[string]PluginRef{}
-	for _, ref := range custom.Enabled {
-		enabled[ref.Name] = ref
+	merged := PluginSet{Disabled: slices.Concat(custom.Disabled, defaults.Disabled)}
+	own := map[string]int{} // index in custom.Enabled, the last where a name is there twice
+	for i, ref := range custom.Enabled {
+		own[ref.Name] = i
 	}
-	all := slices.Contains(custom.Disabled, AllPlugins)
-	var merged PluginSet
-	replaced := map[string]bool{}
+	replaced := map[int]bool{}
 	for _, ref := range defaults.Enabled {
-		if all || slices.Contains(custom.Disabled, ref.Name) {
+		if slices.Contains(merged.Disabled, AllPlugins) || slices.Contains(merged.Disabled, ref.Name) {
 			continue
 		}
-		if own, ok := enabled[ref.Name]; ok {
-			replaced[ref.Name] = true
-			ref = own
+		if i, ok := own[ref.Name]; ok {
+			replaced[i] = true
+			ref = custom.Enabled[i]
 		}
 		merged.Enabled = append(merged.Enabled, ref)
 	}
-	for _, ref := range custom.Enabled {
-		if !replaced[ref.Name] {
+	// A name that custom enables twice stays there twice, for the engine to
+	// refuse.
+	for i, ref := range custom.Enabled {
+		if !replaced[i] {
 			merged.Enabled = append(merged.Enabled, ref)
 		}
 	}
-	merged.Disabled = slices.Concat(defaults.Disabled, custom.Disabled)
 	return merged
 }
 

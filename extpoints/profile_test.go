@@ -40,7 +40,10 @@ func TestMerge(t *testing.T) {
 		{"without one and with it again: to the end", "a b c", "-a a:5", "b c a:5 -a"},
 		{"without one that is not there", "a", "-x", "a -x"},
 		{"some changed, some new", "a b", "x b:9 y", "a b:9 x y"},
-		{"names disabled on both sides", "a -p", "b -q", "a b -p -q"},
+		{"names disabled on both sides", "a -p", "b -q", "a b -q -p"},
+		{"disabled by default already", "a p -p", "b", "a b -p"},
+		{"twice, beside a default", "a b", "b:1 b:2", "a b:2 b:1"},
+		{"twice, all new", "a", "b b", "a b b"},
 	} {
 		got := Plugins{Score: set(c.defaults)}.Merge(Plugins{Score: set(c.custom)})
 		if want := (Plugins{Score: set(c.want)}); !reflect.DeepEqual(got, want) {
@@ -71,10 +74,10 @@ func TestMergeLeavesItsSides(t *testing.T) {
 	if want := set("a b -p"); !reflect.DeepEqual(defaults.MultiPoint, want) {
 		t.Errorf("the defaults are %+v", defaults.MultiPoint)
 	}
-	if want := set("a:7 b c -p -q"); !reflect.DeepEqual(one.MultiPoint, want) {
+	if want := set("a:7 b c -q -p"); !reflect.DeepEqual(one.MultiPoint, want) {
 		t.Errorf("the first is %+v after the second", one.MultiPoint)
 	}
-	if want := set("a b d -p -r"); !reflect.DeepEqual(two.MultiPoint, want) {
+	if want := set("a b d -r -p"); !reflect.DeepEqual(two.MultiPoint, want) {
 		t.Errorf("the second is %+v", two.MultiPoint)
 	}
 }
