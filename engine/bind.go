@@ -226,10 +226,14 @@ func (r *Raw) failBinding(t *Task, st *extpoints.Status) {
 		r.abandoned(c)
 		return
 	}
-	r.unreserve(c)
 	row := r.store.Workload(id)
+	if row != nil && row.Phase == model.Confirmed && row.Node == c.binding.Node {
+		r.queue.Done(id) // it is there although Bind reported a failure, and needs what was reserved
+		return
+	}
+	r.unreserve(c)
 	if row == nil || row.Phase != model.Assumed {
-		r.queue.Done(id) // confirmed although Bind reported a failure
+		r.queue.Done(id)
 		return
 	}
 	tx := r.store.Begin()
@@ -293,7 +297,7 @@ func (r *Raw) Evict(now time.Time, id, reason string) error {
 // orchestrator: its binding is called off, and it waits again.
 func (r *Raw) evict(now time.Time, id, reason string) {
 	row := r.store.Workload(id)
-	if row == nil || place(row) == "" || row.Phase == model.Terminating || r.evicting[id] {
+	if row == nil || place(row) == "" || row.Phase == model.Terminating || r.evicting[id] != nil {
 		return
 	}
 	t := r.tasks[id]
@@ -310,15 +314,18 @@ func (r *Raw) evict(now time.Time, id, reason string) {
 		t.stop(fmt.Errorf("evicted while being bound: %s", reason))
 		return
 	}
-	r.evicting[id] = true
 	t = r.newTask()
 	t.evict = &eviction{workload: row.Info.Workload, node: row.Node, reason: reason}
+	r.evicting[id] = t
 	r.ready = append(r.ready, t)
 }
 
 // finishEviction records that a workload is on its way out.
 func (r *Raw) finishEviction(now time.Time, t *Task) {
 	id := t.evict.workload.ID
+	if r.evicting[id] != t {
+		return // it left that node, by itself or because of this, and may be on another by now
+	}
 	delete(r.evicting, id)
 	if t.status != nil {
 		r.listener.Failed(FailedEvent{At: now, Workload: id, Err: fmt.Errorf("evict workload %q from node %q: %w", id, t.evict.node, t.status.AsError())})

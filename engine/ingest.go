@@ -58,6 +58,7 @@ func (c *core) writeOne(tx *store.Txn, now time.Time, ch *Change) error {
 		if err = c.check(tx, ch.Update); err == nil {
 			err = tx.UpdateWorkload(ch.Update)
 		}
+	case ch.Confirm != nil && confirmedAlready(tx, ch.Confirm):
 	case ch.Confirm != nil:
 		err = tx.Confirm(ch.Confirm.Workload, ch.Confirm.Node, ch.Confirm.Devices, now)
 	case ch.Terminate != "":
@@ -72,6 +73,13 @@ func (c *core) writeOne(tx *store.Txn, now time.Time, ch *Change) error {
 		err = c.writeOther(tx, ch)
 	}
 	return err
+}
+
+// confirmedAlready reports whether the confirmation says what is recorded
+// already: orchestrators may repeat themselves.
+func confirmedAlready(tx *store.Txn, b *model.Binding) bool {
+	row := tx.Workload(b.Workload)
+	return row != nil && row.Phase == model.Confirmed && row.Node == b.Node
 }
 
 // writeOther makes the changes that are not about nodes or workloads.
@@ -208,9 +216,11 @@ func (r *Raw) reactNode(now time.Time, before, after *store.Node) {
 // where it happens.
 func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 	switch {
-	case before == nil && place(after) == "":
+	case before == nil && after.Phase == model.Pending:
 		r.listener.Submitted(SubmittedEvent{At: now, Workload: after.Info.Workload})
 		r.queue.Add(now, after.Info)
+	case before == nil && place(after) == "": // ended before it began
+		r.listener.Submitted(SubmittedEvent{At: now, Workload: after.Info.Workload})
 	case before == nil:
 		r.listener.Submitted(SubmittedEvent{At: now, Workload: after.Info.Workload})
 		r.confirmed(now, nil, after)
@@ -275,6 +285,7 @@ func (r *Raw) updated(now time.Time, before, after *store.Workload) {
 
 // requeued follows a workload that lost its node and waits again.
 func (r *Raw) requeued(now time.Time, before, after *store.Workload) {
+	delete(r.evicting, before.Info.ID)
 	r.interrupt(now, before.Info.ID, ErrRemoved)
 	r.freed(now, before)
 	r.queue.Add(now, after.Info)
@@ -284,6 +295,7 @@ func (r *Raw) requeued(now time.Time, before, after *store.Workload) {
 func (r *Raw) removed(now time.Time, before, after *store.Workload) {
 	id := before.Info.ID
 	delete(r.lastWhy, id)
+	delete(r.evicting, id)
 	if before.Phase != model.Finished {
 		r.queue.Delete(id)
 		r.interrupt(now, id, ErrRemoved)

@@ -31,7 +31,7 @@ type Raw struct {
 	tasks    map[string]*Task // bindings that are not finished, by workload
 	ready    []*Task          // tasks that nobody has taken yet
 	made     uint64           // how many tasks were made
-	evicting map[string]bool  // workloads whose eviction is under way
+	evicting map[string]*Task // evictions that are not finished, by workload
 	lastWhy  map[string]Reason
 	memory   decisionMemory
 }
@@ -47,7 +47,7 @@ func NewRaw(cfg Config) (*Raw, error) {
 		listener: Tee(logListener(cfg.Logger), cfg.Listener),
 		recorder: cfg.Recorder,
 		tasks:    map[string]*Task{},
-		evicting: map[string]bool{},
+		evicting: map[string]*Task{},
 		lastWhy:  map[string]Reason{},
 		memory:   decisionMemory{limit: cfg.Decisions},
 	}
@@ -71,7 +71,7 @@ func NewRaw(cfg Config) (*Raw, error) {
 // queueConfig completes the queue's configuration with what the profiles say.
 func (r *Raw) queueConfig() queue.Config {
 	q := r.cfg.Queue
-	q.Less = r.frameworks[r.cfg.Profiles[0].Name].QueueSort().Less
+	q.Less = r.frameworks[r.cfg.Profiles[0].Name].Less(func(err error) { r.listener.Failed(FailedEvent{Err: err}) })
 	q.PreEnqueue = map[string][]extpoints.PreEnqueuePlugin{}
 	q.Hints = map[string][]queue.PluginHints{}
 	for name, f := range r.frameworks {

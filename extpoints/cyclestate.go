@@ -55,8 +55,9 @@ func (s *CycleState) Seed() uint64 { return s.seed }
 func (s *CycleState) Context() context.Context { return s.ctx }
 
 // Activate asks that the workloads of the given IDs, if they are waiting in
-// the queue, be tried at once. It takes effect when the scheduling cycle ends
-// well, and again when the binding does. (kube-scheduler: PodsToActivate.)
+// the queue, be tried at once. What is asked for in the scheduling cycle takes
+// effect when that ends well, what is asked for while binding when that does.
+// (kube-scheduler: PodsToActivate.)
 func (s *CycleState) Activate(ids ...string) { s.active = append(s.active, ids...) }
 
 // Activated lists the IDs given to Activate.

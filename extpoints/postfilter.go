@@ -5,7 +5,7 @@ package extpoints
 //
 // Called on the scheduling goroutine, in the order of the profile; it must not
 // block for long. Success and UnschedulableAndUnresolvable end the round;
-// Unschedulable asks the next plugin; anything else is an error. Whatever it
+// Unschedulable and Pending ask the next plugin; anything else is an error. Whatever it
 // says, this cycle of the workload ends as unschedulable, and the result may
 // nominate a node for a later one. Conformance: extpointstest.TestPlugin.
 type PostFilterPlugin interface {

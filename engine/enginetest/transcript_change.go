@@ -69,10 +69,33 @@ func (e *env) changes(l line) ([]engine.Change, bool) {
 	case "confirm":
 		// confirm ID NODE: Confirm.
 		add(engine.Change{Confirm: &model.Binding{Workload: l.words[0], Node: l.words[1]}})
+	case "put", "drop":
+		// put|drop group|budget|namespace NAME: PutGroup, RemoveGroup and so on.
+		add(e.object(l, l.verb == "put"))
 	default:
 		return e.departures(l)
 	}
 	return changes, true
+}
+
+func (e *env) object(l line, put bool) engine.Change {
+	name := l.word(1)
+	switch {
+	case l.word(0) == "group" && put:
+		return engine.Change{PutGroup: &model.Group{ID: name}}
+	case l.word(0) == "group":
+		return engine.Change{RemoveGroup: name}
+	case l.word(0) == "budget" && put:
+		return engine.Change{PutBudget: &model.Budget{ID: name}}
+	case l.word(0) == "budget":
+		return engine.Change{RemoveBudget: name}
+	case l.word(0) == "namespace" && put:
+		return engine.Change{PutNamespace: &model.Namespace{Name: name}}
+	case l.word(0) == "namespace":
+		return engine.Change{RemoveNamespace: name}
+	}
+	e.fail(l, "unknown kind")
+	return engine.Change{}
 }
 
 // departures are the changes that only need an ID.

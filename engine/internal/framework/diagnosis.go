@@ -49,7 +49,9 @@ var noStatus = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable)
 func (d *Diagnosis) Reject(node *extpoints.NodeInfo, st *extpoints.Status) {
 	d.Blame(st)
 	if d.byName == nil {
-		d.byName = map[string]int{}
+		// Where a workload fits nowhere, most nodes will be here.
+		d.byName = make(map[string]int, d.total)
+		d.rejections = make([]NodeRejection, 0, d.total)
 	}
 	if i, ok := d.byName[node.Node.Name]; ok {
 		d.rejections[i].Status = st

@@ -18,7 +18,7 @@ func guard(point, plugin string, call func() *extpoints.Status) (st *extpoints.S
 }
 
 // guardedPreEnqueue is a PreEnqueue plugin as the queue gets it: a panic counts
-// as an error. QueueSort has no guard: an order that breaks off has no answer.
+// as an error.
 type guardedPreEnqueue struct{ extpoints.PreEnqueuePlugin }
 
 // PreEnqueue asks the plugin.
@@ -29,6 +29,21 @@ func (g guardedPreEnqueue) PreEnqueue(w *model.Workload) (st *extpoints.Status) 
 		}
 	}()
 	return g.PreEnqueuePlugin.PreEnqueue(w)
+}
+
+// Less is the order of the QueueSort plugin, as the queue gets it. Where the
+// plugin panics, the panic is reported and the older of the two goes first: the
+// queue must go on.
+func (f *Framework) Less(report func(error)) func(a, b *extpoints.Queued) bool {
+	return func(a, b *extpoints.Queued) (less bool) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				report(&PluginError{Point: "QueueSort", Plugin: f.queueSort.Name(), Err: fmt.Errorf("panic: %v", cause)})
+				less = a.Timestamp.Before(b.Timestamp)
+			}
+		}()
+		return f.queueSort.Less(a, b)
+	}
 }
 
 // guardedHints are the events with hints whose panics are errors.

@@ -42,7 +42,13 @@ var seed = maphash.MakeSeed()
 
 func hashOf(key string) uint64 { return maphash.String(seed, key) }
 
-func (m *pmap[V]) get(key string) (V, bool) { return m.lookup(hashOf(key), key) }
+func (m *pmap[V]) get(key string) (V, bool) {
+	if m.root == nil { // above all the nominations, which are asked for at every node
+		var none V
+		return none, false
+	}
+	return m.lookup(hashOf(key), key)
+}
 
 func (m *pmap[V]) lookup(hash uint64, key string) (V, bool) {
 	node := m.root

@@ -18,7 +18,7 @@ const (
 // memberTable lists the members of groups. Its rows are the specs, which the
 // workload's own row has too. It is a table apart because a workload's group
 // hardly ever changes: as an index of the workloads it would be written at
-// every move of a grouped workload, which costs half as much again.
+// every move of a grouped workload, which adds over a quarter to the cost.
 const memberTable = "member"
 
 // schema is shared by all stores of the process; memdb only reads it.

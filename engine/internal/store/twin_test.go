@@ -145,7 +145,8 @@ func indexes(row any) (created, modified uint64) {
 	return v.FieldByName("CreateIndex").Uint(), v.FieldByName("ModifyIndex").Uint()
 }
 
-// workloadVerbs are all verbs on a workload, with the given arguments.
+// workloadVerbs are all verbs on a workload, with the given arguments. It is
+// long because it is a table.
 func workloadVerbs(spec *model.Workload, node string, devices []model.DeviceShare, at time.Time, expect Expect) []verb {
 	id := spec.ID
 	return []verb{
