@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -19,8 +20,10 @@ type Task struct {
 	evict        *eviction
 
 	mu        sync.Mutex
+	stage     taskStage
 	cancel    context.CancelCauseFunc // set by Run
 	cause     error                   // why Run must end early
+	prebound  bool                    // Bind may have begun: it is too late for stop
 	abandoned bool                    // nobody waits for the outcome any more
 
 	number    uint64    // in the order in which tasks are made
@@ -29,7 +32,31 @@ type Task struct {
 
 	status *extpoints.Status // the outcome
 	failed []error           // what went wrong without changing the outcome
-	bound  bool
+}
+
+// taskStage says what was done with a task.
+type taskStage uint8
+
+const (
+	taskNew taskStage = iota
+	taskRunning
+	taskSettled // it has an outcome
+	taskFinished
+)
+
+// errNotRun is the outcome of a task that was given back without one, or whose
+// Run did not return.
+var errNotRun = errors.New("the task was given back before it had run")
+
+// enter moves the task on if it is at the stage from.
+func (t *Task) enter(from, to taskStage) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stage != from {
+		return false
+	}
+	t.stage = to
+	return true
 }
 
 // eviction is what an evicting task is about.
@@ -37,6 +64,8 @@ type eviction struct {
 	workload *model.Workload
 	node     string
 	reason   string
+	// by is the workload that room is to be made for, or empty.
+	by string
 }
 
 // Workload is the workload to bind or evict.
@@ -57,8 +86,12 @@ func (t *Task) Binding() (model.Binding, bool) {
 
 // Run does the work: PreBind, Bind and PostBind of the workload's profile, or
 // the eviction. It may block until ctx ends, and touches nothing of the
-// engine's, so it may run beside every other method.
+// engine's, so it may run beside every other method. A task runs once; another
+// Run does nothing.
 func (t *Task) Run(ctx context.Context) {
+	if !t.enter(taskNew, taskRunning) {
+		return
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t.mu.Lock()
@@ -69,9 +102,10 @@ func (t *Task) Run(ctx context.Context) {
 	t.mu.Unlock()
 	if t.evict != nil {
 		t.runEviction(ctx)
-		return
+	} else {
+		t.runBinding(ctx)
 	}
-	t.runBinding(ctx)
+	t.enter(taskRunning, taskSettled)
 }
 
 func (t *Task) runBinding(ctx context.Context) {
@@ -83,14 +117,26 @@ func (t *Task) runBinding(ctx context.Context) {
 		return
 	}
 	// The last moment at which it can be called off for sure.
-	if t.status = ended(ctx); t.status != nil {
+	if t.status = t.prebind(ctx); t.status != nil {
 		return
 	}
 	if t.status = c.fw.Bind(ctx, c.state, c.info, &c.binding); t.status != nil {
 		return
 	}
-	t.bound = true
 	t.failed = c.fw.PostBind(ctx, c.state, c.info, &c.binding)
+}
+
+// prebind marks the task as one whose Bind has begun, unless it has been
+// stopped. A Bind that is cancelled halfway may have arrived all the same, so
+// from here on stop comes too late. (kube-scheduler: PodInPreBind.MarkPrebound.)
+func (t *Task) prebind(ctx context.Context) *extpoints.Status {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if st := ended(ctx); st != nil {
+		return st
+	}
+	t.prebound = true
+	return nil
 }
 
 // ended is why ctx has ended, nil where it has not.
@@ -110,26 +156,34 @@ func (t *Task) runEviction(ctx context.Context) {
 // Settle gives the task an outcome without running it, for simulations; nil is
 // success.
 func (t *Task) Settle(err error) {
-	t.status = extpoints.AsStatus(err)
-	t.bound = err == nil
+	if t.enter(taskNew, taskSettled) {
+		t.status = extpoints.AsStatus(err)
+	}
 }
 
-// stop ends a Run that is under way or to come; the outcome still counts.
+// stop ends a Run that is to come, or under way but not at Bind yet; the
+// outcome still counts.
 func (t *Task) stop(cause error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.prebound {
+		return
+	}
 	t.cause = cause
 	if t.cancel != nil {
 		t.cancel(cause)
 	}
 }
 
-// abandon is stop for a task whose workload is no longer wanted there.
+// abandon ends a Run, at whatever stage, whose workload is no longer wanted
+// there.
 func (t *Task) abandon(cause error) {
 	t.mu.Lock()
-	t.abandoned = true
-	t.mu.Unlock()
-	t.stop(cause)
+	defer t.mu.Unlock()
+	t.abandoned, t.cause = true, cause
+	if t.cancel != nil {
+		t.cancel(cause)
+	}
 }
 
 func (t *Task) isAbandoned() bool {
@@ -162,10 +216,21 @@ func (r *Raw) permitted(t *Task) {
 	r.ready = append(r.ready, t)
 }
 
-// Finish takes a task back and records its outcome.
+// Finish takes a task back and records its outcome. A task that has not run
+// counts as failed; one that was given back before is ignored.
 func (r *Raw) Finish(now time.Time, t *Task) {
+	if !t.enter(taskSettled, taskFinished) {
+		if !t.enter(taskNew, taskFinished) && !t.enter(taskRunning, taskFinished) {
+			return
+		}
+		t.status = extpoints.AsStatus(errNotRun)
+	}
 	r.recorder.finish(now, t)
 	defer r.settle(now)
+	r.finish(now, t)
+}
+
+func (r *Raw) finish(now time.Time, t *Task) {
 	if t.evict != nil {
 		r.finishEviction(now, t)
 		return
@@ -187,31 +252,40 @@ func (r *Raw) finishBinding(now time.Time, t *Task) {
 	if r.tasks[id] == t {
 		delete(r.tasks, id)
 	}
-	delete(r.lastWhy, id)
 	if t.isAbandoned() {
 		// Removed or moved while it was being bound: the orchestrator was told
 		// to bind what is not wanted any more, and will hear of that by itself.
 		r.abandoned(c)
 		return
 	}
+	delete(r.lastWhy, id)
 	tx := r.store.Begin()
-	if err := tx.Bind(id); err != nil {
+	err := tx.Bind(id)
+	if err != nil {
 		tx.Abort() // confirmed before Bind returned
 	} else {
 		r.commit(now, tx)
 	}
 	r.listener.Bound(PlacedEvent{At: now, Workload: c.info.Workload, Binding: c.binding})
+	if err == nil {
+		r.arrived(now, r.store.Workload(id).Info)
+	}
 	r.activateAsked(c)
 	if t.evicted != nil {
-		r.evict(now, id, t.evicted.reason) // it was bound all the same
+		r.evict(now, id, t.evicted.reason, t.evicted.by) // it was bound all the same
 	}
 }
 
 // abandoned gives back what was reserved for a binding that nobody waits for,
-// and wakes those who may use it. The node's room was given back before.
+// and wakes those who may use it. The node's room was given back before. If the
+// workload is pending again its next attempt has waited for this: two bindings
+// of one workload must never be under way at once.
 func (r *Raw) abandoned(c *cycle) {
 	r.unreserve(c)
 	r.queue.Move(c.now, freedBy(c.info), nil)
+	if row := r.store.Workload(c.info.ID); row != nil && row.Phase == model.Pending {
+		r.queue.Add(c.now, row.Info)
+	}
 }
 
 // failBinding gives back what was reserved, wakes others who may use it, and
@@ -227,8 +301,11 @@ func (r *Raw) failBinding(t *Task, st *extpoints.Status) {
 		return
 	}
 	row := r.store.Workload(id)
-	if row != nil && row.Phase == model.Confirmed && row.Node == c.binding.Node {
+	if row != nil && row.Phase != model.Assumed && place(row) == c.binding.Node {
 		r.queue.Done(id) // it is there although Bind reported a failure, and needs what was reserved
+		if t.evicted != nil {
+			r.evict(c.now, id, t.evicted.reason, t.evicted.by)
+		}
 		return
 	}
 	r.unreserve(c)
@@ -266,13 +343,21 @@ func (r *Raw) interrupt(now time.Time, id string, cause error) {
 	if t == nil {
 		return
 	}
-	delete(r.tasks, id)
 	t.abandon(cause)
 	t.cycle.now = now
 	if r.waiting.get(id) != nil {
+		delete(r.tasks, id)
 		r.waiting.remove(id)
 		r.unreserve(t.cycle)
 		r.queue.Done(id)
+	}
+}
+
+// enqueue lets a pending workload into the queue, unless a binding of it that
+// was called off is still under way: then it goes in when that has ended.
+func (r *Raw) enqueue(now time.Time, w *extpoints.WorkloadInfo) {
+	if r.tasks[w.ID] == nil {
+		r.queue.Add(now, w)
 	}
 }
 
@@ -289,35 +374,38 @@ func (r *Raw) Evict(now time.Time, id, reason string) error {
 	}
 	r.recorder.evict(now, id, reason)
 	defer r.settle(now)
-	r.evict(now, id, reason)
+	r.evict(now, id, reason, "")
 	return nil
 }
 
 // evict makes the task. A workload that is not bound yet needs no
 // orchestrator: its binding is called off, and it waits again.
-func (r *Raw) evict(now time.Time, id, reason string) {
+func (r *Raw) evict(now time.Time, id, reason, by string) {
 	row := r.store.Workload(id)
 	if row == nil || place(row) == "" || row.Phase == model.Terminating || r.evicting[id] != nil {
 		return
 	}
 	t := r.tasks[id]
+	if row.Phase != model.Assumed || t != nil && t.isAbandoned() {
+		t = nil // it is there, whatever becomes of the binding
+	}
 	if t != nil && t.evicted != nil {
 		return
 	}
 	r.listener.Evicting(EvictingEvent{At: now, Workload: row.Info.Workload, Node: row.Node, Reason: reason})
-	if r.waiting.get(id) != nil {
+	if t != nil && r.waiting.get(id) != nil {
 		r.rejectWaiting(now, id, extpoints.AsStatus(fmt.Errorf("evicted while waiting on permit: %s", reason)))
 		return
 	}
 	if t != nil {
-		t.evicted = &eviction{reason: reason}
+		t.evicted = &eviction{reason: reason, by: by}
 		t.stop(fmt.Errorf("evicted while being bound: %s", reason))
 		return
 	}
 	t = r.newTask()
-	t.evict = &eviction{workload: row.Info.Workload, node: row.Node, reason: reason}
+	t.evict = &eviction{workload: row.Info.Workload, node: row.Node, reason: reason, by: by}
 	r.evicting[id] = t
-	r.ready = append(r.ready, t)
+	r.leaving = append(r.leaving, t)
 }
 
 // finishEviction records that a workload is on its way out.
@@ -329,6 +417,9 @@ func (r *Raw) finishEviction(now time.Time, t *Task) {
 	delete(r.evicting, id)
 	if t.status != nil {
 		r.listener.Failed(FailedEvent{At: now, Workload: id, Err: fmt.Errorf("evict workload %q from node %q: %w", id, t.evict.node, t.status.AsError())})
+		if t.evict.by != "" {
+			r.activate(now, []string{t.evict.by}) // it need not wait for what will not happen
+		}
 		return
 	}
 	row := r.store.Workload(id)

@@ -64,9 +64,9 @@ type Config struct {
 	// Default: kube-scheduler's numbers, see [queue.Config].
 	Queue queue.Config
 
-	// MaxBindings is how many bindings (and evictions) may be under way at
-	// once. While that many are, nothing more is scheduled. Default 16 for
-	// each processor. Only for Engine.
+	// MaxBindings is how many bindings may be under way at once, and how many
+	// evictions. While that many bindings are, nothing more is scheduled.
+	// Default 16 for each processor. Only for Engine.
 	MaxBindings int
 	// DrainTimeout is how long bindings under way may go on after the context
 	// of Run has ended. Default 30 s; negative: not at all. Only for Engine.

@@ -49,11 +49,12 @@ func newCore(cfg *Config, env framework.Env) (*core, error) {
 	return c, errors.Join(problems...)
 }
 
-// branch returns a core over a copy of the facts and the view, O(1).
+// branch returns a core over a copy of the facts and the view, O(1). It leaves
+// c as it is: the next decision of c does not depend on who has looked.
 func (c *core) branch() *core {
 	return &core{
 		cfg: c.cfg, frameworks: c.frameworks,
-		store: c.store.Snapshot(), view: c.view.Branch(),
+		store: c.store.Snapshot(), view: c.view.Fork(),
 		start: c.start, decisions: c.decisions,
 	}
 }

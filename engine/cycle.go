@@ -95,7 +95,7 @@ func (r *Raw) postFilter(c *cycle, st *extpoints.Status) *extpoints.Status {
 		c.nominating = result.NominatingInfo
 	}
 	for _, e := range c.state.Evictions() {
-		r.evict(c.now, e.ID, e.Reason)
+		r.evict(c.now, e.ID, e.Reason, c.info.ID)
 	}
 	return st
 }

@@ -160,7 +160,10 @@ var forbidden = []struct {
 	{"time.NewTimer(", "timers belong to engine/run.go"},
 	{"time.AfterFunc(", "timers belong to engine/run.go"},
 	{"\"math/rand", "seeds are arguments"},
-	{"go func(", "goroutines belong to engine/run.go and engine/internal/parallel"},
+	{"time.Until(", "the time is an argument"},
+	{"time.Tick(", "timers belong to engine/run.go"},
+	{"time.NewTicker(", "timers belong to engine/run.go"},
+	{"\tgo ", "goroutines belong to engine/run.go and engine/internal/parallel"},
 	{".Go(", "goroutines belong to engine/run.go and engine/internal/parallel"},
 	{"\"log\"", "events go to a Listener"},
 	{"\"log/slog\"", "events go to a Listener"},
@@ -172,7 +175,7 @@ var forbidden = []struct {
 
 // shell are the files that may do some of it.
 var shell = map[string][]string{
-	"engine/run.go":                        {"time.Now(", "time.NewTimer(", "time.AfterFunc(", ".Go("},
+	"engine/run.go":                        {"time.Now(", "time.Since(", "time.NewTimer(", "time.AfterFunc(", ".Go("},
 	"engine/internal/parallel/parallel.go": {".Go("},
 	"engine/internal/invariants":           {"\"reflect\""},
 }

@@ -118,7 +118,7 @@ func (r *Raw) explainer(now time.Time, id string, o ExplainOptions) (func() (*Ex
 	d := r.memory.of(id)
 	switch {
 	case row.Phase == model.Pending:
-		d = &decision{info: row.Info, fw: r.framework(row.Info.Workload), view: r.view.Branch(), start: r.start, number: r.decisions, at: now}
+		d = &decision{info: row.Info, fw: r.framework(row.Info.Workload), view: r.view.Fork(), start: r.start, number: r.decisions, at: now}
 	case d == nil || d.node != row.Node:
 		return nil, fmt.Errorf("explain workload %q on node %q: %w", id, row.Node, ErrNoRecord)
 	}

@@ -15,6 +15,9 @@ import (
 // anything is wrong with any, none. The error then lists every problem of
 // every change; see [ChangeError].
 func (r *Raw) Apply(now time.Time, changes ...Change) error {
+	if len(changes) == 0 {
+		return nil
+	}
 	tx := r.store.Begin()
 	if err := r.write(tx, now, changes); err != nil {
 		tx.Abort()
@@ -55,18 +58,20 @@ func (c *core) writeOne(tx *store.Txn, now time.Time, ch *Change) error {
 	case ch.Adopt != nil:
 		err = c.adopt(tx, now, ch.Adopt)
 	case ch.Update != nil:
-		if err = c.check(tx, ch.Update); err == nil {
+		if err = c.checkUpdate(tx, ch.Update); err == nil {
 			err = tx.UpdateWorkload(ch.Update)
 		}
 	case ch.Confirm != nil && confirmedAlready(tx, ch.Confirm):
 	case ch.Confirm != nil:
-		err = tx.Confirm(ch.Confirm.Workload, ch.Confirm.Node, ch.Confirm.Devices, now)
+		err = tx.Confirm(ch.Confirm.Workload, ch.Confirm.Node, ch.Confirm.Devices, since(tx, ch.Confirm, now))
 	case ch.Terminate != "":
 		err = tx.Terminate(ch.Terminate)
 	case ch.Finish != "":
 		err = tx.Finish(ch.Finish)
 	case ch.Requeue != "":
-		err = tx.Requeue(ch.Requeue)
+		if err = c.checkRequeue(tx, ch.Requeue); err == nil {
+			err = tx.Requeue(ch.Requeue)
+		}
 	case ch.Remove != "":
 		err = tx.DeleteWorkload(ch.Remove)
 	default:
@@ -124,6 +129,33 @@ func (c *core) check(tx *store.Txn, w *model.Workload) error {
 		problems = append(problems, fmt.Errorf("workload %q: nodeName: there is no node %q", w.ID, w.NodeName))
 	}
 	return errors.Join(problems...)
+}
+
+// checkUpdate is check for a workload that is known already. What it names
+// matters only while it waits for a node: what is there is there.
+func (c *core) checkUpdate(tx *store.Txn, w *model.Workload) error {
+	if row := tx.Workload(w.ID); row == nil || row.Phase != model.Pending {
+		return w.Validate()
+	}
+	return c.check(tx, w)
+}
+
+// checkRequeue refuses to queue a workload that no profile of the engine can
+// place: one that was adopted from somebody else.
+func (c *core) checkRequeue(tx *store.Txn, id string) error {
+	if row := tx.Workload(id); row != nil && c.framework(row.Info.Workload) == nil {
+		return fmt.Errorf("workload %q: profile: there is no profile %q", id, row.Info.Profile)
+	}
+	return nil
+}
+
+// since is when a workload that is confirmed got to its node: the zero time,
+// which keeps what is recorded, if that is where the engine put it.
+func since(tx *store.Txn, b *model.Binding, now time.Time) time.Time {
+	if row := tx.Workload(b.Workload); row != nil && place(row) == b.Node {
+		return time.Time{}
+	}
+	return now
 }
 
 // adopt takes in a workload that already is on a node. Its node and group may
@@ -200,6 +232,11 @@ func (r *Raw) reactNode(now time.Time, before, after *store.Node) {
 	if after != nil {
 		change.NewNode = after.Node
 	}
+	if before != nil && after != nil && before.Seq != after.Seq { // removed and put again
+		r.reactNode(now, before, nil)
+		r.reactNode(now, nil, after)
+		return
+	}
 	if before == nil || after == nil {
 		change.Event = event(extpoints.NodeResource, before != nil, after != nil)
 		r.queue.Move(now, &change, nil)
@@ -215,10 +252,15 @@ func (r *Raw) reactNode(now time.Time, before, after *store.Node) {
 // scheduling cycle itself does (assume, forget, bind, nominate) is followed
 // where it happens.
 func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
+	if before != nil && after != nil && before.CreateIndex != after.CreateIndex {
+		// Removed and handed in again in one transaction: another workload.
+		r.removed(now, before, nil)
+		before = nil
+	}
 	switch {
 	case before == nil && after.Phase == model.Pending:
 		r.listener.Submitted(SubmittedEvent{At: now, Workload: after.Info.Workload})
-		r.queue.Add(now, after.Info)
+		r.enqueue(now, after.Info)
 	case before == nil && place(after) == "": // ended before it began
 		r.listener.Submitted(SubmittedEvent{At: now, Workload: after.Info.Workload})
 	case before == nil:
@@ -227,7 +269,7 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 	case after == nil || after.Phase == model.Finished:
 		r.removed(now, before, after)
 	case after.Phase == model.Pending && before.Phase == model.Pending:
-		if before.Info.Workload != after.Info.Workload {
+		if before.Info.Workload != after.Info.Workload && r.tasks[after.Info.ID] == nil {
 			r.queue.Update(now, before.Info, after.Info)
 		}
 	case after.Phase == model.Pending:
@@ -270,9 +312,17 @@ func (r *Raw) confirmed(now time.Time, before, after *store.Workload) {
 		r.freed(now, before) // what it had there
 	}
 	r.listener.Confirmed(PlacedEvent{At: now, Workload: after.Info.Workload, Binding: binding})
+	if before == nil || before.Phase != model.Bound || before.Node != after.Node {
+		r.arrived(now, after.Info)
+	}
+}
+
+// arrived wakes those who wait for a workload to be on a node: when it is
+// bound, or confirmed if that comes first.
+func (r *Raw) arrived(now time.Time, w *extpoints.WorkloadInfo) {
 	r.queue.Move(now, &extpoints.Change{
 		Event:       extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Add},
-		NewWorkload: after.Info,
+		NewWorkload: w,
 	}, nil)
 }
 
@@ -288,7 +338,7 @@ func (r *Raw) requeued(now time.Time, before, after *store.Workload) {
 	delete(r.evicting, before.Info.ID)
 	r.interrupt(now, before.Info.ID, ErrRemoved)
 	r.freed(now, before)
-	r.queue.Add(now, after.Info)
+	r.enqueue(now, after.Info)
 }
 
 // removed follows a workload that has ended or was forgotten.

@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"fmt"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -136,44 +139,58 @@ type FailedEvent struct {
 
 // Tee returns a listener that tells all of the given ones, in order.
 func Tee(listeners ...Listener) Listener {
+	return guardedTee(nil, listeners...)
+}
+
+// guardedTee is Tee; with a logger, a listener that panics is logged and the
+// engine goes on.
+func guardedTee(log hclog.Logger, listeners ...Listener) Listener {
 	return Listener{
-		Submitted: tee(listeners, func(l *Listener) func(SubmittedEvent) { return l.Submitted }),
-		Gated:     tee(listeners, func(l *Listener) func(QueuedEvent) { return l.Gated }),
-		Enqueued:  tee(listeners, func(l *Listener) func(QueuedEvent) { return l.Enqueued }),
-		Popped:    tee(listeners, func(l *Listener) func(PoppedEvent) { return l.Popped }),
-		Filtered:  tee(listeners, func(l *Listener) func(FilteredEvent) { return l.Filtered }),
-		Scored:    tee(listeners, func(l *Listener) func(ScoredEvent) { return l.Scored }),
-		Selected:  tee(listeners, func(l *Listener) func(SelectedEvent) { return l.Selected }),
-		Reserved:  tee(listeners, func(l *Listener) func(PlacedEvent) { return l.Reserved }),
-		Waiting:   tee(listeners, func(l *Listener) func(WaitingEvent) { return l.Waiting }),
-		Permitted: tee(listeners, func(l *Listener) func(PlacedEvent) { return l.Permitted }),
-		Bound:     tee(listeners, func(l *Listener) func(PlacedEvent) { return l.Bound }),
-		Confirmed: tee(listeners, func(l *Listener) func(PlacedEvent) { return l.Confirmed }),
-		Rejected:  tee(listeners, func(l *Listener) func(RejectedEvent) { return l.Rejected }),
-		Evicting:  tee(listeners, func(l *Listener) func(EvictingEvent) { return l.Evicting }),
-		Removed:   tee(listeners, func(l *Listener) func(RemovedEvent) { return l.Removed }),
-		Failed:    tee(listeners, func(l *Listener) func(FailedEvent) { return l.Failed }),
+		Submitted: tee(log, listeners, func(l *Listener) func(SubmittedEvent) { return l.Submitted }),
+		Gated:     tee(log, listeners, func(l *Listener) func(QueuedEvent) { return l.Gated }),
+		Enqueued:  tee(log, listeners, func(l *Listener) func(QueuedEvent) { return l.Enqueued }),
+		Popped:    tee(log, listeners, func(l *Listener) func(PoppedEvent) { return l.Popped }),
+		Filtered:  tee(log, listeners, func(l *Listener) func(FilteredEvent) { return l.Filtered }),
+		Scored:    tee(log, listeners, func(l *Listener) func(ScoredEvent) { return l.Scored }),
+		Selected:  tee(log, listeners, func(l *Listener) func(SelectedEvent) { return l.Selected }),
+		Reserved:  tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Reserved }),
+		Waiting:   tee(log, listeners, func(l *Listener) func(WaitingEvent) { return l.Waiting }),
+		Permitted: tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Permitted }),
+		Bound:     tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Bound }),
+		Confirmed: tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Confirmed }),
+		Rejected:  tee(log, listeners, func(l *Listener) func(RejectedEvent) { return l.Rejected }),
+		Evicting:  tee(log, listeners, func(l *Listener) func(EvictingEvent) { return l.Evicting }),
+		Removed:   tee(log, listeners, func(l *Listener) func(RemovedEvent) { return l.Removed }),
+		Failed:    tee(log, listeners, func(l *Listener) func(FailedEvent) { return l.Failed }),
 	}
 }
 
 // tee joins the functions that the listeners have for one event; with no
 // function at all it is a no-op, so that the engine never tests for nil.
-func tee[E any](listeners []Listener, pick func(*Listener) func(E)) func(E) {
+func tee[E any](log hclog.Logger, listeners []Listener, pick func(*Listener) func(E)) func(E) {
 	var functions []func(E)
 	for i := range listeners {
 		if f := pick(&listeners[i]); f != nil {
 			functions = append(functions, f)
 		}
 	}
-	switch len(functions) {
-	case 0:
+	if len(functions) == 0 {
 		return func(E) {}
-	case 1:
-		return functions[0]
 	}
 	return func(e E) {
 		for _, f := range functions {
-			f(e)
+			call(log, f, e)
 		}
 	}
+}
+
+func call[E any](log hclog.Logger, f func(E), e E) {
+	if log != nil {
+		defer func() {
+			if cause := recover(); cause != nil {
+				log.Error("a listener panicked", "event", fmt.Sprintf("%T", e), "panic", cause)
+			}
+		}()
+	}
+	f(e)
 }

@@ -29,7 +29,8 @@ type Raw struct {
 	waiting  waitingList
 	commands commandList
 	tasks    map[string]*Task // bindings that are not finished, by workload
-	ready    []*Task          // tasks that nobody has taken yet
+	ready    []*Task          // bindings that nobody has taken yet
+	leaving  []*Task          // evictions that nobody has taken yet
 	made     uint64           // how many tasks were made
 	evicting map[string]*Task // evictions that are not finished, by workload
 	lastWhy  map[string]Reason
@@ -44,7 +45,7 @@ func NewRaw(cfg Config) (*Raw, error) {
 		return nil, err
 	}
 	r := &Raw{
-		listener: Tee(logListener(cfg.Logger), cfg.Listener),
+		listener: guardedTee(cfg.Logger, logListener(cfg.Logger), cfg.Listener),
 		recorder: cfg.Recorder,
 		tasks:    map[string]*Task{},
 		evicting: map[string]*Task{},
@@ -103,12 +104,14 @@ func (r *Raw) queueConfig() queue.Config {
 // cycle. It reports whether there was one. A workload that got a node has a
 // task afterwards, at once or when it has been permitted; see NextTask.
 func (r *Raw) Schedule(now time.Time) bool {
-	r.recorder.schedule(now)
 	defer r.settle(now)
-	for {
+	for first := true; ; first = false {
 		item, ok := r.queue.Pop(now)
 		if !ok {
 			return false
+		}
+		if first {
+			r.recorder.schedule(now)
 		}
 		row := r.store.Workload(item.ID())
 		if row == nil || row.Phase != model.Pending {
@@ -136,8 +139,11 @@ func (r *Raw) attempt(now time.Time, item *queue.Item, row *store.Workload) {
 // waited too long, and rejects those whose Permit has timed out. Call it when
 // the time of NextDue has come; calling it more often does no harm.
 func (r *Raw) Tick(now time.Time) {
-	r.recorder.tick(now)
 	defer r.settle(now)
+	if due, ok := r.NextDue(now); !ok || due.After(now) {
+		return
+	}
+	r.recorder.tick(now)
 	r.expire(now)
 	r.queue.Tick(now)
 }
@@ -151,14 +157,29 @@ func (r *Raw) NextDue(now time.Time) (time.Time, bool) {
 	return due, ok
 }
 
-// NextTask hands out the next task, nil where there is none now.
+// NextTask hands out the next task, evictions first; nil where there is none
+// now.
 func (r *Raw) NextTask() *Task {
-	if len(r.ready) == 0 {
+	if t := r.nextEviction(true); t != nil {
+		return t
+	}
+	return r.nextBinding(true)
+}
+
+func (r *Raw) nextBinding(take bool) *Task  { return first(&r.ready, take) }
+func (r *Raw) nextEviction(take bool) *Task { return first(&r.leaving, take) }
+
+// first returns the first of the list, nil where it is empty, and takes it out
+// if it is to be taken.
+func first(list *[]*Task, take bool) *Task {
+	if len(*list) == 0 {
 		return nil
 	}
-	t := r.ready[0]
-	r.ready[0] = nil
-	r.ready = r.ready[1:]
+	t := (*list)[0]
+	if take {
+		(*list)[0] = nil
+		*list = (*list)[1:]
+	}
 	return t
 }
 
@@ -169,22 +190,39 @@ func (r *Raw) Settle(now time.Time) {
 	r.settle(now)
 }
 
-// settle carries out the commands that have come in.
+// settle carries out the commands that have come in. What plugins ask for
+// meanwhile waits for the next call, so that a plugin that always asks again
+// cannot hold the engine up.
 func (r *Raw) settle(now time.Time) {
-	for {
-		list := r.commands.take()
-		if len(list) == 0 {
-			return
-		}
-		r.recorder.commands(now, list)
-		for _, cmd := range list {
-			r.obey(now, cmd)
-		}
+	list := r.commands.take()
+	if len(list) == 0 {
+		return
+	}
+	r.recorder.commands(now, list)
+	for _, cmd := range list {
+		r.obey(now, cmd)
+	}
+}
+
+// CallOff ends what has a node but is not being bound yet: workloads that wait
+// on Permit, and bindings whose tasks nobody has taken. They wait in the queue
+// again, with the cause as their failure. It is for an engine that stops and
+// leaves its record to be read, or to be taken up again.
+func (r *Raw) CallOff(now time.Time, cause error) {
+	r.recorder.stop(now)
+	for _, w := range r.waiting.sorted() {
+		r.rejectWaiting(now, w.task.cycle.info.ID, extpoints.AsStatus(cause))
+	}
+	for t := r.NextTask(); t != nil; t = r.NextTask() {
+		t.Settle(cause)
+		r.finish(now, t)
 	}
 }
 
 func (r *Raw) obey(now time.Time, cmd command) {
 	switch {
+	case len(cmd.Activate) == 0 && !r.waiting.is(cmd.Allow+cmd.Reject, cmd.Task):
+		// It no longer waits, or waits with another node by now.
 	case cmd.Allow != "":
 		r.allow(now, cmd.Allow, cmd.Plugin)
 	case cmd.Reject != "":

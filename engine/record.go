@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
@@ -33,6 +34,7 @@ type input struct {
 	At       time.Time
 	Apply    []Change     `json:",omitempty"`
 	Schedule bool         `json:",omitempty"`
+	Stop     bool         `json:",omitempty"`
 	Tick     bool         `json:",omitempty"`
 	Commands []command    `json:",omitempty"`
 	Finish   *finishInput `json:",omitempty"`
@@ -70,6 +72,7 @@ func (r *Recorder) write(in input) {
 func (r *Recorder) apply(now time.Time, changes []Change) { r.write(input{At: now, Apply: changes}) }
 func (r *Recorder) schedule(now time.Time)                { r.write(input{At: now, Schedule: true}) }
 func (r *Recorder) tick(now time.Time)                    { r.write(input{At: now, Tick: true}) }
+func (r *Recorder) stop(now time.Time)                    { r.write(input{At: now, Stop: true}) }
 func (r *Recorder) commands(now time.Time, list []command) {
 	r.write(input{At: now, Commands: list})
 }
@@ -129,6 +132,8 @@ func (r *Raw) replay(line []byte) error {
 		return r.Apply(in.At, in.Apply...)
 	case in.Schedule:
 		r.Schedule(in.At)
+	case in.Stop:
+		r.CallOff(in.At, ErrStopped)
 	case in.Tick:
 		r.Tick(in.At)
 	case in.Commands != nil:
@@ -148,14 +153,16 @@ func (r *Raw) replay(line []byte) error {
 
 // replayFinish gives back the task with the recorded outcome.
 func (r *Raw) replayFinish(now time.Time, f *finishInput) error {
-	for i, t := range r.ready {
-		if t.number != f.Task || t.Workload().ID != f.Workload {
+	for _, list := range []*[]*Task{&r.ready, &r.leaving} {
+		i := slices.IndexFunc(*list, func(t *Task) bool { return t.number == f.Task && t.Workload().ID == f.Workload })
+		if i < 0 {
 			continue
 		}
-		r.ready = append(r.ready[:i], r.ready[i+1:]...)
+		t := (*list)[i]
+		*list = slices.Delete(*list, i, i+1)
+		t.Settle(nil)
 		switch f.Code {
 		case extpoints.Success:
-			t.Settle(nil)
 		case extpoints.Error:
 			t.status = extpoints.AsStatus(errors.New(f.Message)).WithPlugin(f.Plugin)
 		default:

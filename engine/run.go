@@ -21,14 +21,17 @@ import (
 type Engine struct {
 	mu  sync.Mutex
 	raw *Raw
-	// now is the time of the last call: a clock that is set back must not make
-	// time run backwards for the Raw.
-	now time.Time
+	// made is when the engine was made. The time that the Raw is given is what
+	// has passed since then by the monotonic clock: a wall clock that is set
+	// back must not make its time run backwards.
+	made time.Time
 
 	wake    chan struct{} // something may be to do; holds at most one
 	started bool
-	slots   chan struct{} // one place for each task that may be under way
-	tasks   sync.WaitGroup
+	// slots and evictions have one place for each binding and for each eviction
+	// that may be under way.
+	slots, evictions chan struct{}
+	tasks            sync.WaitGroup
 }
 
 // New makes an engine. It starts nothing. The error lists every problem of the
@@ -38,7 +41,11 @@ func New(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{raw: raw, wake: make(chan struct{}, 1), slots: make(chan struct{}, raw.cfg.MaxBindings)}
+	e := &Engine{
+		raw: raw, made: time.Now(), wake: make(chan struct{}, 1),
+		slots:     make(chan struct{}, raw.cfg.MaxBindings),
+		evictions: make(chan struct{}, raw.cfg.MaxBindings),
+	}
 	raw.commands.wake = e.poke
 	return e, nil
 }
@@ -60,10 +67,8 @@ func (e *Engine) do(f func(r *Raw, now time.Time)) {
 func (e *Engine) locked(f func(r *Raw, now time.Time)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if now := time.Now(); now.After(e.now) {
-		e.now = now
-	}
-	f(e.raw, e.now)
+	// Round strips the monotonic reading, which no record keeps.
+	f(e.raw, e.made.Add(time.Since(e.made)).Round(0))
 }
 
 // Run schedules until ctx ends, and then lets tasks under way finish for at
@@ -84,6 +89,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer stop(nil)
 	e.loop(ctx, work)
 	e.drain(stop)
+	e.locked(func(r *Raw, now time.Time) { r.CallOff(now, ErrStopped) })
 	return nil
 }
 
@@ -91,11 +97,8 @@ func (e *Engine) Run(ctx context.Context) error {
 func (e *Engine) loop(ctx, work context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
+	for ctx.Err() == nil {
 		busy, due := e.step(work)
-		if ctx.Err() != nil {
-			return
-		}
 		if busy {
 			continue
 		}
@@ -121,7 +124,7 @@ func (e *Engine) step(work context.Context) (busy bool, due time.Duration) {
 	leftOver := e.startTasks(work)
 	e.locked(func(r *Raw, now time.Time) {
 		if !leftOver {
-			busy = r.Schedule(now) || len(r.ready) > 0
+			busy = r.Schedule(now) || r.nextBinding(false) != nil || r.nextEviction(false) != nil
 		}
 		due = longestSleep
 		if at, ok := r.NextDue(now); ok {
@@ -132,30 +135,41 @@ func (e *Engine) step(work context.Context) (busy bool, due time.Duration) {
 }
 
 // startTasks starts the tasks that are ready, as long as there are places. It
-// reports whether any are left over.
+// reports whether bindings are left over. Evictions have places of their own: a
+// binding may be waiting for the room that one of them makes.
 func (e *Engine) startTasks(work context.Context) (leftOver bool) {
+	e.start(work, e.evictions, (*Raw).nextEviction)
+	return e.start(work, e.slots, (*Raw).nextBinding)
+}
+
+// start starts tasks of one kind. It reports whether some are left over for want
+// of a place.
+func (e *Engine) start(work context.Context, slots chan struct{}, next func(r *Raw, take bool) *Task) (leftOver bool) {
 	for {
-		select {
-		case e.slots <- struct{}{}:
-		default:
-			e.locked(func(r *Raw, _ time.Time) { leftOver = len(r.ready) > 0 })
-			return leftOver
-		}
 		var t *Task
-		e.locked(func(r *Raw, _ time.Time) { t = r.NextTask() })
+		select {
+		case slots <- struct{}{}:
+			e.locked(func(r *Raw, _ time.Time) { t = next(r, true) })
+		default:
+			e.locked(func(r *Raw, _ time.Time) { t = next(r, false) })
+			return t != nil
+		}
 		if t == nil {
-			<-e.slots
+			<-slots
 			return false
 		}
-		e.tasks.Go(func() { e.runTask(work, t) })
+		e.tasks.Go(func() { e.runTask(work, t, slots) })
 	}
 }
 
-// runTask runs one task on its own goroutine.
-func (e *Engine) runTask(work context.Context, t *Task) {
+// runTask runs one task on its own goroutine. The task is given back even if
+// Run does not return, because a plugin ended the goroutine.
+func (e *Engine) runTask(work context.Context, t *Task, slots chan struct{}) {
+	defer func() {
+		<-slots // before the poke, so that the loop finds the place free
+		e.do(func(r *Raw, now time.Time) { r.Finish(now, t) })
+	}()
 	t.Run(work)
-	<-e.slots // before the poke below, so that the loop finds the place free
-	e.do(func(r *Raw, now time.Time) { r.Finish(now, t) })
 }
 
 // drain waits for the tasks under way.

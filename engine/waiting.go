@@ -16,6 +16,7 @@ import (
 type command struct {
 	Allow    string   `json:",omitempty"` // workload
 	Reject   string   `json:",omitempty"` // workload
+	Task     uint64   `json:",omitempty"` // which attempt of the workload is meant
 	Plugin   string   `json:",omitempty"` // who allows or rejects
 	Reason   string   `json:",omitempty"`
 	Activate []string `json:",omitempty"`
@@ -56,6 +57,9 @@ type waitingList struct {
 	mu       sync.Mutex
 	byID     map[string]*waiting
 	commands *commandList
+	// due is no later than the earliest deadline of all. It is made exact only
+	// when it has come, so that waiting costs nothing meanwhile.
+	due time.Time
 }
 
 // waiting is one of them. Its pending list is guarded by the list's lock.
@@ -87,11 +91,11 @@ func (w *waiting) PendingPlugins() []string {
 }
 
 func (w *waiting) Allow(plugin string) {
-	w.list.commands.add(command{Allow: w.task.cycle.info.ID, Plugin: plugin})
+	w.list.commands.add(command{Allow: w.task.cycle.info.ID, Task: w.task.number, Plugin: plugin})
 }
 
 func (w *waiting) Reject(plugin, reason string) {
-	w.list.commands.add(command{Reject: w.task.cycle.info.ID, Plugin: plugin, Reason: reason})
+	w.list.commands.add(command{Reject: w.task.cycle.info.ID, Task: w.task.number, Plugin: plugin, Reason: reason})
 }
 
 func (l *waitingList) Each(f func(extpoints.WaitingWorkload) bool) {
@@ -126,9 +130,18 @@ func (l *waitingList) get(id string) *waiting {
 	return l.byID[id]
 }
 
+// is reports whether the workload waits, in the attempt of the task's number.
+func (l *waitingList) is(id string, task uint64) bool {
+	w := l.get(id)
+	return w != nil && w.task.number == task
+}
+
 func (l *waitingList) put(w *waiting) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if at := w.first().at; len(l.byID) == 0 || at.Before(l.due) {
+		l.due = at
+	}
 	if l.byID == nil {
 		l.byID = map[string]*waiting{}
 	}
@@ -141,16 +154,23 @@ func (l *waitingList) remove(id string) {
 	delete(l.byID, id)
 }
 
-// nextDue is the earliest deadline of all.
+// nextDue is no later than the earliest deadline of all.
 func (l *waitingList) nextDue() (due time.Time, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.due, len(l.byID) > 0
+}
+
+// setDue makes due exact.
+func (l *waitingList) setDue() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first := true
 	for _, w := range l.byID {
-		if at := w.first().at; !ok || at.Before(due) {
-			due, ok = at, true
+		if at := w.first().at; first || at.Before(l.due) {
+			l.due, first = at, false
 		}
 	}
-	return due, ok
 }
 
 // first is the deadline that comes first, the earlier plugin's where two fall
@@ -208,6 +228,10 @@ func (r *Raw) rejectWaiting(now time.Time, id string, st *extpoints.Status) {
 // expire rejects the workloads whose time on Permit has run out, the earliest
 // first.
 func (r *Raw) expire(now time.Time) {
+	if due, ok := r.waiting.nextDue(); !ok || due.After(now) {
+		return
+	}
+	defer r.waiting.setDue()
 	list := r.waiting.sorted()
 	slices.SortStableFunc(list, func(a, b *waiting) int { return a.first().at.Compare(b.first().at) })
 	for _, w := range list {

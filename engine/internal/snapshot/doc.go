@@ -24,7 +24,7 @@
 // kube-scheduler does (pkg/scheduler/backend/cache, 1.37.1: the cache is
 // patched by events, the snapshot taken at the start of a cycle), it shows in
 // decisions, and it makes 20,000 additions in a row cost one sort. The moments
-// are [View.Nodes], [View.Branch] and [View.Settle]. What kube-scheduler does
+// are [View.Nodes], [View.Branch] and [View.Settle]; [View.Fork] is none. What kube-scheduler does
 // at them is done here, oddities included:
 //
 //   - The order is made anew if, and only if, the set of names differs from the

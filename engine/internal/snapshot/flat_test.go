@@ -50,6 +50,17 @@ func newFlat() *flat {
 
 func (f *flat) branch() *flat {
 	f.settle()
+	return f.copy()
+}
+
+// fork is branch without a trace on f.
+func (f *flat) fork() *flat {
+	b := f.copy()
+	b.settle()
+	return b
+}
+
+func (f *flat) copy() *flat {
 	b := newFlat()
 	maps.Copy(b.nodes, f.nodes)
 	for _, z := range f.zones {
@@ -69,6 +80,7 @@ func (f *flat) branch() *flat {
 	for node, states := range f.states {
 		b.states[node] = maps.Clone(states)
 	}
+	maps.Copy(b.touched, f.touched)
 	maps.Copy(b.spaces, f.spaces)
 	maps.Copy(b.groups, f.groups)
 	maps.Copy(b.budgets, f.budgets)

@@ -93,6 +93,15 @@ func (r *random) walk(t *testing.T, steps int) {
 			}
 		case 4: // not settled in this step
 			continue
+		case 5: // nor in this, but there is a fork, which stays as it is
+			f := handle{h.view.Fork(), h.flat.fork()}
+			r.compare(t, f)
+			kept = append(kept, frozen{f, dump(f.view)})
+			r.comparePeek(t, h)
+			continue
+		case 6: // a fork that goes its own way
+			handles[r.IntN(len(handles))] = handle{h.view.Fork(), h.flat.fork()}
+			continue
 		}
 		r.compare(t, handles[i])
 		if len(kept) > 30 {

@@ -1,6 +1,9 @@
 package snapshot
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -36,7 +39,7 @@ import (
 //     puts its token on the copy.
 //  3. A thing that carries a View's token is reachable from that View only. It
 //     was so when the thing was made, and what makes things reachable from
-//     another View is Branch alone, which drops the token.
+//     another View is Branch (and Fork) alone, which drops the token.
 //
 // So what is reachable from two Views never changes. A NodeInfo has no room
 // for a token; its mark is the bit in the owned mask of its chunk, which is
@@ -101,13 +104,38 @@ func (v *View) Branch() *View {
 	return &b
 }
 
+// Fork is a Branch that leaves no trace: it does not settle v. When v settles
+// shows in decisions, so it must not depend on who looks.
+func (v *View) Fork() *View {
+	if v.isSettled() {
+		return v.Branch()
+	}
+	v.tok = nil
+	b := *v
+	b.removed, b.touched = slices.Clone(v.removed), slices.Clone(v.touched)
+	// To settle is to change the image states of touched nodes in place. So b
+	// takes copies, and v keeps those that nobody else has.
+	for _, place := range b.touched {
+		if b.info(int(place)) != nil {
+			info := b.change(int(place))
+			info.Images = maps.Clone(info.Images)
+		}
+	}
+	b.Settle()
+	return b.Branch() // frozen
+}
+
+func (v *View) isSettled() bool {
+	return len(v.touched) == 0 && v.places == v.settled && v.gone == 0 && len(v.removed) == 0
+}
+
 // Settle brings the visiting order and the image counts up to date with the
 // patches. It does nothing where there were none. Nodes and Branch call it.
 func (v *View) Settle() {
 	if len(v.touched) > 0 {
 		v.refreshImages()
 	}
-	if v.places != v.settled || v.gone > 0 || len(v.removed) > 0 {
+	if !v.isSettled() {
 		v.reorder()
 	}
 }
