@@ -63,8 +63,10 @@ type Decision struct {
 // Placed reports whether the workload got a node.
 func (d *Decision) Placed() bool { return d.Binding.Node != "" }
 
-// Schedule runs the scheduling cycle for a pending workload of the branch, up
-// to and including Reserve, and if it gets a node puts it there on the branch.
+// Schedule runs the scheduling cycle for a pending workload of the branch, from
+// PreFilter up to and including Reserve, and if it gets a node puts it there on
+// the branch. A plan is about room: what holds a workload back from the queue
+// (PreEnqueue) is not asked.
 // That it fits nowhere is not an error; a plugin that fails is.
 func (b *Branch) Schedule(now time.Time, id string) (Decision, error) {
 	row := b.core.store.Workload(id)
@@ -75,6 +77,7 @@ func (b *Branch) Schedule(now time.Time, id string) (Decision, error) {
 		return Decision{}, fmt.Errorf("schedule workload %q on a branch: it is %v, not Pending", id, row.Phase)
 	}
 	c := b.core.newCycle(now, row.Info)
+	c.state.SetTrial()
 	st := c.decide()
 	if st == nil {
 		st = b.reserve(c)
@@ -95,6 +98,7 @@ func (b *Branch) reserve(c *cycle) *extpoints.Status {
 		tx := b.core.store.Begin()
 		if _, err := tx.Assume(c.binding, c.now); err != nil {
 			tx.Abort()
+			c.fw.Unreserve(c.state, c.info, &c.binding)
 			return extpoints.AsStatus(err)
 		}
 		feed := tx.Commit()

@@ -114,7 +114,10 @@ func (c *core) patchPlace(before, after *store.Workload) {
 	case from != to:
 		c.view.Unplace(before.Info.ID, from)
 		c.view.Place(after.Info, to)
-	case before.Info != after.Info:
+	case before.Info != after.Info, before.Phase != model.Confirmed && after.Phase == model.Confirmed:
+		// To be confirmed is to be put there once more: it refreshes the node's
+		// image counts and moves the workload to the end, which the reference's
+		// AddPod does to one that was assumed.
 		c.view.Replace(after.Info, to)
 	}
 }

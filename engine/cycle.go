@@ -21,8 +21,10 @@ type cycle struct {
 	view  *snapshot.View // frozen: nobody changes it any more
 	state *extpoints.CycleState
 	item  *queue.Item // nil on a branch
-	tell  *Listener   // nil: nobody is told
-	start int         // the start index before the search, for the record
+	// created is the CreateIndex of the workload's row.
+	created uint64
+	tell    *Listener // nil: nobody is told
+	start   int       // the start index before the search, for the record
 
 	all     bool // look at every node, and score even a single one
 	keepRaw bool // keep raw scores

@@ -236,6 +236,11 @@ func (c *cycle) diagnose(nodes extpoints.Nodes) {
 		return
 	}
 	if c.pre.Nodes != nil {
+		if c.nominatedRejected {
+			// The reference keeps one list of plugins for both, so that the one
+			// which turned the nominated node down is named here too.
+			c.pre.Narrow(c.core.scratch.rejected[0].verdict.Named().Plugin())
+		}
 		d.RejectAbsent(c.pre.AbsentStatus())
 	}
 	// Nodes of one plugin mostly share one status: name each only once.

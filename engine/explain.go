@@ -57,6 +57,9 @@ type PluginWeight struct {
 type NodeExplanation struct {
 	Node     string
 	Feasible bool
+	// Unseen: nobody was asked about the node, because the workload's nominated
+	// node will do, or because a plugin failed.
+	Unseen bool
 	// Verdicts are the rejections: the first, or all where all filters were
 	// asked for.
 	Verdicts []Verdict
@@ -118,8 +121,8 @@ func (r *Raw) explainer(now time.Time, id string, o ExplainOptions) (func() (*Ex
 	d := r.memory.of(id)
 	switch {
 	case row.Phase == model.Pending:
-		d = &decision{info: row.Info, fw: r.framework(row.Info.Workload), view: r.view.Fork(), start: r.start, number: r.decisions, at: now}
-	case d == nil || d.node != row.Node:
+		d = &decision{info: row.Info, fw: r.framework(row.Info.Workload), view: r.view.Fork(), start: r.start, number: r.decisions + 1, at: now}
+	case d == nil || d.node != row.Node || d.created != row.CreateIndex:
 		return nil, fmt.Errorf("explain workload %q on node %q: %w", id, row.Node, ErrNoRecord)
 	}
 	cfg := r.cfg
@@ -135,12 +138,15 @@ func (e *Explanation) fill(cfg *Config, d *decision, o ExplainOptions) error {
 	for i, name := range d.fw.ScoreNames() {
 		e.Scores = append(e.Scores, PluginWeight{name, d.fw.ScoreWeights()[i]})
 	}
+	if e.Phase == model.Pending {
+		e.Node = d.next(cfg)
+	}
 	c := d.again(cfg)
 	c.all = e.Phase == model.Pending
 	st := c.decide()
 	switch {
-	case st == nil && e.Phase == model.Pending:
-		e.Node = c.binding.Node
+	case e.Waiting != nil && e.Waiting.Place == queue.Gated:
+		e.Node, e.Message = "", e.Waiting.Gate.Message()
 	case st != nil && c.diagnosis != nil:
 		e.Message = c.diagnosis.Message()
 	case st != nil:
@@ -155,11 +161,23 @@ func (e *Explanation) fill(cfg *Config, d *decision, o ExplainOptions) error {
 // again makes the cycle of a decision once more.
 func (d *decision) again(cfg *Config) *cycle {
 	probe := &core{cfg: cfg, view: d.view, start: d.start, decisions: d.number}
-	return &cycle{
+	c := &cycle{
 		core: probe, now: d.at, info: d.info, fw: d.fw, view: d.view, keepRaw: true,
 		state:   extpoints.NewCycleState(context.Background(), d.view, d.at, mix(cfg.Seed^mix(d.number))),
 		binding: model.Binding{Workload: d.info.ID},
 	}
+	c.state.SetTrial()
+	return c
+}
+
+// next is the node that the workload would get if it were tried now: unlike the
+// explanation the decision need not look at every node.
+func (d *decision) next(cfg *Config) string {
+	c := d.again(cfg)
+	if st := c.decide(); st != nil {
+		return ""
+	}
+	return c.binding.Node
 }
 
 // fillNodes writes down the nodes: in visiting order, what each plugin said.
@@ -181,16 +199,25 @@ func (e *Explanation) fillNodes(c *cycle, o ExplainOptions) {
 			if !c.all {
 				continue
 			}
-			n = NodeExplanation{Node: info.Node.Name, Verdicts: []Verdict{verdict(c.absent())}}
+			n = c.unseen(info.Node.Name)
 		}
-		if o.AllFilters && !n.Feasible && c.pre.Status == nil {
+		if o.AllFilters && !n.Feasible && !n.Unseen && c.pre.Status == nil {
 			n.Verdicts = append(e.everyVerdict(c, info), preFilterVerdict(c, looked)...)
 		}
 		e.Nodes = append(e.Nodes, n)
 	}
 }
 
-// absent is the status of a node that was not looked at.
+// unseen is a node that the filters were not asked about: PreFilter ruled it
+// out, or the search ended before.
+func (c *cycle) unseen(name string) NodeExplanation {
+	if _, named := c.pre.Nodes[name]; c.pre.Status == nil && (c.pre.Nodes == nil || named) {
+		return NodeExplanation{Node: name, Unseen: true}
+	}
+	return NodeExplanation{Node: name, Verdicts: []Verdict{verdict(c.absent())}}
+}
+
+// absent is the status of the nodes that PreFilter ruled out.
 func (c *cycle) absent() *extpoints.Status {
 	if c.pre.Status != nil {
 		return c.pre.Status

@@ -28,6 +28,8 @@ type decision struct {
 	number uint64
 	at     time.Time
 	node   string
+	// created tells the workload from another of the same ID.
+	created uint64
 }
 
 // remember keeps the cycle's decision in place of the oldest.
@@ -38,6 +40,7 @@ func (m *decisionMemory) remember(c *cycle) {
 	d := &decision{
 		info: c.info, fw: c.fw, view: c.view, start: c.start,
 		number: c.core.decisions, at: c.now, node: c.binding.Node,
+		created: c.created,
 	}
 	if m.byID == nil {
 		m.byID = make(map[string]*decision, m.limit)

@@ -127,7 +127,7 @@ func (r *Raw) Schedule(now time.Time) bool {
 func (r *Raw) attempt(now time.Time, item *queue.Item, row *store.Workload) {
 	r.listener.Popped(PoppedEvent{At: now, Workload: row.Info.Workload, Attempt: item.Attempts})
 	c := r.newCycle(now, row.Info)
-	c.item, c.tell = item, &r.listener
+	c.item, c.tell, c.created = item, &r.listener, row.CreateIndex
 	if st := r.run(c); !st.IsSuccess() {
 		r.fail(c, st)
 		return

@@ -2,6 +2,7 @@ package extpoints
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -10,15 +11,19 @@ import (
 // seed, and whatever plugins keep between their stages under a [StateKey].
 //
 // It is written by one goroutine at a time. While Filter and Score run on
-// several goroutines it must only be read.
+// several goroutines, and while PreBind plugins run side by side, it must only
+// be read (Activate apart).
 type CycleState struct {
 	view    View
 	now     time.Time
 	seed    uint64
 	ctx     context.Context
+	trial   bool
 	entries []stateEntry
-	active  []string
 	evicted []Eviction
+
+	mu     sync.Mutex // guards active: PreBind plugins may run side by side
+	active []string
 }
 
 // Eviction is a request that a workload leave its node.
@@ -51,6 +56,15 @@ func (s *CycleState) Now() time.Time { return s.now }
 // randomness a plugin uses, so that a decision can be replayed.
 func (s *CycleState) Seed() uint64 { return s.seed }
 
+// Trial reports whether the cycle only tries something out, on a branch or for
+// an explanation: nobody will bind what it reserves, and Unreserve will not be
+// called. A plugin that keeps books of its own leaves them alone.
+func (s *CycleState) Trial() bool { return s.trial }
+
+// SetTrial makes the cycle one that only tries something out. For those who run
+// cycles.
+func (s *CycleState) SetTrial() { s.trial = true }
+
 // Context ends when the cycle is given up.
 func (s *CycleState) Context() context.Context { return s.ctx }
 
@@ -58,10 +72,18 @@ func (s *CycleState) Context() context.Context { return s.ctx }
 // the queue, be tried at once. What is asked for in the scheduling cycle takes
 // effect when that ends well, what is asked for while binding when that does.
 // (kube-scheduler: PodsToActivate.)
-func (s *CycleState) Activate(ids ...string) { s.active = append(s.active, ids...) }
+func (s *CycleState) Activate(ids ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active = append(s.active, ids...)
+}
 
 // Activated lists the IDs given to Activate.
-func (s *CycleState) Activated() []string { return s.active }
+func (s *CycleState) Activated() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.active
+}
 
 // Evict asks that a workload leave its node. A PostFilter plugin that displaces
 // others asks here and not the orchestrator, so that the same plugin can also
@@ -76,8 +98,7 @@ func (s *CycleState) Evictions() []Eviction { return s.evicted }
 // Clone returns a copy for trying something out: values whose type has a Clone
 // method are cloned, the others are shared.
 func (s *CycleState) Clone() *CycleState {
-	c := *s
-	c.active, c.evicted = nil, nil
+	c := &CycleState{view: s.view, now: s.now, seed: s.seed, ctx: s.ctx, trial: s.trial}
 	c.entries = make([]stateEntry, len(s.entries))
 	for i, e := range s.entries {
 		if e.clone != nil {
@@ -85,7 +106,7 @@ func (s *CycleState) Clone() *CycleState {
 		}
 		c.entries[i] = e
 	}
-	return &c
+	return c
 }
 
 // StateKey is the typed name of a value in a [CycleState]. Make each with

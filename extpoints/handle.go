@@ -5,7 +5,9 @@ import "github.com/hashicorp/go-hclog"
 // Handle is what a plugin gets of the engine it works in. It is given to the
 // plugin's factory and may be kept. All methods may be called from any
 // goroutine once the engine is made, but not from a factory (Logger and
-// Profile apart).
+// Profile apart). The points from PreFilter to Reserve also run on branches and
+// for explanations: there a plugin must not act on Waiting or call Activate, but
+// ask through the [CycleState].
 type Handle interface {
 	// Logger is for what an operator should know; nothing is logged per node.
 	Logger() hclog.Logger

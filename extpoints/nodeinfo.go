@@ -1,6 +1,7 @@
 package extpoints
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -134,7 +135,7 @@ func (n *NodeInfo) RemoveWorkload(id string) bool {
 	n.Workloads = swapRemove(n.Workloads, i)
 	n.WithAffinity = swapRemove(n.WithAffinity, slices.Index(n.WithAffinity, w))
 	n.WithRequiredAntiAffinity = swapRemove(n.WithRequiredAntiAffinity, slices.Index(n.WithRequiredAntiAffinity, w))
-	n.Requested.Sub(&w.Requests)
+	n.forget(&w.Requests)
 	load := w.EstimatedLoad()
 	n.EstimatedCPU -= load.CPU
 	n.EstimatedMemory -= load.Memory
@@ -143,6 +144,21 @@ func (n *NodeInfo) RemoveWorkload(id string) bool {
 	}
 	n.takeDevices(w, -1)
 	return true
+}
+
+// forget takes the requests out of the sum. A sum that has reached the largest
+// amount no longer says what it is made of, and is made anew.
+func (n *NodeInfo) forget(requests *model.Resources) {
+	atLimit := func(s model.Scalar) bool { return s.Amount == math.MaxInt64 }
+	r := &n.Requested
+	if max(r.CPU, r.Memory, r.EphemeralStorage) < math.MaxInt64 && !slices.ContainsFunc(r.Scalars, atLimit) {
+		r.Sub(requests)
+		return
+	}
+	*r = model.Resources{}
+	for _, w := range n.Workloads {
+		r.Add(&w.Requests)
+	}
 }
 
 func (n *NodeInfo) takeDevices(w *WorkloadInfo, sign int64) {

@@ -2,6 +2,7 @@ package extpoints
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -149,5 +150,19 @@ func TestRemoveWorkloadOrder(t *testing.T) {
 	}
 	if !slices.Equal(got, []string{"a", "d", "c"}) || n.RemoveWorkload("b") {
 		t.Error(got)
+	}
+}
+
+// A sum at the limit says nothing of what it is made of any more; what is left
+// when the absurd amount goes must be right again.
+func TestRequestedIsRightAfterAnAbsurdAmount(t *testing.T) {
+	n := NewNodeInfo(&model.Node{Name: "n"})
+	small := &WorkloadInfo{Workload: &model.Workload{ID: "small", Requests: model.Resources{CPU: 7}.With("gpu", 2)}}
+	absurd := &WorkloadInfo{Workload: &model.Workload{ID: "absurd", Requests: model.Resources{CPU: math.MaxInt64}.With("gpu", math.MaxInt64)}}
+	n.AddWorkload(small)
+	n.AddWorkload(absurd)
+	n.RemoveWorkload("absurd")
+	if n.Requested.CPU != 7 || n.Requested.Get("gpu") != 2 {
+		t.Errorf("%+v is requested", n.Requested)
 	}
 }

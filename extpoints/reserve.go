@@ -6,8 +6,9 @@ import "github.com/berth-project/berth/model"
 // resources.
 //
 // Called on the scheduling goroutine when the node is chosen, in the order of
-// the profile; must not block. Reserve may add to the binding (devices, for
-// example); later points only read it. Success goes on. A rejection makes the
+// the profile; must not block. Reserve may add Devices to the binding, and
+// nothing else; later points get a copy of it. It also runs on branches, where
+// nothing is bound and Unreserve is not called: see [CycleState.Trial]. Success goes on. A rejection makes the
 // workload unschedulable; anything else is an error. After a failure of any
 // Reserve, and after every later failure up to Bind, Unreserve of all reserve
 // plugins is called in reverse order, also of those whose Reserve was not

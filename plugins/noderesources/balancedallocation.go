@@ -93,9 +93,10 @@ func (b *BalancedAllocation) Score(s *extpoints.CycleState, w *extpoints.Workloa
 	return half + (half+evenness(with)-evenness(without))/2, nil
 }
 
-// fraction is the used part of the capacity, at most the whole.
+// fraction is the used part of the capacity, at least nothing (a sum of requests
+// that stopped at the limits of int64 may be below) and at most the whole.
 func fraction(used, capacity int64) float64 {
-	return min(float64(used)/float64(capacity), 1)
+	return min(max(float64(used)/float64(capacity), 0), 1)
 }
 
 // evenness is 100 where all fractions are the same, and less the further they

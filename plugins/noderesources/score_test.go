@@ -289,6 +289,37 @@ func TestScoreOfHugeAmounts(t *testing.T) {
 	}
 }
 
+// Amounts that are no int64 in sum, which a node may well have as nobody filters
+// by estimates, make no score leave the range either.
+func TestScoreOfSumsThatOverflow(t *testing.T) {
+	all := amounts(5<<60, 3<<61, 0)
+	balanced, err := NewBalancedAllocation(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scorers := map[string]extpoints.ScorePlugin{"balanced": balanced.(*BalancedAllocation)}
+	for _, strategy := range []StrategyType{LeastAllocated, MostAllocated} {
+		scorers[string(strategy)] = newFit(t, FitArgs{Strategy: Strategy{Type: strategy}})
+	}
+	for used := range 5 {
+		for _, size := range []model.Resources{amounts(1, 1, 0), amounts(100, 1<<40, 0), all} {
+			node := load{size, slices.Repeat([]model.Resources{all}, used)}.node(false)
+			for i := range used { // then some go again
+				for name, p := range scorers {
+					for _, want := range []model.Resources{amounts(1, 1, 0), amounts(5<<60, 1, 0)} {
+						got := scoreAll(t, p, exact("w", want), []*extpoints.NodeInfo{node})
+						if got[0] < extpoints.MinScore || got[0] > extpoints.MaxScore {
+							t.Errorf("%s: %d for %d with %d of %d on a node of %d", name, got[0], want.CPU, used-i, used, size.CPU)
+						}
+					}
+				}
+				node = node.Clone()
+				node.RemoveWorkload(string(rune('a' + i)))
+			}
+		}
+	}
+}
+
 func BenchmarkScore(b *testing.B) {
 	balanced, _ := NewBalancedAllocation(nil, nil)
 	for name, p := range map[string]extpoints.ScorePlugin{

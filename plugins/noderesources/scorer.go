@@ -127,10 +127,12 @@ func mostAllocated(requested, capacity int64) int64 {
 }
 
 // percent is part/whole in percent, rounded down. Amounts so large that a
-// hundred times as much is no int64 any more are scaled down first; the
-// reference would get nonsense there.
+// hundred times as much is no int64 any more are scaled down first, and a part
+// that is none, because the sum of the loads on a node was no int64, is brought
+// back; the reference would get nonsense there.
 func percent(part, whole int64) int64 {
 	const limit = math.MaxInt64 / 100
+	part = min(max(part, 0), whole)
 	if part > limit {
 		part, whole = part>>8, whole>>8
 	}

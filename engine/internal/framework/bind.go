@@ -19,7 +19,7 @@ func (f *Framework) PreBindPreFlight(s *extpoints.CycleState, w *extpoints.Workl
 	for i, p := range f.preBind {
 		var flight extpoints.PreFlight
 		st := guard("PreBindPreFlight", p.Name(), func() (st *extpoints.Status) {
-			flight, st = p.PreBindPreFlight(s, w, b)
+			flight, st = p.PreBindPreFlight(s, w, own(b))
 			return st
 		})
 		r.parallel[i] = flight.AllowParallel
@@ -96,7 +96,7 @@ func firstFailure(statuses []*extpoints.Status) *extpoints.Status {
 }
 
 func (f *Framework) preBindOne(ctx context.Context, p extpoints.PreBindPlugin, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
-	st := guard("PreBind", p.Name(), func() *extpoints.Status { return p.PreBind(ctx, s, w, b) })
+	st := guard("PreBind", p.Name(), func() *extpoints.Status { return p.PreBind(ctx, s, w, own(b)) })
 	return bindingFailure(ctx, "PreBind", p.Name(), st)
 }
 
@@ -119,7 +119,7 @@ func bindingFailure(ctx context.Context, point, plugin string, st *extpoints.Sta
 // Bind asks the Bind plugins in order until one does not skip.
 func (f *Framework) Bind(ctx context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
 	for _, p := range f.bind {
-		st := guard("Bind", p.Name(), func() *extpoints.Status { return p.Bind(ctx, s, w, b) })
+		st := guard("Bind", p.Name(), func() *extpoints.Status { return p.Bind(ctx, s, w, own(b)) })
 		if st.IsSkip() {
 			continue
 		}
@@ -133,7 +133,7 @@ func (f *Framework) Bind(ctx context.Context, s *extpoints.CycleState, w *extpoi
 func (f *Framework) PostBind(ctx context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) []error {
 	var errs []error
 	for _, p := range f.postBind {
-		st := guard("PostBind", p.Name(), func() *extpoints.Status { p.PostBind(ctx, s, w, b); return nil })
+		st := guard("PostBind", p.Name(), func() *extpoints.Status { p.PostBind(ctx, s, w, own(b)); return nil })
 		if st != nil {
 			errs = append(errs, st.AsError())
 		}

@@ -3,7 +3,6 @@ package framework
 import (
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/berth-project/berth/extpoints"
 )
@@ -59,10 +58,7 @@ func (f *Framework) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo
 
 // narrow intersects the nodes with those of one more plugin.
 func (p *PreFiltered) narrow(plugin string, nodes map[string]struct{}) {
-	i, found := slices.BinarySearch(p.Narrowing, plugin)
-	if !found {
-		p.Narrowing = slices.Insert(p.Narrowing, i, plugin)
-	}
+	p.Narrow(plugin)
 	if p.Nodes == nil {
 		p.Nodes = maps.Clone(nodes)
 		return
@@ -73,6 +69,9 @@ func (p *PreFiltered) narrow(plugin string, nodes map[string]struct{}) {
 		}
 	}
 }
+
+// Narrow adds a plugin to those that narrowed the nodes.
+func (p *PreFiltered) Narrow(plugin string) { p.Narrowing = insertSorted(p.Narrowing, plugin) }
 
 func (p *PreFiltered) emptyMessage() string {
 	if len(p.Narrowing) == 1 {
@@ -172,7 +171,13 @@ func (f *Framework) FilterEach(s *extpoints.CycleState, w *extpoints.WorkloadInf
 func (f *Framework) FilterWithNominated(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) Verdict {
 	r := f.current(s)
 	if nominated := s.View().Nominated(node.Node.Name); len(nominated) > 0 {
-		with, added, st := f.addNominated(r, s, w, node, nominated)
+		var with supposition
+		var added bool
+		// The guard is for the Clone methods of what plugins keep in the state.
+		st := guard("Filter", "CycleState.Clone", func() (st *extpoints.Status) {
+			with, added, st = f.addNominated(r, s, w, node, nominated)
+			return st
+		})
 		if st != nil {
 			return Verdict{Status: st}
 		}

@@ -1,7 +1,9 @@
 package framework
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
@@ -12,7 +14,12 @@ import (
 // success. The caller then calls Unreserve.
 func (f *Framework) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
 	for _, p := range f.reserve {
+		workload, node := b.Workload, b.Node
 		st := guard("Reserve", p.Name(), func() *extpoints.Status { return p.Reserve(s, w, b) })
+		if b.Workload != workload || b.Node != node {
+			b.Workload, b.Node = workload, node
+			st = extpoints.AsStatus(errors.New("changed the workload or the node of the binding"))
+		}
 		switch {
 		case st.IsSuccess():
 		case st.IsRejected():
@@ -24,13 +31,20 @@ func (f *Framework) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, 
 	return nil
 }
 
+// own is a copy of the binding for a plugin that only reads it.
+func own(b *model.Binding) *model.Binding {
+	c := *b
+	c.Devices = slices.Clone(b.Devices)
+	return &c
+}
+
 // Unreserve runs all Reserve plugins' Unreserve in reverse order. Panics do
 // not stop it; they are returned.
 func (f *Framework) Unreserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) []error {
 	var errs []error
 	for i := len(f.reserve) - 1; i >= 0; i-- {
 		p := f.reserve[i]
-		st := guard("Unreserve", p.Name(), func() *extpoints.Status { p.Unreserve(s, w, b); return nil })
+		st := guard("Unreserve", p.Name(), func() *extpoints.Status { p.Unreserve(s, w, own(b)); return nil })
 		if st != nil {
 			errs = append(errs, st.AsError())
 		}
@@ -51,7 +65,7 @@ func (f *Framework) Permit(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b
 	for _, p := range f.permit {
 		var timeout time.Duration
 		st := guard("Permit", p.Name(), func() (st *extpoints.Status) {
-			st, timeout = p.Permit(s, w, b)
+			st, timeout = p.Permit(s, w, own(b))
 			return st
 		})
 		switch {

@@ -21,13 +21,14 @@ import (
 // If the reader missed the new state, 2 was before a, so 1 was before b.
 //
 // A channel that nobody waits for any more stays registered until it fires. To
-// keep that from growing for ever, all fire when there are maxWatches.
+// keep that from growing for ever, one of the others fires when there are
+// maxWatches: whoever waits for it looks in vain and registers again.
 type watches struct {
 	mu      sync.Mutex
 	waiting map[watchKey]chan struct{}
 }
 
-const maxWatches = 8192
+const maxWatches = 1 << 17
 
 // watchKey names an answer.
 type watchKey struct {
@@ -54,10 +55,11 @@ func (w *watches) register(key watchKey) <-chan struct{} {
 		return ch
 	}
 	if len(w.waiting) >= maxWatches {
-		for _, other := range w.waiting {
-			close(other)
+		for other, ch := range w.waiting {
+			close(ch)
+			delete(w.waiting, other)
+			break
 		}
-		w.waiting = nil
 	}
 	if w.waiting == nil {
 		w.waiting = map[watchKey]chan struct{}{}

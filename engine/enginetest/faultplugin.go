@@ -1,0 +1,328 @@
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// faultPlan decides when and how the faulty plugin misbehaves. What it decides
+// depends on its seed and on what it is asked about only: on the seed of the
+// cycle, or, where there is no cycle, on how often it was asked before. So an
+// engine that makes the same calls gets the same faults, also in a replay, and
+// whatever the number of workers.
+type faultPlan struct {
+	seed  uint64
+	share uint64            // how many calls in a thousand go wrong
+	off   bool              // from now on none does
+	mute  bool              // ask nothing of the engine, and do not count
+	asked map[string]uint64 // how often, by point and workload; off the cycle only
+}
+
+func newFaultPlan(seed, share uint64) *faultPlan {
+	return &faultPlan{seed: seed, share: share, asked: map[string]uint64{}}
+}
+
+// fault is one thing that goes wrong: an endless supply of small numbers.
+type fault struct{ bits uint64 }
+
+// pick returns a number below n.
+func (f *fault) pick(n uint64) uint64 {
+	f.bits = mixBits(f.bits)
+	return f.bits >> 33 % n
+}
+
+// strike says whether a call goes wrong.
+func (p *faultPlan) strike(salt uint64, keys ...string) (fault, bool) {
+	if p.off || p.share == 0 {
+		return fault{}, false
+	}
+	h := p.seed ^ mixBits(salt)
+	for _, k := range keys {
+		for i := range len(k) {
+			h = (h ^ uint64(k[i])) * 0x100000001b3
+		}
+		h = mixBits(h)
+	}
+	f := fault{h}
+	return f, f.pick(1000) < p.share
+}
+
+// strikeCounted is strike for calls outside a cycle.
+func (p *faultPlan) strikeCounted(point, workload string) (fault, bool) {
+	if p.off || p.share == 0 {
+		return fault{}, false
+	}
+	key := point + " " + workload
+	if !p.mute {
+		p.asked[key]++
+	}
+	return p.strike(p.asked[key], key)
+}
+
+func mixBits(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// faultyName is the name of the plugin that serves every extension point and
+// misbehaves by plan.
+const faultyName = "Faulty"
+
+type faultPlugin struct {
+	plan   *faultPlan
+	handle extpoints.Handle
+}
+
+func (p *faultPlan) factory(args any, h extpoints.Handle) (extpoints.Plugin, error) {
+	return &faultPlugin{plan: p, handle: h}, extpoints.NoArgs(faultyName, args)
+}
+
+var (
+	_ extpoints.PreEnqueuePlugin    = (*faultPlugin)(nil)
+	_ extpoints.EnqueueExtensions   = (*faultPlugin)(nil)
+	_ extpoints.PreFilterExtensions = (*faultPlugin)(nil)
+	_ extpoints.FilterPlugin        = (*faultPlugin)(nil)
+	_ extpoints.PostFilterPlugin    = (*faultPlugin)(nil)
+	_ extpoints.PreScorePlugin      = (*faultPlugin)(nil)
+	_ extpoints.ScoreNormalizer     = (*faultPlugin)(nil)
+	_ extpoints.ReservePlugin       = (*faultPlugin)(nil)
+	_ extpoints.PermitPlugin        = (*faultPlugin)(nil)
+	_ extpoints.PreBindPlugin       = (*faultPlugin)(nil)
+	_ extpoints.BindPlugin          = (*faultPlugin)(nil)
+	_ extpoints.PostBindPlugin      = (*faultPlugin)(nil)
+)
+
+// Name implements [extpoints.Plugin].
+func (p *faultPlugin) Name() string { return faultyName }
+
+// in says whether a call in a cycle goes wrong.
+func (p *faultPlugin) in(s *extpoints.CycleState, keys ...string) (fault, bool) {
+	return p.plan.strike(s.Seed(), keys...)
+}
+
+var (
+	faultyCodes = []extpoints.Code{
+		extpoints.Error, extpoints.Unschedulable, extpoints.UnschedulableAndUnresolvable,
+		extpoints.Pending, extpoints.Wait, extpoints.Skip,
+	}
+	errFaulty = errors.New("a planned failure")
+)
+
+// status is any answer there is, forbidden ones too, or a panic.
+func (f *fault) status() *extpoints.Status {
+	switch n := f.pick(uint64(len(faultyCodes)) + 2); n {
+	case 0:
+		panic("a planned panic")
+	case 1:
+		return extpoints.AsStatus(errFaulty)
+	default:
+		return extpoints.NewStatus(faultyCodes[n-2], fmt.Sprintf("planned fault %d", f.pick(4)))
+	}
+}
+
+// stir asks the engine for something that has nothing to do with the call.
+func (p *faultPlugin) stir(f fault, s *extpoints.CycleState) {
+	if p.plan.mute {
+		return
+	}
+	switch f.pick(8) {
+	case 0:
+		if s != nil {
+			s.Activate(f.ids()...)
+		}
+	case 1:
+		p.handle.Activate(f.ids()...)
+	case 2, 3:
+		allow := f.pick(2) == 0
+		p.handle.Waiting().Each(func(w extpoints.WaitingWorkload) bool {
+			for _, name := range w.PendingPlugins() {
+				if allow {
+					w.Allow(name)
+				} else {
+					w.Reject(name, "turned down on a whim")
+				}
+			}
+			return f.pick(2) == 0
+		})
+	}
+}
+
+// ids are some workloads, whether they exist or not.
+func (f *fault) ids() []string {
+	ids := make([]string, f.pick(4))
+	for i := range ids {
+		ids[i] = simWorkloadID(int(f.pick(60)))
+	}
+	return ids
+}
+
+// PreEnqueue implements [extpoints.PreEnqueuePlugin].
+func (p *faultPlugin) PreEnqueue(w *model.Workload) *extpoints.Status {
+	if f, ok := p.plan.strikeCounted("PreEnqueue", w.ID); ok {
+		p.stir(f, nil)
+		return f.status()
+	}
+	return nil
+}
+
+// EventsToRegister implements [extpoints.EnqueueExtensions].
+func (p *faultPlugin) EventsToRegister() ([]extpoints.EventHint, error) {
+	return []extpoints.EventHint{
+		{Event: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Add | extpoints.Update}, Hint: p.hint},
+		{Event: extpoints.ClusterEvent{Resource: extpoints.AnyWorkload, Action: extpoints.AllActions}, Hint: p.hint},
+		{Event: extpoints.ClusterEvent{Resource: extpoints.BudgetResource, Action: extpoints.AllActions}},
+	}, nil
+}
+
+func (p *faultPlugin) hint(w *model.Workload, _ *extpoints.Change) (extpoints.Hint, error) {
+	f, ok := p.plan.strikeCounted("hint", w.ID)
+	if !ok {
+		return extpoints.HintQueue, nil
+	}
+	p.stir(f, nil)
+	switch f.pick(3) {
+	case 0:
+		panic("a planned panic")
+	case 1:
+		return extpoints.HintSkip, errFaulty
+	}
+	return extpoints.HintSkip, nil
+}
+
+// PreFilter implements [extpoints.PreFilterPlugin].
+func (p *faultPlugin) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
+	f, ok := p.in(s, "PreFilter", w.ID)
+	if !ok {
+		return nil, nil
+	}
+	p.stir(f, s)
+	if f.pick(2) == 0 {
+		r := &extpoints.PreFilterResult{Nodes: map[string]struct{}{}}
+		for range f.pick(3) {
+			r.Nodes[simNodeName(int(f.pick(10)))] = struct{}{}
+		}
+		return r, nil
+	}
+	return nil, f.status()
+}
+
+// AddWorkload implements [extpoints.PreFilterExtensions].
+func (p *faultPlugin) AddWorkload(s *extpoints.CycleState, w, added *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	if f, ok := p.in(s, "AddWorkload", w.ID, added.ID, node.Node.Name); ok {
+		return f.status()
+	}
+	return nil
+}
+
+// RemoveWorkload implements [extpoints.PreFilterExtensions].
+func (p *faultPlugin) RemoveWorkload(*extpoints.CycleState, *extpoints.WorkloadInfo, *extpoints.WorkloadInfo, *extpoints.NodeInfo) *extpoints.Status {
+	return nil
+}
+
+// Filter implements [extpoints.FilterPlugin]. One bad node fails the whole
+// cycle, so it says no much oftener than it breaks.
+func (p *faultPlugin) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	f, ok := p.in(s, "Filter", w.ID, node.Node.Name)
+	switch {
+	case !ok:
+		return nil
+	case f.pick(6) == 0:
+		return f.status()
+	}
+	return extpoints.NewStatus(faultyCodes[1+f.pick(3)], "planned rejection")
+}
+
+// PostFilter implements [extpoints.PostFilterPlugin].
+func (p *faultPlugin) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ extpoints.NodeStatuses) (*extpoints.PostFilterResult, *extpoints.Status) {
+	f, ok := p.in(s, "PostFilter", w.ID)
+	if !ok {
+		return nil, extpoints.NewStatus(extpoints.Unschedulable)
+	}
+	p.stir(f, s)
+	for _, id := range f.ids() {
+		s.Evict(id, "on a whim")
+	}
+	var r *extpoints.PostFilterResult
+	if f.pick(2) == 0 {
+		r = &extpoints.PostFilterResult{NominatingInfo: &extpoints.NominatingInfo{
+			Node: simNodeName(int(f.pick(10))), Mode: extpoints.NominatingMode(f.pick(2)),
+		}}
+	}
+	if f.pick(2) == 0 {
+		return r, nil
+	}
+	return r, f.status()
+}
+
+// PreScore implements [extpoints.PreScorePlugin].
+func (p *faultPlugin) PreScore(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ []*extpoints.NodeInfo) *extpoints.Status {
+	if f, ok := p.in(s, "PreScore", w.ID); ok {
+		p.stir(f, s)
+		return f.status()
+	}
+	return nil
+}
+
+// Score implements [extpoints.ScorePlugin].
+func (p *faultPlugin) Score(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) (int64, *extpoints.Status) {
+	f, ok := p.in(s, "Score", w.ID, node.Node.Name)
+	switch {
+	case !ok:
+		return 0, nil
+	case f.pick(4) == 0:
+		return 0, f.status()
+	}
+	return int64(f.pick(uint64(extpoints.MaxScore) + 1)), nil
+}
+
+// NormalizeScore implements [extpoints.ScoreNormalizer].
+func (p *faultPlugin) NormalizeScore(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ []*extpoints.NodeInfo, scores []int64) *extpoints.Status {
+	f, ok := p.in(s, "NormalizeScore", w.ID)
+	if !ok {
+		return nil
+	}
+	if f.pick(2) == 0 {
+		scores[f.pick(uint64(len(scores)))] = extpoints.MaxScore + int64(f.pick(3))
+		return nil
+	}
+	return f.status()
+}
+
+// Reserve implements [extpoints.ReservePlugin].
+func (p *faultPlugin) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) *extpoints.Status {
+	if f, ok := p.in(s, "Reserve", w.ID); ok {
+		p.stir(f, s)
+		return f.status()
+	}
+	return nil
+}
+
+// Unreserve implements [extpoints.ReservePlugin].
+func (p *faultPlugin) Unreserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) {
+	if f, ok := p.in(s, "Unreserve", w.ID); ok {
+		p.stir(f, s)
+		f.status()
+	}
+}
+
+var faultyTimeouts = []time.Duration{0, time.Second, 30 * time.Second, 5 * time.Minute, time.Hour}
+
+// Permit implements [extpoints.PermitPlugin].
+func (p *faultPlugin) Permit(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) (*extpoints.Status, time.Duration) {
+	f, ok := p.in(s, "Permit", w.ID)
+	if !ok {
+		return nil, 0
+	}
+	p.stir(f, s)
+	timeout := faultyTimeouts[f.pick(uint64(len(faultyTimeouts)))]
+	if f.pick(2) == 0 {
+		return extpoints.NewStatus(extpoints.Wait), timeout
+	}
+	return f.status(), timeout
+}

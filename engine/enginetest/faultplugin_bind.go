@@ -1,0 +1,46 @@
+package enginetest
+
+import (
+	"context"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// PreBindPreFlight implements [extpoints.PreBindPlugin].
+func (p *faultPlugin) PreBindPreFlight(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) (extpoints.PreFlight, *extpoints.Status) {
+	f, ok := p.in(s, "PreBindPreFlight", w.ID)
+	if !ok {
+		return extpoints.PreFlight{}, nil
+	}
+	if f.pick(2) == 0 {
+		return extpoints.PreFlight{AllowParallel: true}, nil
+	}
+	return extpoints.PreFlight{}, f.status()
+}
+
+// PreBind implements [extpoints.PreBindPlugin].
+func (p *faultPlugin) PreBind(_ context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) *extpoints.Status {
+	if f, ok := p.in(s, "PreBind", w.ID); ok {
+		p.stir(f, s)
+		return f.status()
+	}
+	return nil
+}
+
+// Bind implements [extpoints.BindPlugin]. It never binds: it leaves that to the
+// next plugin, or fails.
+func (p *faultPlugin) Bind(_ context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) *extpoints.Status {
+	if f, ok := p.in(s, "Bind", w.ID); ok {
+		return f.status()
+	}
+	return extpoints.NewStatus(extpoints.Skip)
+}
+
+// PostBind implements [extpoints.PostBindPlugin].
+func (p *faultPlugin) PostBind(_ context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) {
+	if f, ok := p.in(s, "PostBind", w.ID); ok {
+		p.stir(f, s)
+		f.status()
+	}
+}

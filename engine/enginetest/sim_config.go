@@ -1,0 +1,131 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
+)
+
+// The profiles of a simulated engine: the default, another way of scoring that
+// stops looking early, and the one of the probe.
+const (
+	simProfile   = plugins.DefaultProfileName
+	batchProfile = "batch"
+	probeProfile = "probe"
+	probeID      = "probe"
+)
+
+// simPlugins are the plugins of one engine with what they share.
+type simPlugins struct {
+	plan   *faultPlan
+	rounds *rounds
+	probe  *probePlugin
+	handle *handleHolder
+}
+
+func newSimPlugins(seed, share uint64) simPlugins {
+	return simPlugins{newFaultPlan(seed, share), newRounds(), &probePlugin{workload: &model.Workload{ID: probeID, Profile: probeProfile}}, &handleHolder{}}
+}
+
+// fresh are the same plugins as they were at the beginning.
+func (p simPlugins) fresh() simPlugins { return newSimPlugins(p.plan.seed, p.plan.share) }
+
+func (p simPlugins) faulty() bool { return p.plan.share > 0 }
+
+// simConfig is the configuration of a simulated engine, orchestrator and
+// listener apart.
+func simConfig(p simPlugins, o SimOptions) engine.Config {
+	reg := plugins.Default()
+	reg[counterNames[0]] = p.rounds.factory(0)
+	reg[counterNames[1]] = p.rounds.factory(1)
+	reg[faultyName] = p.plan.factory
+	reg[holdName] = func(args any, h extpoints.Handle) (extpoints.Plugin, error) {
+		p.handle.Handle = h
+		return newHold(args, h)
+	}
+	reg[nominateName] = newNominate
+	reg[probeName] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return p.probe, nil }
+	thirty := int32(30)
+	batch := simProfileNamed(batchProfile, p)
+	batch.PercentageOfNodesToScore = &thirty
+	batch.Plugins.Score.Disabled = []string{plugins.NodeResourcesFit}
+	return engine.Config{
+		Profiles: []extpoints.Profile{simProfileNamed(simProfile, p), batch, {
+			Name: probeProfile,
+			Plugins: extpoints.Plugins{MultiPoint: extpoints.PluginSet{Enabled: []extpoints.PluginRef{
+				{Name: plugins.SchedulingGates}, {Name: plugins.PrioritySort}, {Name: probeName}, {Name: plugins.DefaultBinder},
+			}}},
+		}},
+		Registry: reg, Workers: o.Workers, TieBreak: o.TieBreak, Seed: p.plan.seed,
+	}
+}
+
+// simProfileNamed is the default profile with the plugins of the simulation
+// before the binder.
+func simProfileNamed(name string, p simPlugins) extpoints.Profile {
+	profile := plugins.DefaultProfile()
+	profile.Name = name
+	multi := &profile.Plugins.MultiPoint
+	last := len(multi.Enabled) - 1
+	enabled := append([]extpoints.PluginRef{{Name: counterNames[0]}}, multi.Enabled[:last]...)
+	if p.faulty() {
+		enabled = append(enabled, extpoints.PluginRef{Name: faultyName})
+	}
+	multi.Enabled = append(enabled, extpoints.PluginRef{Name: nominateName}, extpoints.PluginRef{Name: holdName}, extpoints.PluginRef{Name: counterNames[1]}, multi.Enabled[last])
+	return profile
+}
+
+// deafWorld is the orchestrator of a replay, which asks nothing of it.
+type deafWorld struct{}
+
+var errReplayed = errors.New("a replay runs no tasks")
+
+// Bind implements [extpoints.Orchestrator].
+func (deafWorld) Bind(context.Context, *model.Workload, model.Binding) error { return errReplayed }
+
+// Evict implements [extpoints.Orchestrator].
+func (deafWorld) Evict(context.Context, *model.Workload, string) error { return errReplayed }
+
+// EventLines returns a listener that adds every event to the list, as a line
+// with everything in it that can differ.
+func EventLines(list *[]string) engine.Listener {
+	add := func(at time.Time, format string, args ...any) {
+		*list = append(*list, at.UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
+	}
+	moved := func(word string) func(engine.QueuedEvent) {
+		return func(e engine.QueuedEvent) {
+			add(e.At, "%s %s: %v to %v by %s (%v)", word, e.ID, e.From, e.To, e.Plugin, e.Event)
+		}
+	}
+	placed := func(word string) func(engine.PlacedEvent) {
+		return func(e engine.PlacedEvent) { add(e.At, "%s %s: %+v", word, e.Workload.ID, e.Binding) }
+	}
+	return engine.Listener{
+		Submitted: func(e engine.SubmittedEvent) { add(e.At, "submitted %s", e.Workload.ID) },
+		Gated:     moved("gated"),
+		Enqueued:  moved("enqueued"),
+		Popped:    func(e engine.PoppedEvent) { add(e.At, "popped %s: %d", e.Workload.ID, e.Attempt) },
+		Filtered: func(e engine.FilteredEvent) {
+			add(e.At, "filtered %s: %d of %d", e.Workload.ID, e.Feasible, e.Evaluated)
+		},
+		Scored:    func(e engine.ScoredEvent) { add(e.At, "scored %s: %d, best %d", e.Workload.ID, e.Nodes, e.Best) },
+		Selected:  func(e engine.SelectedEvent) { add(e.At, "selected %s: %s of %d", e.Workload.ID, e.Node, e.Ties) },
+		Reserved:  placed("reserved"),
+		Waiting:   func(e engine.WaitingEvent) { add(e.At, "waiting %s: %v until %v", e.Workload.ID, e.Plugins, e.Until) },
+		Permitted: placed("permitted"),
+		Bound:     placed("bound"),
+		Confirmed: placed("confirmed"),
+		Rejected: func(e engine.RejectedEvent) {
+			add(e.At, "rejected %s: %v by %v: %s (%v), nominated %q", e.Workload.ID, e.Code, e.Plugins, e.Message, e.Err, e.Nominated)
+		},
+		Evicting: func(e engine.EvictingEvent) { add(e.At, "evicting %s: %s, %s", e.Workload.ID, e.Node, e.Reason) },
+		Removed:  func(e engine.RemovedEvent) { add(e.At, "removed %s: %v %s", e.Workload.ID, e.Phase, e.Node) },
+		Failed:   func(e engine.FailedEvent) { add(e.At, "failed %s: %v", e.Workload, e.Err) },
+	}
+}

@@ -1,0 +1,31 @@
+package enginetest_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/berth-project/berth/engine/enginetest"
+)
+
+var seedFlag = flag.Uint64("seed", 0, "run only the simulated history of this seed")
+
+// TestSimulation runs random histories. A failure says its seed; -seed repeats
+// it.
+func TestSimulation(t *testing.T) {
+	t.Parallel()
+	if *seedFlag != 0 {
+		enginetest.Simulate(t, *seedFlag, enginetest.SimOptions{})
+		return
+	}
+	first, n := rand.Uint64(), 2500
+	if testing.Short() {
+		n = 300
+	}
+	t.Logf("seeds from %d", first)
+	steps := 0
+	for i := range uint64(n) {
+		steps += enginetest.Simulate(t, first+i, enginetest.SimOptions{}).Steps
+	}
+	t.Logf("%d histories, %d steps", n, steps)
+}
