@@ -308,8 +308,11 @@ func (r *Raw) confirmed(now time.Time, before, after *store.Workload) {
 	if before != nil && before.Phase == model.Assumed && before.Node != after.Node {
 		r.interrupt(now, id, ErrRemoved) // it went elsewhere
 	}
-	if before != nil && place(before) != after.Node && nomination(before) != after.Node {
-		r.freed(now, before) // what it had there
+	if before != nil && place(before) != after.Node {
+		delete(r.evicting, id) // it has left the node that it was to leave
+		if nomination(before) != after.Node {
+			r.freed(now, before) // what it had there
+		}
 	}
 	r.listener.Confirmed(PlacedEvent{At: now, Workload: after.Info.Workload, Binding: binding})
 	if before == nil || before.Phase != model.Bound || before.Node != after.Node {

@@ -63,7 +63,7 @@ func Checks() []Check {
 		{"BindErrors", "no kind of failure, panics included, loses a workload or starts it twice", checkBindErrors},
 		{"Evict", "an evicted workload leaves, and then its room is used", checkEvict},
 		{"EvictTwice", "Evict may be called again, also for what has left, and hurts nobody else", checkEvictTwice},
-		{"EvictWhileBinding", "an eviction calls off a bind that is under way, and the workload is tried again", checkEvictWhileBinding},
+		{"EvictWhileBinding", "an eviction asked for while the bind is under way is made when it is done", checkEvictWhileBinding},
 		{"NodeDies", "what ran on a node that disappears is started on another", checkNodeDies},
 		{"NodeReturns", "a node that comes back under its name is used again", checkNodeReturns},
 		{"NodeDiesWhileBinding", "a bind to a node that has gone fails, and the workload goes elsewhere", checkNodeDiesWhileBinding},

@@ -172,8 +172,14 @@ func newHold(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
 func (holdPlugin) Name() string { return holdName }
 
 // EventsToRegister implements [extpoints.EnqueueExtensions]: a workload that was
-// held for too long is tried again when the queue thinks that it is time.
-func (holdPlugin) EventsToRegister() ([]extpoints.EventHint, error) { return nil, nil }
+// turned down is tried again when a node comes or its own labels change, also if
+// that happened while it was held.
+func (holdPlugin) EventsToRegister() ([]extpoints.EventHint, error) {
+	return []extpoints.EventHint{
+		{Event: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Add}},
+		{Event: extpoints.ClusterEvent{Resource: extpoints.TargetWorkload, Action: extpoints.UpdateWorkloadLabel}},
+	}, nil
+}
 
 // Permit implements [extpoints.PermitPlugin].
 func (holdPlugin) Permit(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) (*extpoints.Status, time.Duration) {

@@ -151,9 +151,9 @@ type sim struct {
 	forced    map[string]bool
 	disputed  map[nodePort]bool
 	gone      []string          // workloads that were removed since the engine was made
-	heard     int               // events
 	evicting  string            // the workload of the last Evicting event
 	evictions map[string]string // from which node; asked of the engine, and not of the orchestrator yet
+	missed    map[string]bool   // waited on permit when something happened that Hold asked for
 	made      int               // workloads ever made
 
 	step   int
@@ -235,6 +235,7 @@ func (s *sim) start() {
 	}
 	s.raw, s.tasks, s.gone = raw, nil, nil
 	s.disputed, s.evictions = map[nodePort]bool{}, map[string]string{}
+	s.missed = map[string]bool{}
 	s.cur, s.prev = &observed{}, &observed{}
 	s.tellAll()
 }

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -105,6 +106,9 @@ func inputUpdate(s *sim) string {
 	}
 	row, _ := s.row(id)
 	w, what := s.changeWorkload(row.Workload, row.Phase != model.Pending)
+	if !maps.Equal(w.Labels, row.Labels) {
+		s.happened(id)
+	}
 	s.forced[row.Node] = true
 	s.apply(engine.Change{Update: w})
 	s.world.book[id].spec = w

@@ -17,6 +17,7 @@ func inputNode(s *sim) string {
 		return ""
 	}
 	s.forced[n.Name] = true // what is said to be on it may be too much
+	s.happened("")
 	s.apply(engine.Change{PutNode: n})
 	s.world.put(n)
 	return fmt.Sprintf("node %s: %+v, %d workloads, taints %v, %d devices", n.Name, n.Allocatable, n.MaxWorkloads, n.Taints, len(n.Devices))

@@ -18,6 +18,7 @@ func (s *sim) observe() {
 	}
 	s.checkRounds()
 	s.checkEvictions()
+	s.checkMissed()
 	s.checkGone()
 	if !s.plugins.faulty() && s.chance(20) {
 		s.checkWoken()
@@ -170,6 +171,31 @@ func (s *sim) checkEvictions() {
 			delete(s.evictions, id)
 		case s.cur.tasks[id] == 0:
 			s.fail("%s was to be evicted and is %v on %s, and the orchestrator was not asked", id, row.Phase, row.Node)
+		}
+	}
+}
+
+// happened notes that something has happened that Hold asked for, for those that
+// it holds, or for one of them.
+func (s *sim) happened(only string) {
+	for id := range s.cur.waiting {
+		if only == "" || only == id {
+			s.missed[id] = true
+		}
+	}
+}
+
+// checkMissed: what happens while a workload waits on permit is not forgotten
+// when it is turned down.
+func (s *sim) checkMissed() {
+	for id := range s.missed {
+		if s.cur.waiting[id] {
+			continue
+		}
+		delete(s.missed, id)
+		pos := s.cur.positions[id]
+		if pos.Place == queue.Unschedulable && slices.Equal(pos.UnschedulablePlugins, []string{holdName}) {
+			s.fail("%s was turned down by %s, and what happened before is forgotten", id, holdName)
 		}
 	}
 }
