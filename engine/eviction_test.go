@@ -90,3 +90,44 @@ func TestALostAnswerKeepsTheReservation(t *testing.T) {
 	}
 	require.Equal(t, map[string]bool{"there": true}, k.holds)
 }
+
+// An eviction from a node where the workload is no longer is no reason not to
+// ask for one from where it is.
+func TestAnEvictionEndsWhereTheWorkloadHasLeft(t *testing.T) {
+	r := newRaw(t, &world{})
+	require.NoError(t, r.Apply(epoch, node("n1", 1000), task("w", 100)))
+	settle(r, epoch)
+	require.NoError(t, r.Evict(epoch, "w", "first"))
+	first := r.NextTask()
+	require.NoError(t, r.Apply(epoch, node("n2", 1000), engine.Change{Confirm: &model.Binding{Workload: "w", Node: "n2"}}))
+	require.NoError(t, r.Evict(epoch, "w", "second"))
+	second := r.NextTask()
+	require.NotNil(t, second)
+	for _, task := range []*engine.Task{first, second} {
+		w, _ := r.View().Workload("w")
+		require.Equal(t, model.Confirmed, w.Phase)
+		task.Run(t.Context())
+		r.Finish(epoch, task)
+	}
+	w, _ := r.View().Workload("w")
+	require.Equal(t, model.Terminating, w.Phase)
+}
+
+// An eviction that came while the workload was being bound is not forgotten
+// where the binding fails and the workload is there all the same.
+func TestAnEvictionOutlivesALostAnswer(t *testing.T) {
+	r := newRaw(t, &world{})
+	require.NoError(t, r.Apply(epoch, node("n1", 1000), task("w", 100)))
+	require.True(t, r.Schedule(epoch))
+	bind := r.NextTask()
+	require.NoError(t, r.Evict(epoch, "w", "drain"))
+	require.NoError(t, r.Apply(epoch, engine.Change{Confirm: &model.Binding{Workload: "w", Node: "n1"}}))
+	bind.Run(t.Context())
+	r.Finish(epoch, bind)
+	evict := r.NextTask()
+	require.NotNil(t, evict)
+	evict.Run(t.Context())
+	r.Finish(epoch, evict)
+	w, _ := r.View().Workload("w")
+	require.Equal(t, model.Terminating, w.Phase)
+}

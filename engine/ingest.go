@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/store"
@@ -314,10 +315,19 @@ func (r *Raw) confirmed(now time.Time, before, after *store.Workload) {
 			r.freed(now, before) // what it had there
 		}
 	}
+	if before != nil && place(before) == after.Node && holdsOther(before, after) {
+		r.updated(now, before, after) // it may hold less there than it was given
+	}
 	r.listener.Confirmed(PlacedEvent{At: now, Workload: after.Info.Workload, Binding: binding})
 	if before == nil || before.Phase != model.Bound || before.Node != after.Node {
 		r.arrived(now, after.Info)
 	}
+}
+
+// holdsOther reports whether a workload asks for, or holds, something else than
+// before.
+func holdsOther(before, after *store.Workload) bool {
+	return before.Info.Workload != after.Info.Workload || !slices.Equal(before.Info.Devices, after.Info.Devices)
 }
 
 // arrived wakes those who wait for a workload to be on a node: when it is

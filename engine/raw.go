@@ -209,14 +209,25 @@ func (r *Raw) settle(now time.Time) {
 // again, with the cause as their failure. It is for an engine that stops and
 // leaves its record to be read, or to be taken up again.
 func (r *Raw) CallOff(now time.Time, cause error) {
-	r.recorder.stop(now)
+	if cause == nil {
+		cause = ErrStopped
+	}
+	r.callOff(now, cause, r.NextTask)
+}
+
+// callOff calls off the tasks that next hands out: in a replay those that were
+// taken at the time are still there, and must be left alone.
+func (r *Raw) callOff(now time.Time, cause error, next func() *Task) {
 	for _, w := range r.waiting.sorted() {
 		r.rejectWaiting(now, w.task.cycle.info.ID, extpoints.AsStatus(cause))
 	}
-	for t := r.NextTask(); t != nil; t = r.NextTask() {
+	var tasks []uint64
+	for t := next(); t != nil; t = next() {
+		tasks = append(tasks, t.number)
 		t.Settle(cause)
 		r.finish(now, t)
 	}
+	r.recorder.callOff(now, cause, tasks)
 }
 
 func (r *Raw) obey(now time.Time, cmd command) {

@@ -32,13 +32,13 @@ func (r *Recorder) Err() error { return r.err }
 // from a plugin's own goroutines.
 type input struct {
 	At       time.Time
-	Apply    []Change     `json:",omitempty"`
-	Schedule bool         `json:",omitempty"`
-	Stop     bool         `json:",omitempty"`
-	Tick     bool         `json:",omitempty"`
-	Commands []command    `json:",omitempty"`
-	Finish   *finishInput `json:",omitempty"`
-	Evict    *evictInput  `json:",omitempty"`
+	Apply    []Change      `json:",omitempty"`
+	Schedule bool          `json:",omitempty"`
+	CallOff  *callOffInput `json:",omitempty"`
+	Tick     bool          `json:",omitempty"`
+	Commands []command     `json:",omitempty"`
+	Finish   *finishInput  `json:",omitempty"`
+	Evict    *evictInput   `json:",omitempty"`
 }
 
 // finishInput is a task that was given back: of which workload, and with which
@@ -60,6 +60,12 @@ type evictInput struct {
 	Reason   string
 }
 
+// callOffInput says which tasks were called off, and why.
+type callOffInput struct {
+	Cause string
+	Tasks []uint64 `json:",omitempty"`
+}
+
 func (r *Recorder) write(in input) {
 	if r == nil || r.err != nil {
 		return
@@ -72,7 +78,9 @@ func (r *Recorder) write(in input) {
 func (r *Recorder) apply(now time.Time, changes []Change) { r.write(input{At: now, Apply: changes}) }
 func (r *Recorder) schedule(now time.Time)                { r.write(input{At: now, Schedule: true}) }
 func (r *Recorder) tick(now time.Time)                    { r.write(input{At: now, Tick: true}) }
-func (r *Recorder) stop(now time.Time)                    { r.write(input{At: now, Stop: true}) }
+func (r *Recorder) callOff(now time.Time, cause error, tasks []uint64) {
+	r.write(input{At: now, CallOff: &callOffInput{cause.Error(), tasks}})
+}
 func (r *Recorder) commands(now time.Time, list []command) {
 	r.write(input{At: now, Commands: list})
 }
@@ -132,8 +140,8 @@ func (r *Raw) replay(line []byte) error {
 		return r.Apply(in.At, in.Apply...)
 	case in.Schedule:
 		r.Schedule(in.At)
-	case in.Stop:
-		r.CallOff(in.At, ErrStopped)
+	case in.CallOff != nil:
+		return r.replayCallOff(in.At, in.CallOff)
 	case in.Tick:
 		r.Tick(in.At)
 	case in.Commands != nil:
@@ -147,6 +155,28 @@ func (r *Raw) replay(line []byte) error {
 		return r.replayFinish(in.At, in.Finish)
 	default:
 		return errors.New("the line says nothing")
+	}
+	return nil
+}
+
+// replayCallOff calls off the same tasks.
+func (r *Raw) replayCallOff(now time.Time, c *callOffInput) error {
+	rest := c.Tasks
+	r.callOff(now, errors.New(c.Cause), func() *Task {
+		if len(rest) == 0 {
+			return nil
+		}
+		i := slices.IndexFunc(r.ready, func(t *Task) bool { return t.number == rest[0] })
+		if i < 0 {
+			return nil
+		}
+		t := r.ready[i]
+		r.ready = slices.Delete(r.ready, i, i+1)
+		rest = rest[1:]
+		return t
+	})
+	if len(rest) > 0 {
+		return fmt.Errorf("call off task %d: %w", rest[0], errNoTask)
 	}
 	return nil
 }

@@ -25,4 +25,13 @@
 // each time, and then gives the recorded inputs to [engine.Replay] and wants the
 // same events. A paragraph that begins with "No replay:" switches the last part
 // off and says why.
+//
+// # Simulated histories
+//
+// [Simulate] runs one random history: an engine.Raw with a clock of its own, a
+// world outside that loses answers, refuses, is slow and changes its mind, and in
+// half of the histories a plugin at every extension point that rejects, fails and
+// panics. After every step all that can be seen of the engine is held against the
+// world's own book: nothing is lost, doubled, leaked, or left asleep. The seed
+// that a failure prints brings the history back.
 package enginetest

@@ -47,8 +47,8 @@ func FuzzHistory(f *testing.F) {
 // FuzzReplay gives any bytes to a replay: it may refuse them, and must neither
 // panic nor hang. What it takes it must take again, to the same end.
 func FuzzReplay(f *testing.F) {
-	for seed := range uint64(4) {
-		r := enginetest.Simulate(f, seed, enginetest.SimOptions{Steps: 60, Nodes: 3, Record: true})
+	for seed := range uint64(12) {
+		r := enginetest.Simulate(f, seed, enginetest.SimOptions{Steps: 12, Nodes: 2, Record: true})
 		for _, life := range r.Lives {
 			f.Add(life.Log)
 		}

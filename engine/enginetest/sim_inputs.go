@@ -48,6 +48,7 @@ func simInputs() []simInput {
 		{name: "activate", weight: 3, do: inputActivate},
 		{name: "look", weight: 4, do: inputLook},
 		{name: "nonsense", weight: 4, do: inputNonsense},
+		{name: "call off", weight: 1, do: inputCallOff},
 		{name: "restart", weight: 1, do: inputRestart, alone: true},
 	}
 }

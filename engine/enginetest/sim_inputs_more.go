@@ -276,6 +276,17 @@ func inputNonsense(s *sim) string {
 	return "nonsense: " + bad.String()
 }
 
+// inputCallOff has the engine give up what is not being bound yet, as one that
+// stops does; then it goes on.
+func inputCallOff(s *sim) string {
+	s.raw.CallOff(s.now, engine.ErrStopped)
+	s.handle.Waiting().Each(func(w extpoints.WaitingWorkload) bool {
+		s.fail("%s still waits on permit", w.Workload().ID)
+		return false
+	})
+	return "call off"
+}
+
 // inputRestart drops the engine and everything that it had handed out, and
 // makes a new one that is told what the orchestrator knows.
 func inputRestart(s *sim) string {

@@ -18,9 +18,9 @@ func TestSimulation(t *testing.T) {
 		enginetest.Simulate(t, *seedFlag, enginetest.SimOptions{})
 		return
 	}
-	first, n := rand.Uint64(), 2500
+	first, n := rand.Uint64(), 2000
 	if testing.Short() {
-		n = 300
+		n = 200
 	}
 	t.Logf("seeds from %d", first)
 	steps := 0

@@ -1,0 +1,62 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
+)
+
+// An orchestrator that confirms a workload with other devices than were chosen
+// for it frees those that it did not take.
+func TestAConfirmationWithOtherDevicesWakes(t *testing.T) {
+	r := newRaw(t, &world{})
+	two := &model.Node{Name: "n1", Devices: []model.Device{{Class: "gpu"}, {Class: "gpu"}}}
+	gpus := func(id string, n int64) engine.Change {
+		return engine.Change{Submit: &model.Workload{ID: id, Devices: []model.DeviceRequest{{Class: "gpu", Count: n, Share: model.WholeDevice}}}}
+	}
+	require.NoError(t, r.Apply(epoch, engine.Change{PutNode: two}, gpus("a", 2), gpus("b", 1)))
+	settle(r, epoch)
+	p, _ := r.Queue("b")
+	require.Equal(t, queue.Unschedulable, p.Place)
+
+	one := []model.DeviceShare{{Device: 1, Share: model.WholeDevice}}
+	require.NoError(t, r.Apply(epoch, engine.Change{Confirm: &model.Binding{Workload: "a", Node: "n1", Devices: one}}))
+	p, _ = r.Queue("b")
+	require.Equal(t, queue.Backoff, p.Place)
+	settle(r, epoch)
+	b, _ := r.View().Workload("b")
+	require.Equal(t, []model.DeviceShare{{Device: 0, Share: model.WholeDevice}}, b.Devices)
+}
+
+// The same for a workload that is updated and confirmed at once.
+func TestAnUpdateWithTheConfirmationWakes(t *testing.T) {
+	r := newRaw(t, &world{})
+	require.NoError(t, r.Apply(epoch, node("n1", 1000), task("a", 800), task("b", 500)))
+	settle(r, epoch)
+	smaller := task("a", 100).Submit
+	require.NoError(t, r.Apply(epoch, engine.Change{Update: smaller}, engine.Change{Confirm: &model.Binding{Workload: "a", Node: "n1"}}))
+	p, _ := r.Queue("b")
+	require.Equal(t, queue.Backoff, p.Place)
+}
+
+// What is called off is called off again in a replay, and what was taken at the
+// time is not; see also TestReplayIsTheSame.
+func TestCallOffLeavesTasksThatWereTaken(t *testing.T) {
+	r := newRaw(t, &world{})
+	require.NoError(t, r.Apply(epoch, node("n1", 1000), task("a", 100), task("b", 100)))
+	require.True(t, r.Schedule(epoch))
+	taken := r.NextTask()
+	require.True(t, r.Schedule(epoch))
+	r.CallOff(epoch, nil)
+	require.Nil(t, r.NextTask())
+	p, _ := r.Queue("b")
+	require.Equal(t, queue.ErrorBackoff, p.Place)
+	taken.Run(t.Context())
+	r.Finish(epoch, taken)
+	a, _ := r.View().Workload("a")
+	require.Equal(t, model.Bound, a.Phase)
+}
