@@ -38,9 +38,7 @@ type stateEntry struct {
 	clone func(any) any // nil: shared by clones
 }
 
-// NewCycleState makes the state of a cycle over the view at the time now. The
-// context ends when the engine gives the cycle up; points that wait for
-// something outside must watch it.
+// NewCycleState makes the state of a cycle over the view at the time now.
 func NewCycleState(ctx context.Context, view View, now time.Time, seed uint64) *CycleState {
 	return &CycleState{view: view, now: now, seed: seed, ctx: ctx}
 }
@@ -65,7 +63,9 @@ func (s *CycleState) Trial() bool { return s.trial }
 // cycles.
 func (s *CycleState) SetTrial() { s.trial = true }
 
-// Context ends when the cycle is given up.
+// Context is for calls that want one. The engine does not end it while the
+// cycle runs; the points that may block are given a context of their own, which
+// it does end.
 func (s *CycleState) Context() context.Context { return s.ctx }
 
 // Activate asks that the workloads of the given IDs, if they are waiting in

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // checker collects the problems of one object. It keeps the path to the place
@@ -65,6 +66,15 @@ func (c *checker) notEmpty(field, value string) {
 	if value == "" {
 		c.report(field, "must not be empty")
 	}
+	c.text(field, value)
+}
+
+// text reports what is no text: it would not survive being written down and
+// read again.
+func (c *checker) text(field, value string) {
+	if !utf8.ValidString(value) {
+		c.report(field, fmt.Sprintf("%q is not valid UTF-8", value))
+	}
 }
 
 func (c *checker) noEmptyItem(field string, values []string) {
@@ -77,9 +87,20 @@ func (c *checker) noEmptyItem(field string, values []string) {
 	}
 }
 
-func (c *checker) noEmptyKey(field string, labels map[string]string) {
+// labels reports an empty key, and keys and values that are no text; the keys
+// are sorted only where something is wrong.
+func (c *checker) labels(field string, labels map[string]string) {
 	if _, found := labels[""]; found {
 		c.report(field, "has an empty key")
+	}
+	for k, v := range labels {
+		if !utf8.ValidString(k) || !utf8.ValidString(v) {
+			for _, k := range sortedKeys(labels) {
+				c.text(field, k)
+				c.text(field, labels[k])
+			}
+			return
+		}
 	}
 }
 

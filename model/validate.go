@@ -16,7 +16,7 @@ var (
 func (n *Node) Validate() error {
 	var c checker
 	c.notEmpty("name", n.Name)
-	c.noEmptyKey("labels", n.Labels)
+	c.labels("labels", n.Labels)
 	c.resources("allocatable", &n.Allocatable)
 	c.atLeast("maxWorkloads", n.MaxWorkloads, NoWorkloads)
 	for i := range n.Taints {
@@ -80,7 +80,7 @@ func (b *Budget) Validate() error {
 func (n *Namespace) Validate() error {
 	var c checker
 	c.notEmpty("name", n.Name)
-	c.noEmptyKey("labels", n.Labels)
+	c.labels("labels", n.Labels)
 	return invalid("namespace", n.Name, c.problems)
 }
 

@@ -21,13 +21,15 @@ var (
 func (w *Workload) Validate() error {
 	var c checker
 	c.notEmpty("id", w.ID)
-	c.noEmptyKey("labels", w.Labels)
+	c.text("namespace", w.Namespace)
+	c.text("name", w.Name)
+	c.labels("labels", w.Labels)
 	oneOfOrEmpty(&c, "preemption", w.Preemption, preemptionPolicies)
 	c.resources("requests", &w.Requests)
 	if w.Estimate != nil {
 		c.resources("estimate", w.Estimate)
 	}
-	c.noEmptyKey("nodeSelector", w.NodeSelector)
+	c.labels("nodeSelector", w.NodeSelector)
 	c.nodeAffinity("nodeAffinity", w.NodeAffinity)
 	c.workloadAffinity("affinity", w.Affinity)
 	c.workloadAffinity("antiAffinity", w.AntiAffinity)
