@@ -20,9 +20,13 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-var seed = flag.Uint64("seed", 0, "take only the history of this seed")
+var (
+	seed = flag.Uint64("seed", 0, "take only the history of this seed")
+	soak = flag.Bool("soak", false, "begin at a random seed")
+)
 
-// seeds are the seeds of a test's histories.
+// seeds are the seeds of a test's histories: always the same ones, and with
+// -soak others.
 func seeds(t *testing.T, n int) []uint64 {
 	if *seed != 0 {
 		return []uint64{*seed}
@@ -30,7 +34,10 @@ func seeds(t *testing.T, n int) []uint64 {
 	if testing.Short() {
 		n = (n + 7) / 8
 	}
-	first := rand.Uint64()
+	first := uint64(1)
+	if *soak {
+		first = rand.Uint64()
+	}
 	t.Logf("%d seeds from %d", n, first)
 	list := make([]uint64, n)
 	for i := range list {

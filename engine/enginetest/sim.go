@@ -154,6 +154,7 @@ type sim struct {
 	evicting  string            // the workload of the last Evicting event
 	evictions map[string]string // from which node; asked of the engine, and not of the orchestrator yet
 	missed    map[string]bool   // waited on permit when something happened that Hold asked for
+	excused   map[string]bool   // see excuse
 	made      int               // workloads ever made
 
 	step   int
@@ -235,7 +236,7 @@ func (s *sim) start() {
 	}
 	s.raw, s.tasks, s.gone = raw, nil, nil
 	s.disputed, s.evictions = map[nodePort]bool{}, map[string]string{}
-	s.missed = map[string]bool{}
+	s.missed, s.excused = map[string]bool{}, map[string]bool{}
 	s.cur, s.prev = &observed{}, &observed{}
 	s.tellAll()
 }

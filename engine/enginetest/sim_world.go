@@ -181,6 +181,7 @@ func (s *sim) retell(id string) []engine.Change {
 		return []engine.Change{{Submit: e.spec}}
 	}
 	e.known, e.unreported = true, false
+	s.forced[e.node] = true
 	adopt := engine.Change{Adopt: &engine.Placement{Workload: e.spec, Node: e.node, Devices: e.devices}}
 	if e.leaving {
 		return []engine.Change{adopt, {Terminate: id}}
