@@ -36,10 +36,7 @@ func (b *Branch) Apply(now time.Time, changes ...Change) error {
 		tx.Abort()
 		return err
 	}
-	feed := tx.Commit()
-	for i := range feed {
-		b.core.patch(&feed[i])
-	}
+	b.core.follow(tx)
 	return nil
 }
 
@@ -101,10 +98,7 @@ func (b *Branch) reserve(c *cycle) *extpoints.Status {
 			c.fw.Unreserve(c.state, c.info, &c.binding)
 			return extpoints.AsStatus(err)
 		}
-		feed := tx.Commit()
-		for i := range feed {
-			b.core.patch(&feed[i])
-		}
+		b.core.follow(tx)
 		return nil
 	}
 	c.fw.Unreserve(c.state, c.info, &c.binding)

@@ -68,6 +68,16 @@ func (c *core) framework(w *model.Workload) *framework.Framework {
 	return c.frameworks[w.Profile]
 }
 
+// follow commits the transaction, lets the view follow, and returns what
+// changed.
+func (c *core) follow(tx *store.Txn) []store.Change {
+	changes := tx.Commit()
+	for i := range changes {
+		c.patch(&changes[i])
+	}
+	return changes
+}
+
 // patch brings the view up to date with one change of the store.
 func (c *core) patch(ch *store.Change) {
 	switch ch.Kind {

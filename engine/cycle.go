@@ -35,7 +35,7 @@ type cycle struct {
 	evaluated         int
 	diagnosis         *Diagnosis
 	scores            *framework.Scores
-	chosen, ties      int
+	ties              int
 	nominating        *extpoints.NominatingInfo
 	activated         int // how many of the state's activations are carried out
 	binding           model.Binding

@@ -278,7 +278,7 @@ func (c *cycle) choose() {
 	if c.scores != nil {
 		best, ties = c.core.cfg.TieBreak.pick(c.scores.Totals, c.core.scratch.positions, c.state.Seed())
 	}
-	c.chosen, c.ties = best, ties
+	c.ties = ties
 	c.binding.Node = c.feasible[best].Node.Name
 	c.raise(func(l *Listener) {
 		l.Selected(SelectedEvent{At: c.now, Workload: c.info.Workload, Node: c.binding.Node, Ties: ties})

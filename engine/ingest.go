@@ -182,10 +182,7 @@ func (c *core) adopt(tx *store.Txn, now time.Time, p *Placement) error {
 // queue follow: first the whole view, then the queue, so that whoever is woken
 // sees everything.
 func (r *Raw) commit(now time.Time, tx *store.Txn) {
-	changes := tx.Commit()
-	for i := range changes {
-		r.patch(&changes[i])
-	}
+	changes := r.follow(tx)
 	for i := range changes {
 		r.react(now, &changes[i])
 	}
