@@ -29,7 +29,7 @@ func TestAConfirmationWithOtherDevicesWakes(t *testing.T) {
 	require.Equal(t, queue.Backoff, p.Place)
 	settle(r, epoch)
 	b, _ := r.View().Workload("b")
-	require.Equal(t, []model.DeviceShare{{Device: 0, Share: model.WholeDevice}}, b.Devices)
+	require.Equal(t, []model.DeviceShare{{Device: 0, Share: model.WholeDevice}}, b.Shares)
 }
 
 // The same for a workload that is updated and confirmed at once.

@@ -298,7 +298,7 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 // confirmed follows a workload that has been seen on a node.
 func (r *Raw) confirmed(now time.Time, before, after *store.Workload) {
 	id := after.Info.ID
-	binding := model.Binding{Workload: id, Node: after.Node, Devices: after.Info.Devices}
+	binding := model.Binding{Workload: id, Node: after.Node, Devices: after.Info.Shares}
 	if before != nil && before.Phase == model.Pending {
 		r.queue.Delete(id)
 		delete(r.lastWhy, id)
@@ -324,7 +324,7 @@ func (r *Raw) confirmed(now time.Time, before, after *store.Workload) {
 // holdsOther reports whether a workload asks for, or holds, something else than
 // before.
 func holdsOther(before, after *store.Workload) bool {
-	return before.Info.Workload != after.Info.Workload || !slices.Equal(before.Info.Devices, after.Info.Devices)
+	return before.Info.Workload != after.Info.Workload || !slices.Equal(before.Info.Shares, after.Info.Shares)
 }
 
 // arrived wakes those who wait for a workload to be on a node: when it is

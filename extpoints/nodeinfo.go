@@ -13,8 +13,8 @@ import (
 // not be changed.
 type WorkloadInfo struct {
 	*model.Workload
-	// Devices are the device shares it holds on its node.
-	Devices []model.DeviceShare
+	// Shares are the device shares it holds on its node.
+	Shares []model.DeviceShare
 	// PlacedAt is when its node was chosen, or when it started where the
 	// orchestrator says so; zero for a workload on no node.
 	PlacedAt time.Time
@@ -162,7 +162,7 @@ func (n *NodeInfo) forget(requests *model.Resources) {
 }
 
 func (n *NodeInfo) takeDevices(w *WorkloadInfo, sign int64) {
-	for _, share := range w.Devices {
+	for _, share := range w.Shares {
 		if share.Device < len(n.DeviceFree) {
 			n.DeviceFree[share.Device] -= sign * share.Share
 		}

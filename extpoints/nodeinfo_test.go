@@ -113,7 +113,7 @@ func randomInfo(r *rand.Rand, id string) *WorkloadInfo {
 	}
 	info := &WorkloadInfo{Workload: w}
 	if r.IntN(2) == 0 {
-		info.Devices = []model.DeviceShare{{Device: r.IntN(4), Share: 10}} // the last is not there
+		info.Shares = []model.DeviceShare{{Device: r.IntN(4), Share: 10}} // the last is not there
 	}
 	return info
 }

@@ -9,9 +9,9 @@ type WorkloadRecord struct {
 	Phase Phase
 	// Node is the name of the node that it is on, empty where it is on none.
 	Node string
-	// Devices are the device shares set aside for it on its node (what it
-	// asked for is Workload.Devices).
-	Devices []DeviceShare
+	// Shares are the device shares set aside for it on its node (what it
+	// asked for is Workload.Shares).
+	Shares []DeviceShare
 	// Nominated is the node that it waits for, empty for none.
 	Nominated string
 	// PlacedAt is when its node was chosen, or when it started where the

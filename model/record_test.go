@@ -17,13 +17,13 @@ func TestWorkloadRecord(t *testing.T) {
 	}
 	r := model.WorkloadRecord{
 		Workload: spec, Phase: model.Bound, Node: "chosen",
-		Devices: []model.DeviceShare{{Device: 3, Share: 500}},
+		Shares: []model.DeviceShare{{Device: 3, Share: 500}},
 	}
 	require.Equal(t, "w", r.ID)
 	require.Equal(t, "job", r.DisplayName())
 	require.Equal(t, "chosen", r.Node)
 	require.Equal(t, "wanted", r.NodeName)
-	require.Equal(t, []model.DeviceShare{{Device: 3, Share: 500}}, r.Devices, "what it has")
+	require.Equal(t, []model.DeviceShare{{Device: 3, Share: 500}}, r.Shares, "what it has")
 	require.Equal(t, spec.Devices, r.Workload.Devices, "what it asked for")
 }
 

@@ -21,7 +21,7 @@ func checkBindTwice(w *world) {
 	defer cancel()
 	for range 2 {
 		err := call(func() error {
-			return w.orchestrator().Bind(ctx, a.Workload, model.Binding{Workload: a.ID, Node: a.Node, Devices: a.Devices})
+			return w.orchestrator().Bind(ctx, a.Workload, model.Binding{Workload: a.ID, Node: a.Node, Devices: a.Shares})
 		})
 		if err != nil {
 			w.tb.Errorf("Bind again, to the node where it runs: %v, want success", err)

@@ -175,8 +175,8 @@ func checkPhases(before, after *observed) (p problems) {
 		if room := row.Phase.TakesRoom(); room != (row.Node != "") && row.Phase != model.Terminating {
 			p.add("%s is %v on node %q", id, row.Phase, row.Node)
 		}
-		if row.Node == "" && (len(row.Devices) > 0 || !row.PlacedAt.IsZero()) {
-			p.add("%s is on no node and holds %v since %v", id, row.Devices, row.PlacedAt)
+		if row.Node == "" && (len(row.Shares) > 0 || !row.PlacedAt.IsZero()) {
+			p.add("%s is on no node and holds %v since %v", id, row.Shares, row.PlacedAt)
 		}
 		if row.Phase != model.Pending && row.Nominated != "" {
 			p.add("%s is %v and still nominated to %s", id, row.Phase, row.Nominated)

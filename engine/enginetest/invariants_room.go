@@ -56,7 +56,7 @@ func (u *usage) add(row *model.WorkloadRecord) {
 			u.ports[p] = append(u.ports[p], row.ID)
 		}
 	}
-	for _, share := range row.Devices {
+	for _, share := range row.Shares {
 		if u.devices == nil {
 			u.devices = map[int]int64{}
 		}
@@ -182,11 +182,11 @@ func (o *observed) checkPlaced(row *model.WorkloadRecord, u *usage) (p problems)
 			shares = append(shares, model.DeviceShare{Share: r.Share})
 		}
 	}
-	if len(shares) != len(row.Devices) {
-		p.add("%s asks for %d device shares and got %v", row.ID, len(shares), row.Devices)
+	if len(shares) != len(row.Shares) {
+		p.add("%s asks for %d device shares and got %v", row.ID, len(shares), row.Shares)
 		return p
 	}
-	for i, got := range row.Devices {
+	for i, got := range row.Shares {
 		if got.Share != shares[i].Share || got.Device < 0 || got.Device >= len(node.Devices) {
 			p.add("%s got a share that it did not ask for: %v", row.ID, got)
 		} else if u.devices[got.Device] > model.WholeDevice {
@@ -251,7 +251,7 @@ func (o *observed) checkSums(info *extpoints.NodeInfo, u *usage) (p problems) {
 	for _, w := range info.Workloads {
 		ids = append(ids, w.ID)
 		row := o.rows[w.ID]
-		if w.Workload != row.Workload || !slices.Equal(w.Devices, row.Devices) || w.Terminating != (row.Phase == model.Terminating) {
+		if w.Workload != row.Workload || !slices.Equal(w.Shares, row.Shares) || w.Terminating != (row.Phase == model.Terminating) {
 			p.add("%s on %s is another in the view than on record", w.ID, name)
 		}
 	}

@@ -81,7 +81,7 @@ func denseOf(o *observed) *fakeView {
 		info := extpoints.NewNodeInfo(n)
 		for _, id := range o.ids {
 			if row := o.rows[id]; row.Node == n.Name {
-				info.AddWorkload(&extpoints.WorkloadInfo{Workload: row.Workload, Devices: row.Devices, Terminating: row.Phase == model.Terminating})
+				info.AddWorkload(&extpoints.WorkloadInfo{Workload: row.Workload, Shares: row.Shares, Terminating: row.Phase == model.Terminating})
 			}
 		}
 		v.infos = append(v.infos, info)
@@ -136,7 +136,7 @@ func TestCheckersFindWhatIsWrong(t *testing.T) {
 			o.edit("a-pending", func(w *model.WorkloadRecord) { w.Node = "n1" })
 		}},
 		{"devices without a node", "is on no node and holds", func(_, o *observed) {
-			o.edit("a-pending", func(w *model.WorkloadRecord) { w.Devices = []model.DeviceShare{{Share: 1}} })
+			o.edit("a-pending", func(w *model.WorkloadRecord) { w.Shares = []model.DeviceShare{{Share: 1}} })
 		}},
 		{"nominated though placed", "still nominated", func(_, o *observed) {
 			o.edit("d-bound", func(w *model.WorkloadRecord) { w.Nominated = "n1" })
@@ -159,8 +159,8 @@ func TestCheckersFindWhatIsWrong(t *testing.T) {
 		}},
 		{"a device given twice", "too little device 0", func(_, o *observed) {
 			share := []model.DeviceShare{{Share: 600}}
-			o.edit("d-bound", func(w *model.WorkloadRecord) { w.Devices = share })
-			o.edit("e-confirmed", func(w *model.WorkloadRecord) { w.Devices = share })
+			o.edit("d-bound", func(w *model.WorkloadRecord) { w.Shares = share })
+			o.edit("e-confirmed", func(w *model.WorkloadRecord) { w.Shares = share })
 		}},
 		{"a port given twice", "too little port", func(_, o *observed) {
 			o.edit("d-bound", func(w *model.WorkloadRecord) { w.Ports = []model.HostPort{{Port: 80}} })
@@ -184,10 +184,10 @@ func TestCheckersFindWhatIsWrong(t *testing.T) {
 		{"put on a device that is taken", "which has none left", func(before, o *observed) {
 			delete(before.rows, "b-assumed")
 			o.forced["n1"] = true
-			o.edit("d-bound", func(w *model.WorkloadRecord) { w.Devices = []model.DeviceShare{{Share: 600}} })
+			o.edit("d-bound", func(w *model.WorkloadRecord) { w.Shares = []model.DeviceShare{{Share: 600}} })
 			o.edit("b-assumed", func(w *model.WorkloadRecord) {
 				w.Workload.Devices = []model.DeviceRequest{{Class: "gpu", Count: 1, Share: 500}}
-				w.Devices = []model.DeviceShare{{Share: 500}}
+				w.Shares = []model.DeviceShare{{Share: 500}}
 			})
 		}},
 

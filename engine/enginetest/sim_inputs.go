@@ -233,7 +233,7 @@ func (s *sim) confirm(id, node string, devices []model.DeviceShare) string {
 	e := s.world.book[id]
 	e.node, e.known, e.unreported = node, true, false
 	if now, _ := s.row(id); devices != nil || row.Node != node {
-		e.devices = now.Devices
+		e.devices = now.Shares
 	}
 	return fmt.Sprintf(" (%v on %q) on %s, devices %v", row.Phase, row.Node, node, devices)
 }

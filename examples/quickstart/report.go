@@ -72,7 +72,7 @@ func (p *printer) utilisation(r *result) {
 		}
 		cpu.used += w.Requests.CPU
 		memory.used += w.Requests.Memory
-		for _, d := range w.Devices {
+		for _, d := range w.Shares {
 			gpu.used += d.Share
 		}
 	}

@@ -119,7 +119,7 @@ func randomPlaced(r *rand.Rand, node, id string, on *extpoints.NodeInfo) *extpoi
 	if len(on.DeviceFree) > 0 && one(r, 2) {
 		if d := r.IntN(len(on.DeviceFree)); on.DeviceFree[d] >= 500 {
 			w.Devices = []model.DeviceRequest{{Class: on.Node.Devices[d].Class, Count: 1, Share: 500}}
-			info.Devices = []model.DeviceShare{{Device: d, Share: 500}}
+			info.Shares = []model.DeviceShare{{Device: d, Share: 500}}
 		}
 	}
 	return info

@@ -86,7 +86,7 @@ func (d *demand) competitors(others []model.DeviceRequest) []model.DeviceRequest
 func (d *demand) claims(node *extpoints.NodeInfo) []model.DeviceRequest {
 	var claims []model.DeviceRequest
 	for _, w := range node.Workloads {
-		if len(w.Devices) == 0 && len(w.Workload.Devices) > 0 {
+		if len(w.Shares) == 0 && len(w.Workload.Devices) > 0 {
 			claims = append(claims, d.competitors(w.Workload.Devices)...)
 		}
 	}

@@ -46,7 +46,7 @@ func used(n *extpoints.NodeInfo, free ...int64) *extpoints.NodeInfo {
 	w := workload("used")
 	for i, f := range free {
 		if f < model.WholeDevice {
-			w.Devices = append(w.Devices, model.DeviceShare{Device: i, Share: model.WholeDevice - f})
+			w.Shares = append(w.Shares, model.DeviceShare{Device: i, Share: model.WholeDevice - f})
 		}
 	}
 	n.AddWorkload(w)
@@ -229,7 +229,7 @@ func TestHints(t *testing.T) {
 	w := workload("w", ask("gpu", 2, 1000, "A")).Workload
 	other := func(requests ...model.DeviceRequest) *extpoints.WorkloadInfo { return workload("other", requests...) }
 	holding := other()
-	holding.Devices = []model.DeviceShare{{Device: 0, Share: 1}}
+	holding.Shares = []model.DeviceShare{{Device: 0, Share: 1}}
 	bare := func(models ...string) *model.Node { return node(models...).Node }
 	tests := []struct {
 		name   string

@@ -35,11 +35,11 @@ func hintReleased(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error
 	if err != nil {
 		return extpoints.HintQueue, err
 	}
-	if c.NewWorkload != nil && slices.Equal(old.Devices, c.NewWorkload.Devices) &&
+	if c.NewWorkload != nil && slices.Equal(old.Shares, c.NewWorkload.Shares) &&
 		sameRequests(old.Workload.Devices, c.NewWorkload.Workload.Devices) {
 		return extpoints.HintSkip, nil
 	}
-	if len(old.Workload.Devices) == 0 && len(old.Devices) > 0 {
+	if len(old.Workload.Devices) == 0 && len(old.Shares) > 0 {
 		return extpoints.HintQueue, nil // who knows of which class
 	}
 	d := demand{requests: w.Devices}

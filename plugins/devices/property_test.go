@@ -126,7 +126,7 @@ func TestReserveFollowsFilter(t *testing.T) {
 			b := &model.Binding{Node: "n"}
 			require.Nil(t, p.Reserve(s, w, b))
 			requireServes(t, n, w, b.Devices)
-			n.AddWorkload(&extpoints.WorkloadInfo{Workload: w.Workload, Devices: b.Devices})
+			n.AddWorkload(&extpoints.WorkloadInfo{Workload: w.Workload, Shares: b.Devices})
 			require.GreaterOrEqual(t, slices.Min(n.DeviceFree), int64(0))
 			placed++
 		}

@@ -241,7 +241,7 @@ func (r *random) newWorkload(id string) *extpoints.WorkloadInfo {
 	}
 	info := &extpoints.WorkloadInfo{Workload: w}
 	if r.IntN(3) == 0 {
-		info.Devices = []model.DeviceShare{{Device: r.IntN(3), Share: int64(r.IntN(1000))}}
+		info.Shares = []model.DeviceShare{{Device: r.IntN(3), Share: int64(r.IntN(1000))}}
 	}
 	return info
 }
@@ -309,7 +309,7 @@ func compareNode(t *testing.T, f *flat, info *extpoints.NodeInfo) {
 		sum.Add(&w.Requests)
 		cpu += max(w.Requests.CPU, model.DefaultCPUEstimate*b2i(w.Requests.CPU == 0))
 		memory += max(w.Requests.Memory, model.DefaultMemoryEstimate*b2i(w.Requests.Memory == 0))
-		for _, d := range w.Devices {
+		for _, d := range w.Shares {
 			if d.Device < len(free) {
 				free[d.Device] -= d.Share
 			}

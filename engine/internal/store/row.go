@@ -79,7 +79,7 @@ func (w *Workload) Record() model.WorkloadRecord {
 		Workload:    w.Info.Workload,
 		Phase:       w.Phase,
 		Node:        w.Node,
-		Devices:     w.Info.Devices,
+		Shares:      w.Info.Shares,
 		Nominated:   w.Info.Nominated,
 		PlacedAt:    w.Info.PlacedAt,
 		CreateIndex: w.CreateIndex,

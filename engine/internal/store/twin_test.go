@@ -154,7 +154,7 @@ func workloadVerbs(spec *model.Workload, node string, devices []model.DeviceShar
 			return d.add(&Workload{Info: &extpoints.WorkloadInfo{Workload: spec}})
 		}},
 		{"Place", func(t *Txn) error { return t.Place(spec, node, devices, at) }, func(d *twin) string {
-			info := &extpoints.WorkloadInfo{Workload: spec, Devices: devices, PlacedAt: at}
+			info := &extpoints.WorkloadInfo{Workload: spec, Shares: devices, PlacedAt: at}
 			return d.add(&Workload{Info: info, Phase: model.Confirmed, Node: node})
 		}},
 		{"Update", func(t *Txn) error { return t.UpdateWorkload(spec, expect) }, func(d *twin) string {
@@ -178,7 +178,7 @@ func workloadVerbs(spec *model.Workload, node string, devices []model.DeviceShar
 			}
 			return d.move(id, expect, to(model.Assumed), func(w *Workload) {
 				w.leave(model.Assumed)
-				w.Node, w.Info.Devices, w.Info.PlacedAt = node, devices, at
+				w.Node, w.Info.Shares, w.Info.PlacedAt = node, devices, at
 			})
 		}},
 		{"Forget", func(t *Txn) error { return t.Forget(id, expect) }, func(d *twin) string {
@@ -194,7 +194,7 @@ func workloadVerbs(spec *model.Workload, node string, devices []model.DeviceShar
 				}
 				w.Phase, w.Node = model.Confirmed, node
 				if devices != nil {
-					w.Info.Devices = devices
+					w.Info.Shares = devices
 				}
 				if !at.IsZero() {
 					w.Info.PlacedAt = at

@@ -185,7 +185,7 @@ func TestRecords(t *testing.T) {
 	s := inPhaseStore(t, model.Bound, true)
 	w := s.Workload("w")
 	require.Equal(t, model.WorkloadRecord{
-		Workload: w.Info.Workload, Phase: model.Bound, Node: "a", Devices: shares, PlacedAt: t1,
+		Workload: w.Info.Workload, Phase: model.Bound, Node: "a", Shares: shares, PlacedAt: t1,
 		CreateIndex: 1, ModifyIndex: 1,
 	}, w.Record())
 	n := s.Node("b")

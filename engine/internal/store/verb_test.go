@@ -59,7 +59,7 @@ func show(w *Workload) string {
 	if w.Node != "" {
 		out += "@" + w.Node
 	}
-	for _, d := range w.Info.Devices {
+	for _, d := range w.Info.Shares {
 		out += fmt.Sprintf(" dev%d:%d", d.Device, d.Share)
 	}
 	if !w.Info.PlacedAt.IsZero() {

@@ -20,7 +20,7 @@ func (t *Txn) Place(w *model.Workload, node string, devices []model.DeviceShare,
 		return err
 	}
 	return t.create(&Workload{
-		Info:  &extpoints.WorkloadInfo{Workload: w, Devices: devices, PlacedAt: at},
+		Info:  &extpoints.WorkloadInfo{Workload: w, Shares: devices, PlacedAt: at},
 		Phase: model.Confirmed,
 		Node:  t.nodeName(node),
 	})
@@ -73,7 +73,7 @@ func (t *Txn) Assume(b model.Binding, at time.Time, expect ...Expect) (*Workload
 	row := *old
 	row.Phase = model.Assumed
 	row.Node = node.Node.Name
-	row.Info = &extpoints.WorkloadInfo{Workload: old.Info.Workload, Devices: b.Devices, PlacedAt: at}
+	row.Info = &extpoints.WorkloadInfo{Workload: old.Info.Workload, Shares: b.Devices, PlacedAt: at}
 	t.replace(old, &row)
 	return &row, nil
 }
@@ -119,11 +119,11 @@ func (t *Txn) Confirm(id, node string, devices []model.DeviceShare, at time.Time
 	row.Phase = model.Confirmed
 	if old.Node != node {
 		row.Node = t.nodeName(node)
-		row.Info = &extpoints.WorkloadInfo{Workload: old.Info.Workload, Devices: devices, PlacedAt: at}
+		row.Info = &extpoints.WorkloadInfo{Workload: old.Info.Workload, Shares: devices, PlacedAt: at}
 	} else if devices != nil || !at.IsZero() {
 		info := *old.Info
 		if devices != nil {
-			info.Devices = devices
+			info.Shares = devices
 		}
 		if !at.IsZero() {
 			info.PlacedAt = at

@@ -148,13 +148,13 @@ func (s *simulation) placed(pod *trace.Pod, record model.WorkloadRecord) Placeme
 	cpu, gpus := s.trace.Nodes[node].CPU, s.trace.Nodes[node].Idle()
 	for w := range s.engine.View().WorkloadsOn(record.Node) {
 		cpu -= w.Requests.CPU
-		for _, d := range w.Devices {
+		for _, d := range w.Shares {
 			gpus[d.Device] -= d.Share
 		}
 	}
 	s.recorder.Placed(pod, node, cpu, gpus)
 	var devices []int
-	for _, d := range record.Devices {
+	for _, d := range record.Shares {
 		devices = append(devices, d.Device)
 	}
 	slices.Sort(devices)
