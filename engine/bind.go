@@ -433,3 +433,14 @@ func (r *Raw) finishEviction(now time.Time, t *Task) {
 	}
 	r.commit(now, tx)
 }
+
+// makingRoom reports whether evictions to make room for the workload have not
+// been accepted yet.
+func (r *Raw) makingRoom(id string) bool {
+	for _, t := range r.evicting {
+		if t.evict.by == id {
+			return true
+		}
+	}
+	return false
+}

@@ -58,6 +58,7 @@ func NewRaw(cfg Config) (*Raw, error) {
 		Orchestrator: cfg.Orchestrator,
 		Waiting:      &r.waiting,
 		Activate:     func(ids ...string) { r.commands.add(command{Activate: ids}) },
+		UnderWay:     r.makingRoom,
 	}
 	var err error
 	if r.core, err = newCore(&cfg, env); err != nil {

@@ -21,6 +21,7 @@ type CycleState struct {
 	trial   bool
 	entries []stateEntry
 	evicted []Eviction
+	denied  []string
 
 	mu     sync.Mutex // guards active: PreBind plugins may run side by side
 	active []string
@@ -94,6 +95,13 @@ func (s *CycleState) Evict(id, reason string) {
 
 // Evictions lists the requests made with Evict.
 func (s *CycleState) Evictions() []Eviction { return s.evicted }
+
+// Unnominate asks that a waiting workload give up the node that it is nominated
+// to, because room there is wanted for another. Like Evict it is for PostFilter.
+func (s *CycleState) Unnominate(id string) { s.denied = append(s.denied, id) }
+
+// Unnominations lists the IDs given to Unnominate.
+func (s *CycleState) Unnominations() []string { return s.denied }
 
 // Clone returns a copy for trying something out: values whose type has a Clone
 // method are cloned, the others are shared.

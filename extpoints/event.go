@@ -39,6 +39,7 @@ const (
 	UpdateNodeLabel
 	UpdateNodeTaint
 	UpdateNodeDevices
+	UpdateNodeFeatures
 	UpdateWorkloadLabel
 	UpdateWorkloadScaleDown
 	UpdateWorkloadScaleUp
@@ -54,7 +55,7 @@ const (
 )
 
 var actionNames = []string{"Add", "Delete", "UpdateNodeAllocatable", "UpdateNodeLabel", "UpdateNodeTaint",
-	"UpdateNodeDevices", "UpdateWorkloadLabel", "UpdateWorkloadScaleDown", "UpdateWorkloadScaleUp",
+	"UpdateNodeDevices", "UpdateNodeFeatures", "UpdateWorkloadLabel", "UpdateWorkloadScaleDown", "UpdateWorkloadScaleUp",
 	"UpdateWorkloadToleration", "UpdateWorkloadGatesEliminated", "UpdateOther"}
 
 // String names the action; a union is joined with "|".

@@ -46,7 +46,7 @@ func TestClusterEventMatches(t *testing.T) {
 // (k8s.io/kube-scheduler framework/types.go, 0.37.1) for those that both have.
 func TestOrderOfActions(t *testing.T) {
 	order := []Action{
-		Add, Delete, UpdateNodeAllocatable, UpdateNodeLabel, UpdateNodeTaint, UpdateNodeDevices, UpdateWorkloadLabel,
+		Add, Delete, UpdateNodeAllocatable, UpdateNodeLabel, UpdateNodeTaint, UpdateNodeDevices, UpdateNodeFeatures, UpdateWorkloadLabel,
 		UpdateWorkloadScaleDown, UpdateWorkloadScaleUp, UpdateWorkloadToleration, UpdateWorkloadGatesEliminated,
 	}
 	var all Action

@@ -21,9 +21,26 @@ type Handle interface {
 	// [CycleState.Activate]. It takes effect when the engine is done with
 	// what it is doing.
 	Activate(ids ...string)
+	// Preemption is for plugins that make room for workloads.
+	Preemption() Preemption
+}
+
+// Preemption is what a plugin that displaces workloads needs of the engine. The
+// first three are for trying things out on a cloned state and a cloned node,
+// and may be called from any goroutine; UnderWay is for PreEnqueue.
+type Preemption interface {
 	// RunFilters runs the profile's filters for the workload on the node, once
 	// with the workloads nominated to the node that it may not displace and
-	// once without, and returns the first rejection. For trying things out on
-	// a cloned state and a cloned node.
+	// once without, and returns the first rejection, nil where there is none.
 	RunFilters(s *CycleState, w *WorkloadInfo, node *NodeInfo) *Status
+	// AddWorkload tells the profile's PreFilter extensions that added is on
+	// the node. The caller has added it to the node already.
+	AddWorkload(s *CycleState, w, added *WorkloadInfo, node *NodeInfo) *Status
+	// RemoveWorkload tells them that removed is gone from it.
+	RemoveWorkload(s *CycleState, w, removed *WorkloadInfo, node *NodeInfo) *Status
+	// Extenders are those that have a say in who is displaced.
+	Extenders() []PreemptExtender
+	// UnderWay reports whether evictions that were asked for to make room for
+	// the workload of the ID have not been accepted yet.
+	UnderWay(id string) bool
 }

@@ -22,6 +22,9 @@ type WorkloadInfo struct {
 	Nominated string
 	// Terminating: it is on its way out and still takes room.
 	Terminating bool
+	// Displaced: it is on its way out to make room for another (Kubernetes:
+	// condition DisruptionTarget, reason PreemptionByScheduler).
+	Displaced bool
 }
 
 // HasAffinity reports whether the workload has affinity or anti-affinity terms
@@ -50,6 +53,10 @@ type ImageState struct {
 // only what they got from Clone.
 type NodeInfo struct {
 	Node *model.Node
+	// Slot is the node's place in slices that the view's [Index] speaks of: a
+	// small number that it keeps for as long as it is there. Clones have it
+	// too. Whoever makes the view sets it.
+	Slot int32
 	// Workloads are those on the node, in the order of arrival except that a
 	// removal moves the last one into the gap (as kube-scheduler does, which
 	// matters for the order of victims).

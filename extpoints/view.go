@@ -17,6 +17,8 @@ type View interface {
 	Group(id string) *model.Group
 	// Budgets lists all budgets, by ID.
 	Budgets() []*model.Budget
+	// Index finds the workloads on the nodes by what they are.
+	Index() Index
 }
 
 // Nodes is the ordered list of nodes of a [View].

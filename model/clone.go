@@ -17,6 +17,7 @@ func (n *Node) Clone() *Node {
 	c.Taints = slices.Clone(n.Taints)
 	c.Images = cloneEach(n.Images, func(i *NodeImage) { i.Names = slices.Clone(i.Names) })
 	c.Devices = slices.Clone(n.Devices)
+	c.Features = slices.Clone(n.Features)
 	return &c
 }
 
@@ -44,6 +45,8 @@ func (w *Workload) Clone() *Workload {
 	c.Ports = slices.Clone(w.Ports)
 	c.Images = slices.Clone(w.Images)
 	c.Devices = cloneEach(w.Devices, func(r *DeviceRequest) { r.Models = slices.Clone(r.Models) })
+	c.Features = slices.Clone(w.Features)
+	c.OwnerSelector = w.OwnerSelector.Clone()
 	c.Gates = slices.Clone(w.Gates)
 	return &c
 }

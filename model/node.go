@@ -83,4 +83,7 @@ type Node struct {
 	// Devices are the node's devices; a device's place in the list is its
 	// index and must stay the same for as long as something is placed on it.
 	Devices []Device
+	// Features are what the node declares to be able to do (Kubernetes:
+	// status.declaredFeatures), in any order.
+	Features []string
 }

@@ -10,7 +10,7 @@ type WorkloadRecord struct {
 	// Node is the name of the node that it is on, empty where it is on none.
 	Node string
 	// Shares are the device shares set aside for it on its node (what it
-	// asked for is Workload.Shares).
+	// asked for is Workload.Devices).
 	Shares []DeviceShare
 	// Nominated is the node that it waits for, empty for none.
 	Nominated string

@@ -38,6 +38,8 @@ func (w *Workload) Validate() error {
 	c.ports("ports", w.Ports)
 	c.noEmptyItem("images", w.Images)
 	c.deviceRequests("devices", w.Devices)
+	c.noEmptyItem("features", w.Features)
+	c.selector("ownerSelector", w.OwnerSelector)
 	for i := range w.Gates {
 		c.item("gates", i)
 		c.notEmpty("", w.Gates[i])

@@ -89,6 +89,13 @@ type Workload struct {
 	// Images are the images that will be run, one entry for each container.
 	Images  []string
 	Devices []DeviceRequest
+	// Features are what the node must declare to be able to do; see
+	// [Node].Features.
+	Features []string
+	// OwnerSelector selects the workloads that this one is a replica among:
+	// those of the same service, set or job. Default spread constraints
+	// count them; nil, or without requirements, they do not apply.
+	OwnerSelector *Selector
 	// Gates hold the workload back from scheduling until all are removed.
 	Gates []string
 

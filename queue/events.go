@@ -36,6 +36,7 @@ func EventsForNodeUpdate(old, new *model.Node) []extpoints.ClusterEvent {
 	report(!maps.Equal(old.Labels, new.Labels), extpoints.UpdateNodeLabel)
 	report(!slices.Equal(old.Taints, new.Taints), extpoints.UpdateNodeTaint)
 	report(!slices.Equal(old.Devices, new.Devices), extpoints.UpdateNodeDevices)
+	report(!slices.Equal(old.Features, new.Features), extpoints.UpdateNodeFeatures)
 	return events
 }
 

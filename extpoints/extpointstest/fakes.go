@@ -24,7 +24,11 @@ type View struct {
 }
 
 // NewView makes a view of the nodes, in that order, and of nothing else.
-func NewView(nodes ...*extpoints.NodeInfo) *View { return &View{NodeInfos: nodes} }
+func NewView(nodes ...*extpoints.NodeInfo) *View {
+	v := &View{NodeInfos: nodes}
+	v.Number()
+	return v
+}
 
 // Nodes implements [extpoints.View].
 func (v *View) Nodes() extpoints.Nodes { return (*nodes)(v) }
@@ -93,8 +97,8 @@ type Handle struct {
 	World       extpoints.Orchestrator
 	// Wait are the workloads that wait on Permit.
 	Wait extpoints.WaitingWorkloads
-	// Filters is RunFilters; nil accepts everything.
-	Filters func(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status
+	// Preempting is Preemption; nil is a [Preemption] that accepts everything.
+	Preempting extpoints.Preemption
 
 	mu        sync.Mutex
 	activated []string
@@ -137,13 +141,56 @@ func (h *Handle) Activated() []string {
 	return slices.Clone(h.activated)
 }
 
-// RunFilters implements [extpoints.Handle].
-func (h *Handle) RunFilters(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
-	if h.Filters == nil {
+// Preemption implements [extpoints.Handle].
+func (h *Handle) Preemption() extpoints.Preemption {
+	if h.Preempting == nil {
+		return &Preemption{}
+	}
+	return h.Preempting
+}
+
+// Preemption is an [extpoints.Preemption] for tests. Its fields must be set
+// before it is used.
+type Preemption struct {
+	// Filters is RunFilters; nil accepts everything.
+	Filters func(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status
+	// Extensions is AddWorkload and, where added is nil, RemoveWorkload; nil
+	// does nothing.
+	Extensions func(s *extpoints.CycleState, w, added, removed *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status
+	Outside    []extpoints.PreemptExtender
+	// Evicting has the IDs of workloads for which evictions are under way.
+	Evicting map[string]bool
+}
+
+// RunFilters implements [extpoints.Preemption].
+func (p *Preemption) RunFilters(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	if p.Filters == nil {
 		return nil
 	}
-	return h.Filters(s, w, node)
+	return p.Filters(s, w, node)
 }
+
+// AddWorkload implements [extpoints.Preemption].
+func (p *Preemption) AddWorkload(s *extpoints.CycleState, w, added *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	if p.Extensions == nil {
+		return nil
+	}
+	return p.Extensions(s, w, added, nil, node)
+}
+
+// RemoveWorkload implements [extpoints.Preemption].
+func (p *Preemption) RemoveWorkload(s *extpoints.CycleState, w, removed *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	if p.Extensions == nil {
+		return nil
+	}
+	return p.Extensions(s, w, nil, removed, node)
+}
+
+// Extenders implements [extpoints.Preemption].
+func (p *Preemption) Extenders() []extpoints.PreemptExtender { return p.Outside }
+
+// UnderWay implements [extpoints.Preemption].
+func (p *Preemption) UnderWay(id string) bool { return p.Evicting[id] }
 
 type noneWaiting struct{}
 
@@ -204,5 +251,6 @@ var (
 	_ extpoints.View         = (*View)(nil)
 	_ extpoints.Nodes        = (*nodes)(nil)
 	_ extpoints.Handle       = (*Handle)(nil)
+	_ extpoints.Preemption   = (*Preemption)(nil)
 	_ extpoints.Orchestrator = (*Orchestrator)(nil)
 )

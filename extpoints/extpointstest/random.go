@@ -46,6 +46,7 @@ func RandomSituation(r *rand.Rand) *Situation {
 		}
 		view.NodeInfos = append(view.NodeInfos, info)
 	}
+	view.Number()
 	SetImages(view.NodeInfos)
 	view.Namespaces = append(view.Namespaces, &model.Namespace{Name: "ns", Labels: map[string]string{"team": pick(r, apps)}})
 	w := randomWorkload(r, "w")

@@ -45,6 +45,7 @@ func (s *Situation) copy() *Situation {
 // replace puts a node in the place of the one of the same name.
 func (s *Situation) replace(node *extpoints.NodeInfo) {
 	i := slices.IndexFunc(s.View.NodeInfos, func(n *extpoints.NodeInfo) bool { return n.Node.Name == node.Node.Name })
+	node.Slot = s.View.NodeInfos[i].Slot
 	s.View.NodeInfos[i] = node
 }
 

@@ -74,6 +74,12 @@ func (b *NodeBuilder) Image(size int64, names ...string) *NodeBuilder {
 	return b
 }
 
+// Features says what the node declares to be able to do.
+func (b *NodeBuilder) Features(names ...string) *NodeBuilder {
+	b.node.Features = append(b.node.Features, names...)
+	return b
+}
+
 // Devices adds n devices of a class and model.
 func (b *NodeBuilder) Devices(n int, class, deviceModel string) *NodeBuilder {
 	for range n {
@@ -228,6 +234,18 @@ func (b *WorkloadBuilder) Port(port int32) *WorkloadBuilder {
 // Images adds images that it runs.
 func (b *WorkloadBuilder) Images(names ...string) *WorkloadBuilder {
 	b.workload.Images = append(b.workload.Images, names...)
+	return b
+}
+
+// Features asks for a node that declares the features.
+func (b *WorkloadBuilder) Features(names ...string) *WorkloadBuilder {
+	b.workload.Features = append(b.workload.Features, names...)
+	return b
+}
+
+// OwnedBy makes the workload one of those whose label has the value.
+func (b *WorkloadBuilder) OwnedBy(key, value string) *WorkloadBuilder {
+	b.workload.OwnerSelector = model.SelectLabels(map[string]string{key: value})
 	return b
 }
 

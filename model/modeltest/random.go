@@ -48,7 +48,16 @@ func RandomNode(r *rand.Rand) *model.Node {
 	n.Devices = list(r, 8, func() model.Device {
 		return model.Device{Class: pick(r, classes), Model: pick(r, append([]string{""}, models...))}
 	})
+	n.Features = features(r)
 	return n
+}
+
+// features are sometimes there.
+func features(r *rand.Rand) []string {
+	if r.IntN(6) > 0 {
+		return nil
+	}
+	return unique(picks(r, 2, []string{"RestartAllContainers", "Swap"}), func(a, b string) bool { return a == b })
 }
 
 // RandomWorkload returns a valid workload.
@@ -93,6 +102,10 @@ func RandomWorkload(r *rand.Rand) *model.Workload {
 	})
 	w.Images = picks(r, 3, images)
 	w.Devices = list(r, 2, func() model.DeviceRequest { return RandomDeviceRequest(r) })
+	w.Features = features(r)
+	if r.IntN(4) == 0 {
+		w.OwnerSelector = RandomSelector(r)
+	}
 	if r.IntN(10) == 0 {
 		w.Gates = unique(picks(r, 2, []string{"quota", "review"}), func(a, b string) bool { return a == b })
 	}

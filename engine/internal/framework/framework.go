@@ -68,6 +68,9 @@ type Env struct {
 	Orchestrator extpoints.Orchestrator
 	Waiting      extpoints.WaitingWorkloads
 	Activate     func(ids ...string)
+	// UnderWay reports whether evictions to make room for the workload have
+	// not been accepted yet.
+	UnderWay func(id string) bool
 }
 
 // handle is the [extpoints.Handle] of one profile.
@@ -84,10 +87,18 @@ func (h handle) Orchestrator() extpoints.Orchestrator { return h.f.env.Orchestra
 func (h handle) Waiting() extpoints.WaitingWorkloads  { return h.f.env.Waiting }
 func (h handle) Activate(ids ...string)               { h.f.env.Activate(ids...) }
 
-func (h handle) RunFilters(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
-	v := h.f.FilterWithNominated(s, w, node)
+func (h handle) Preemption() extpoints.Preemption { return preemption{h.f} }
+
+// preemption is the [extpoints.Preemption] of one profile.
+type preemption struct{ *Framework }
+
+func (p preemption) RunFilters(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	v := p.FilterWithNominated(s, w, node)
 	return v.Named()
 }
+
+func (p preemption) Extenders() []extpoints.PreemptExtender { return nil }
+func (p preemption) UnderWay(id string) bool                { return p.env.UnderWay(id) }
 
 // Name is the profile's name.
 func (f *Framework) Name() string { return f.name }

@@ -1,0 +1,126 @@
+package extpoints
+
+import "github.com/berth-project/berth/model"
+
+// Index finds the workloads on the nodes of a [View] by what they are, so that
+// a plugin that looks at other workloads (spreading, affinity) need not visit
+// them all. Workloads that nobody can tell apart by namespace and labels are
+// one class; what is counted is how many of a class are on which node. Only
+// workloads on nodes that are there count. It is shared and must not be
+// changed. Conformance: extpointstest.TestView.
+type Index interface {
+	// Slots is the length of a slice by [NodeInfo].Slot: one more than the
+	// highest slot in use, or more.
+	Slots() int
+	// Topology says which value of the label each node has. It is remembered
+	// between cycles for as long as no node's labels change.
+	Topology(key string) *Topology
+	// Classes calls f for every class of workloads in the namespace that the
+	// selector selects, in no particular order; nil selects none.
+	Classes(namespace string, selector *model.Selector, f func(*WorkloadClass))
+	// ClassesWhere is Classes for all the namespaces for which in reports
+	// true. It is asked once for each namespace that has workloads on nodes.
+	ClassesWhere(in func(namespace string) bool, selector *model.Selector, f func(*WorkloadClass))
+	// Terms calls f for every affinity term of the kind that some workload on
+	// a node has and whose selector selects the labels, in no particular
+	// order. Whether the term speaks of a namespace is left to the caller; see
+	// [TermClass.Covers].
+	Terms(kind TermKind, labels map[string]string, f func(*TermClass))
+}
+
+// WorkloadClass is the workloads on nodes that have the same namespace and the
+// same labels, and are all on their way out or all not.
+type WorkloadClass struct {
+	Namespace   string
+	Labels      map[string]string
+	Terminating bool
+	Counts      Counts
+}
+
+// TermKind is where an affinity term stands.
+type TermKind uint8
+
+// The kinds of term.
+const (
+	RequiredAffinityTerm TermKind = iota
+	RequiredAntiAffinityTerm
+	PreferredAffinityTerm
+	PreferredAntiAffinityTerm
+
+	// TermKinds is the number of kinds.
+	TermKinds
+)
+
+// TermClass is the workloads on nodes that have the same affinity term. A
+// workload with the same term twice counts twice.
+type TermClass struct {
+	// Term is the term; where it named no namespaces, Namespaces holds the one
+	// of the workloads that have it.
+	Term *model.AffinityTerm
+	// Weight is that of a preferred term, else 0.
+	Weight int32
+	Counts Counts
+}
+
+// Covers reports whether the term speaks of workloads in the namespace.
+func (t *TermClass) Covers(view View, namespace string) bool {
+	return TermCovers(t.Term, view, namespace)
+}
+
+// Counts is how many there are on each node.
+type Counts interface {
+	// Total is the sum over all nodes; more than 0.
+	Total() int
+	// AddTo adds the number on each node to sums[NodeInfo.Slot], which has
+	// room for [Index].Slots.
+	AddTo(sums []int32)
+	// Each calls f for every node that has some.
+	Each(f func(slot int32, count int32))
+}
+
+// Topology is which value of one label each node has, as small numbers: two
+// nodes are in the same domain if they have the same number. It is shared and
+// must not be changed.
+type Topology struct {
+	Key string
+	// Of is the number of the node's value, by slot; 0 for a node without the
+	// label and for slots not in use.
+	Of []int32
+	// Values are the values by number; Values[0] is unused.
+	Values []string
+	// Nodes is how many nodes have the value, by number.
+	Nodes []int32
+}
+
+// Domain is the number of the node's value, 0 where it lacks the label. The
+// node is one of the view's, or a clone of one with the same labels.
+func (t *Topology) Domain(n *NodeInfo) int32 { return t.Of[n.Slot] }
+
+// SumByDomain adds up counts by slot into sums by number of the value. Nodes
+// without the label are added to sums[0]. len(sums) is len(Values).
+func (t *Topology) SumByDomain(counts, sums []int32) {
+	for slot, domain := range t.Of {
+		sums[domain] += counts[slot]
+	}
+}
+
+// TermCovers reports whether a term that names its namespaces (as in
+// [TermClass].Term) speaks of workloads in the namespace: one that it names, or
+// one whose object its namespace selector selects. A namespace selector without
+// requirements covers every namespace, whether it has an object or not.
+// (kube-scheduler framework/types.go AffinityTerm.Matches, 1.37.1.)
+func TermCovers(t *model.AffinityTerm, view View, namespace string) bool {
+	for _, name := range t.Namespaces {
+		if name == namespace {
+			return true
+		}
+	}
+	if t.NamespaceSelector == nil {
+		return false
+	}
+	var labels map[string]string
+	if ns := view.Namespace(namespace); ns != nil {
+		labels = ns.Labels
+	}
+	return t.NamespaceSelector.Matches(labels)
+}
