@@ -22,6 +22,7 @@ type CycleState struct {
 	entries []stateEntry
 	evicted []Eviction
 	denied  []string
+	awaits  bool
 
 	mu     sync.Mutex // guards active: PreBind plugins may run side by side
 	active []string
@@ -64,9 +65,9 @@ func (s *CycleState) Trial() bool { return s.trial }
 // cycles.
 func (s *CycleState) SetTrial() { s.trial = true }
 
-// Context is for calls that want one. The engine does not end it while the
-// cycle runs; the points that may block are given a context of their own, which
-// it does end.
+// Context is for calls that want one, extenders' above all. It ends when the
+// engine is told to stop; the points that may block are given a context of their
+// own, which it ends for other reasons too.
 func (s *CycleState) Context() context.Context { return s.ctx }
 
 // Activate asks that the workloads of the given IDs, if they are waiting in
@@ -88,13 +89,25 @@ func (s *CycleState) Activated() []string {
 
 // Evict asks that a workload leave its node. A PostFilter plugin that displaces
 // others asks here and not the orchestrator, so that the same plugin can also
-// run on a branch. The engine passes the requests on when PostFilter returns.
+// run on a branch. The engine passes the requests on when the cycle has ended:
+// all but the last side by side, and the last when those have been accepted.
+// Until that one is accepted too [Preemption.UnderWay] is true for the workload
+// of the cycle. If any fails, the rest are left out and the workload is tried
+// again. (kube-scheduler pkg/scheduler/framework/preemption/executor.go, 1.37.1.)
 func (s *CycleState) Evict(id, reason string) {
 	s.evicted = append(s.evicted, Eviction{ID: id, Reason: reason})
 }
 
 // Evictions lists the requests made with Evict.
 func (s *CycleState) Evictions() []Eviction { return s.evicted }
+
+// AwaitEvictions asks that nothing more be scheduled, whatever waits, until the
+// evictions asked for in this cycle have been accepted, or one has failed. Then
+// they are all made side by side.
+func (s *CycleState) AwaitEvictions() { s.awaits = true }
+
+// AwaitsEvictions reports whether AwaitEvictions was called.
+func (s *CycleState) AwaitsEvictions() bool { return s.awaits }
 
 // Unnominate asks that a waiting workload give up the node that it is nominated
 // to, because room there is wanted for another. Like Evict it is for PostFilter.
@@ -106,15 +119,24 @@ func (s *CycleState) Unnominations() []string { return s.denied }
 // Clone returns a copy for trying something out: values whose type has a Clone
 // method are cloned, the others are shared.
 func (s *CycleState) Clone() *CycleState {
-	c := &CycleState{view: s.view, now: s.now, seed: s.seed, ctx: s.ctx, trial: s.trial}
-	c.entries = make([]stateEntry, len(s.entries))
-	for i, e := range s.entries {
+	c := &CycleState{entries: make([]stateEntry, 0, len(s.entries))}
+	s.CopyTo(c)
+	return c
+}
+
+// CopyTo makes c a clone of s, in the memory that c has: for those who need many
+// clones, one after the other. c must be the caller's own, and an earlier clone
+// in it is gone.
+func (s *CycleState) CopyTo(c *CycleState) {
+	c.view, c.now, c.seed, c.ctx, c.trial = s.view, s.now, s.seed, s.ctx, s.trial
+	c.evicted, c.denied, c.awaits, c.active = nil, nil, false, nil
+	c.entries = c.entries[:0]
+	for _, e := range s.entries {
 		if e.clone != nil {
 			e.value = e.clone(e.value)
 		}
-		c.entries[i] = e
+		c.entries = append(c.entries, e)
 	}
-	return c
 }
 
 // StateKey is the typed name of a value in a [CycleState]. Make each with

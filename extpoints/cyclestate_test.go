@@ -76,6 +76,20 @@ func TestCycleStateClone(t *testing.T) {
 	if v, _ := kept.Get(s); v == nil {
 		t.Error("a value replaced in the clone is replaced in the original")
 	}
+	// A clone in the memory of an older one has nothing of it.
+	old := newState()
+	extra.Set(old, 1)
+	old.Evict("v", "")
+	old.AwaitEvictions()
+	s.CopyTo(old)
+	if _, ok := extra.Get(old); ok || len(old.Evictions()) > 0 || old.AwaitsEvictions() {
+		t.Error("what was in the memory is in the clone")
+	}
+	if ours, _ := cloned.Get(s); ours != nil {
+		if theirs, _ := cloned.Get(old); theirs == nil || theirs == ours || theirs.n != ours.n {
+			t.Errorf("a copy has %v in place of %v", theirs, ours)
+		}
+	}
 	// A clone of a clone still clones.
 	again, _ := cloned.Get(c.Clone())
 	again.n = 3
@@ -95,10 +109,16 @@ func TestCycleState(t *testing.T) {
 	if got := s.Activated(); !slices.Equal(got, []string{"a", "b", "c"}) {
 		t.Error(got)
 	}
-	if got := s.Evictions(); !slices.Equal(got, []Eviction{{"v", "to make room"}}) {
+	if got := s.Evictions(); !slices.Equal(got, []Eviction{{"v", "to make room"}}) || s.AwaitsEvictions() {
 		t.Error(got)
 	}
-	if c := s.Clone(); len(c.Activated()) != 0 || len(c.Evictions()) != 0 || c.Seed() != 42 {
+	s.Unnominate("n")
+	s.AwaitEvictions()
+	if got := s.Unnominations(); !slices.Equal(got, []string{"n"}) || !s.AwaitsEvictions() {
+		t.Error(got)
+	}
+	c := s.Clone()
+	if len(c.Activated()) != 0 || len(c.Evictions()) != 0 || len(c.Unnominations()) != 0 || c.AwaitsEvictions() || c.Seed() != 42 {
 		t.Error("a clone asks for what only its original asked for")
 	}
 }

@@ -90,6 +90,14 @@
 //	EnqueueExtensions          all that reject  which events may change its mind
 //	SignPlugin                 all              which parts of a workload it depends on
 //
+// # Extenders
+//
+// An [Extender] is asked beside the plugins, and mostly is a server somewhere
+// else: after Filter it rules out nodes, after Score it adds to the totals, it
+// has a say in who is displaced, and it binds in place of the Bind plugins. What
+// it answers is an input like what happens in the cluster: it is recorded, and a
+// replay does not ask.
+//
 // # What a plugin must not do
 //
 // In a scheduling cycle a plugin reads no clock, draws no random number, starts

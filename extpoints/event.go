@@ -130,6 +130,8 @@ type Change struct {
 	OldNode, NewNode         *model.Node
 	OldWorkload, NewWorkload *WorkloadInfo
 	OldGroup, NewGroup       *model.Group
+	OldNamespace             *model.Namespace
+	NewNamespace             *model.Namespace
 }
 
 // Hint says whether an event makes it worth trying a workload again.

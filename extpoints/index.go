@@ -13,7 +13,7 @@ type Index interface {
 	// highest slot in use, or more.
 	Slots() int
 	// Topology says which value of the label each node has. It is remembered
-	// between cycles for as long as no node's labels change.
+	// between cycles until a node comes, goes or changes its labels.
 	Topology(key string) *Topology
 	// Classes calls f for every class of workloads in the namespace that the
 	// selector selects, in no particular order; nil selects none.
@@ -86,7 +86,8 @@ type Topology struct {
 	// Of is the number of the node's value, by slot; 0 for a node without the
 	// label and for slots not in use.
 	Of []int32
-	// Values are the values by number; Values[0] is unused.
+	// Values are the values by number, in the order in which they come up
+	// when the nodes are visited; Values[0] is unused.
 	Values []string
 	// Nodes is how many nodes have the value, by number.
 	Nodes []int32

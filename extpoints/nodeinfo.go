@@ -100,15 +100,24 @@ func (n *NodeInfo) SetNode(node *model.Node) {
 // Clone returns a copy that can be changed with AddWorkload, RemoveWorkload and
 // SetNode without touching n.
 func (n *NodeInfo) Clone() *NodeInfo {
-	c := *n
 	// One more place than needed: most clones are made to add one workload.
-	c.Workloads = append(make([]*WorkloadInfo, 0, len(n.Workloads)+1), n.Workloads...)
-	c.WithAffinity = slices.Clone(n.WithAffinity)
-	c.WithRequiredAntiAffinity = slices.Clone(n.WithRequiredAntiAffinity)
-	c.Requested.Scalars = slices.Clone(n.Requested.Scalars)
-	c.Ports = slices.Clone(n.Ports)
-	c.DeviceFree = slices.Clone(n.DeviceFree)
-	return &c
+	c := &NodeInfo{Workloads: make([]*WorkloadInfo, 0, len(n.Workloads)+1)}
+	n.CopyTo(c)
+	return c
+}
+
+// CopyTo makes c a clone of n, in the memory that c has: for those who need many
+// clones, one after the other. c must be the caller's own, and an earlier clone
+// in it is gone.
+func (n *NodeInfo) CopyTo(c *NodeInfo) {
+	own := *c
+	*c = *n
+	c.Workloads = append(own.Workloads[:0], n.Workloads...)
+	c.WithAffinity = append(own.WithAffinity[:0], n.WithAffinity...)
+	c.WithRequiredAntiAffinity = append(own.WithRequiredAntiAffinity[:0], n.WithRequiredAntiAffinity...)
+	c.Requested.Scalars = append(own.Requested.Scalars[:0], n.Requested.Scalars...)
+	c.Ports = append(own.Ports[:0], n.Ports...)
+	c.DeviceFree = append(own.DeviceFree[:0], n.DeviceFree...)
 }
 
 // AddWorkload adds a workload and its share of every sum. n must be a clone of

@@ -68,6 +68,7 @@ func TestNodeInfoSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	node := &model.Node{Name: "n", Devices: make([]model.Device, 3)}
 	info := NewNodeInfo(node)
+	var copied NodeInfo // the same memory all the time
 	for step := range 2000 {
 		before, wanted := info, describe(info)
 		info = info.Clone()
@@ -92,6 +93,17 @@ func TestNodeInfoSums(t *testing.T) {
 		info.SetNode(node)
 		if got, want := describe(info), describe(fresh); got != want {
 			t.Fatalf("seed %d step %d, after SetNode:\n%s\n%s", seed, step, got, want)
+		}
+		info.CopyTo(&copied)
+		if got, want := describe(&copied), describe(fresh); got != want {
+			t.Fatalf("seed %d step %d, copied:\n%s\n%s", seed, step, got, want)
+		}
+		copied.AddWorkload(randomInfo(r, "more"))
+		for _, w := range info.Workloads {
+			copied.RemoveWorkload(w.ID)
+		}
+		if got, want := describe(info), describe(fresh); got != want {
+			t.Fatalf("seed %d step %d, the original of a copy changed:\n%s\n%s", seed, step, want, got)
 		}
 	}
 }

@@ -33,6 +33,10 @@ func (w *Workload) Clone() *Workload {
 		estimate := w.Estimate.Clone()
 		c.Estimate = &estimate
 	}
+	if w.FitLoad != nil {
+		load := w.FitLoad.Clone()
+		c.FitLoad = &load
+	}
 	c.NodeSelector = maps.Clone(w.NodeSelector)
 	c.NodeAffinity = w.NodeAffinity.Clone()
 	c.Affinity = w.Affinity.Clone()

@@ -17,6 +17,8 @@ type WorkloadRecord struct {
 	// PlacedAt is when its node was chosen, or when it started where the
 	// orchestrator says so; zero for a workload on no node.
 	PlacedAt time.Time
+	// Displaced: it is on its way out to make room for another workload.
+	Displaced bool
 	// CreateIndex and ModifyIndex say which of the engine's transactions made
 	// the record and which last changed it. They only grow; a later
 	// transaction has a greater index.

@@ -29,6 +29,9 @@ func (w *Workload) Validate() error {
 	if w.Estimate != nil {
 		c.resources("estimate", w.Estimate)
 	}
+	if w.FitLoad != nil {
+		c.resources("fitLoad", w.FitLoad)
+	}
 	c.labels("nodeSelector", w.NodeSelector)
 	c.nodeAffinity("nodeAffinity", w.NodeAffinity)
 	c.workloadAffinity("affinity", w.Affinity)

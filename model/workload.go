@@ -75,6 +75,12 @@ type Workload struct {
 	// Requests. Nil: Requests, with DefaultCPUEstimate and
 	// DefaultMemoryEstimate in place of a CPU or memory of 0.
 	Estimate *Resources
+	// FitLoad, where not nil, is what NodeResourcesFit counts of the workload
+	// itself when it scores a node for it, in place of the estimated load and
+	// the requests. It is there to score as kube-scheduler does, which leaves
+	// out what a pod requests as a whole there, and nowhere else
+	// (noderesources/resource_allocation.go, 1.37.1).
+	FitLoad *Resources
 
 	// NodeName, where not empty, is the only node that will do.
 	NodeName string

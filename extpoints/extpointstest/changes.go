@@ -117,8 +117,9 @@ func addNode(r *rand.Rand, s *Situation) *Changed {
 	if s.View.Nodes().Get(n.Name) != nil {
 		return nil
 	}
-	after := s.copy()
-	after.View.NodeInfos = append(after.View.NodeInfos, extpoints.NewNodeInfo(n))
+	after, info := s.copy(), extpoints.NewNodeInfo(n)
+	info.Slot = int32(s.View.Index().Slots())
+	after.View.NodeInfos = append(after.View.NodeInfos, info)
 	return &Changed{What: fmt.Sprintf("node %+v is added", *n), After: after, Changes: []extpoints.Change{
 		{Event: event(extpoints.NodeResource, extpoints.Add), NewNode: n},
 	}}

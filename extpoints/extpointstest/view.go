@@ -1,6 +1,7 @@
 package extpointstest
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -8,8 +9,8 @@ import (
 )
 
 // TestView proves that a view keeps the contract of [extpoints.View] as far as
-// can be seen from outside: its lists agree with each other, and asking twice
-// gives the same.
+// can be seen from outside: its lists agree with each other, asking twice gives
+// the same, and its index finds what there is on its nodes.
 func TestView(t *testing.T, view extpoints.View) {
 	t.Helper()
 	for _, problem := range viewProblems(view) {
@@ -60,7 +61,28 @@ func viewProblems(view extpoints.View) []string {
 			problems = append(problems, "the budgets are not in the order of their IDs")
 		}
 	}
-	return append(problems, nodeProblems(all)...)
+	problems = append(problems, nodeProblems(all)...)
+	if len(names) == len(all) {
+		problems = append(problems, indexProblems(view.Index(), all)...)
+	}
+	return problems
+}
+
+// indexProblems compares an index with what one finds by looking at the nodes,
+// which are in visiting order.
+func indexProblems(x extpoints.Index, nodes []*extpoints.NodeInfo) []string {
+	in := map[int32]string{}
+	for _, n := range nodes {
+		if n.Slot < 0 || int(n.Slot) >= x.Slots() {
+			return []string{fmt.Sprintf("node %s has the slot %d of %d", n.Node.Name, n.Slot, x.Slots())}
+		}
+		if other, taken := in[n.Slot]; taken {
+			return []string{fmt.Sprintf("the nodes %s and %s have the slot %d", other, n.Node.Name, n.Slot)}
+		}
+		in[n.Slot] = n.Node.Name
+	}
+	questions := QuestionsAbout(nodes, 5)
+	return questions.Compare(x, (&View{NodeInfos: nodes}).Index())
 }
 
 // nodeProblems compares each node with one that is built anew from its

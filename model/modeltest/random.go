@@ -78,6 +78,10 @@ func RandomWorkload(r *rand.Rand) *model.Workload {
 		estimate := RandomResources(r)
 		w.Estimate = &estimate
 	}
+	if r.IntN(20) == 0 {
+		load := RandomResources(r)
+		w.FitLoad = &load
+	}
 	if r.IntN(8) == 0 {
 		w.NodeName = nodeName(r.IntN(50))
 	}

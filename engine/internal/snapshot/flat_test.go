@@ -25,6 +25,7 @@ type flat struct {
 	spaces    map[string]*model.Namespace
 	groups    map[string]*model.Group
 	budgets   map[string]*model.Budget
+	slots     map[string]int32 // by name of node, as first seen since it is there
 }
 
 type flatZone struct {
@@ -44,7 +45,7 @@ func newFlat() *flat {
 		ports: map[string]map[model.HostPort]bool{}, images: map[string]flatImage{},
 		states: map[string]map[string]extpoints.ImageState{}, touched: map[string]bool{},
 		nominated: map[string][]*extpoints.WorkloadInfo{}, spaces: map[string]*model.Namespace{},
-		groups: map[string]*model.Group{}, budgets: map[string]*model.Budget{},
+		groups: map[string]*model.Group{}, budgets: map[string]*model.Budget{}, slots: map[string]int32{},
 	}
 }
 
@@ -84,6 +85,7 @@ func (f *flat) copy() *flat {
 	maps.Copy(b.spaces, f.spaces)
 	maps.Copy(b.groups, f.groups)
 	maps.Copy(b.budgets, f.budgets)
+	maps.Copy(b.slots, f.slots)
 	return b
 }
 
@@ -116,6 +118,7 @@ func (f *flat) settle() {
 		}
 	}
 	clear(f.touched)
+	maps.DeleteFunc(f.slots, func(name string, _ int32) bool { return f.nodes[name] == nil })
 }
 
 func (f *flat) putNode(n *model.Node) {

@@ -1,6 +1,69 @@
 package snapshot
 
-import "github.com/berth-project/berth/extpoints"
+import (
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
 
-// Index is not built yet.
-func (v *View) Index() extpoints.Index { panic("not built") }
+// Index finds the workloads on the nodes by what they are. It settles v.
+func (v *View) Index() extpoints.Index {
+	v.Settle()
+	return (*index)(v)
+}
+
+// index is the View as [extpoints.Index]. It is settled.
+type index View
+
+func (x *index) Slots() int { return len(x.layout.place) }
+
+func (x *index) Topology(key string) *extpoints.Topology { return x.topologies.of((*View)(x), key) }
+
+func (x *index) Classes(namespace string, selector *model.Selector, f func(*extpoints.WorkloadClass)) {
+	if selector == nil {
+		return
+	}
+	if s, ok := (*View)(x).space(namespace); ok {
+		s.each(selector, f)
+	}
+}
+
+func (x *index) ClassesWhere(in func(namespace string) bool, selector *model.Selector, f func(*extpoints.WorkloadClass)) {
+	if selector == nil {
+		return
+	}
+	x.spaces.each(func(s *space) {
+		if in(s.namespace) {
+			s.each(selector, f)
+		}
+	})
+}
+
+func (x *index) Terms(kind extpoints.TermKind, labels map[string]string, f func(*extpoints.TermClass)) {
+	if c := x.terms[kind]; c != nil {
+		c.each(labels, f)
+	}
+}
+
+// count adds to what the index knows of the workload, which comes to the node
+// in the slot (by is 1) or leaves it (-1).
+func (v *View) count(w *extpoints.WorkloadInfo, slot, by int32) {
+	v.countClass(w, slot, by)
+	if w.HasAffinity() {
+		v.countTerms(w, slot, by)
+	}
+}
+
+// countAll does that for all workloads on the node.
+func (v *View) countAll(info *extpoints.NodeInfo, by int32) {
+	for _, w := range info.Workloads {
+		v.count(w, info.Slot, by)
+	}
+}
+
+// countsAlike reports whether the index has two workloads in the same place.
+func countsAlike(a, b *extpoints.WorkloadInfo) bool {
+	if a.Workload != b.Workload && (a.Namespace != b.Namespace || a.Affinity != b.Affinity || a.AntiAffinity != b.AntiAffinity) {
+		return false
+	}
+	return sameClass(a, b)
+}

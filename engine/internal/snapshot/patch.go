@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/berth-project/berth/extpoints"
@@ -31,6 +32,9 @@ func (v *View) replaceNode(place int, n *model.Node) {
 		l := v.ownLayout()
 		l.leave(old, slot)
 		l.join(n.Zone, slot)
+	}
+	if !maps.Equal(info.Node.Labels, n.Labels) {
+		v.topologies = nil
 	}
 	states := imagesOf(n)
 	v.countImages(info.Images, states)
@@ -67,6 +71,9 @@ func (v *View) addNode(n *model.Node) {
 	v.grow(place)
 	c := v.ownChunk(place)
 	info := v.conjure(n)
+	info.Slot = slot
+	v.countAll(info, +1)
+	v.topologies = nil
 	info.Images = imagesOf(n)
 	v.countImages(nil, info.Images)
 	v.put(c, place, info)
@@ -96,6 +103,8 @@ func (v *View) RemoveNode(name string) {
 	slot, _ := v.slots.get(name)
 	info := v.info(place)
 	v.ownLayout().leave(info.Node.Zone, slot)
+	v.countAll(info, -1)
+	v.topologies = nil
 	v.countImages(info.Images, nil)
 	if len(info.Workloads) > 0 {
 		info = v.change(place)
@@ -116,7 +125,9 @@ func (v *View) RemoveNode(name string) {
 // is on the node already must not be placed on it again; see Replace.
 func (v *View) Place(w *extpoints.WorkloadInfo, node string) {
 	if place, ok := v.find(node); ok {
-		v.change(place).AddWorkload(w)
+		info := v.change(place)
+		info.AddWorkload(w)
+		v.count(w, info.Slot, +1)
 		v.changed(place)
 		return
 	}
@@ -127,13 +138,15 @@ func (v *View) Place(w *extpoints.WorkloadInfo, node string) {
 // is not there.
 func (v *View) Unplace(id, node string) {
 	if place, ok := v.find(node); ok {
-		if holds(v.info(place), id) {
-			v.change(place).RemoveWorkload(id)
+		if w := onNode(v.info(place), id); w != nil {
+			info := v.change(place)
+			info.RemoveWorkload(id)
+			v.count(w, info.Slot, -1)
 			v.changed(place)
 		}
 		return
 	}
-	if g, ok := v.ghosts.get(node); !ok || !holds(g.info, id) {
+	if g, ok := v.ghosts.get(node); !ok || onNode(g.info, id) == nil {
 		return
 	}
 	if info := v.haunt(node); info.RemoveWorkload(id) && len(info.Workloads) == 0 {
@@ -145,12 +158,29 @@ func (v *View) Unplace(id, node string) {
 // which may be missing. As in kube-scheduler that is a removal and an addition:
 // another workload may move into the old one's place, and w comes last.
 func (v *View) Replace(w *extpoints.WorkloadInfo, node string) {
+	place, ok := v.find(node)
+	if ok {
+		if old := onNode(v.info(place), w.ID); old != nil && countsAlike(old, w) {
+			// The most frequent case by far: to the index nothing happened.
+			info := v.change(place)
+			info.RemoveWorkload(w.ID)
+			info.AddWorkload(w)
+			v.changed(place)
+			return
+		}
+	}
 	v.Unplace(w.ID, node)
 	v.Place(w, node)
 }
 
-func holds(info *extpoints.NodeInfo, id string) bool {
-	return slices.ContainsFunc(info.Workloads, func(w *extpoints.WorkloadInfo) bool { return w.ID == id })
+// onNode returns the workload of the ID, nil where it is not there.
+func onNode(info *extpoints.NodeInfo, id string) *extpoints.WorkloadInfo {
+	for _, w := range info.Workloads {
+		if w.ID == id {
+			return w
+		}
+	}
+	return nil
 }
 
 // haunt returns the info of the ghost of the name, ready to be changed; it is

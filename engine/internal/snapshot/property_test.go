@@ -159,7 +159,13 @@ func (r *random) patch(h handle) {
 		h.view.Unplace(id, name)
 		h.flat.unplace(id, name)
 	case op < 80:
-		w := r.newWorkload(r.someone(h.flat.on[name]))
+		id := r.someone(h.flat.on[name])
+		w := r.newWorkload(id)
+		if old := workloadOf(h.flat.on[name], id); old != nil && r.IntN(3) > 0 { // in another state
+			changed := *old
+			changed.Terminating, changed.Displaced = r.IntN(2) == 0, true
+			w = &changed
+		}
 		h.view.Replace(w, name)
 		h.flat.unplace(w.ID, name)
 		h.flat.place(w, name)
@@ -209,6 +215,15 @@ func (r *random) someone(list []*extpoints.WorkloadInfo) string {
 	return list[r.IntN(len(list))].ID
 }
 
+func workloadOf(list []*extpoints.WorkloadInfo, id string) *extpoints.WorkloadInfo {
+	for _, w := range list {
+		if w.ID == id {
+			return w
+		}
+	}
+	return nil
+}
+
 func (r *random) newNode(name string) *model.Node {
 	n := &model.Node{Name: name, Zone: fmt.Sprint("zone-", r.IntN(4))}
 	if r.names > 100 && r.IntN(20) > 0 { // mostly the same zone, else the order is always stale
@@ -222,6 +237,7 @@ func (r *random) newNode(name string) *model.Node {
 		n.Images = append(n.Images, image)
 	}
 	n.Devices = make([]model.Device, r.IntN(3))
+	n.Labels = r.nodeLabels(name)
 	return n
 }
 
@@ -239,7 +255,8 @@ func (r *random) newWorkload(id string) *extpoints.WorkloadInfo {
 	if r.IntN(6) == 0 {
 		w.AntiAffinity = &model.WorkloadAffinity{Required: make([]model.AffinityTerm, r.IntN(2))}
 	}
-	info := &extpoints.WorkloadInfo{Workload: w}
+	r.addCompany(w)
+	info := &extpoints.WorkloadInfo{Workload: w, Terminating: r.IntN(8) == 0}
 	if r.IntN(3) == 0 {
 		info.Shares = []model.DeviceShare{{Device: r.IntN(3), Share: int64(r.IntN(1000))}}
 	}
@@ -293,6 +310,7 @@ func (r *random) compare(t *testing.T, h handle) {
 		budgets = append(budgets, f.budgets[id])
 	}
 	require.True(t, slices.Equal(budgets, h.view.Budgets()))
+	r.compareIndex(t, h)
 }
 
 func compareNode(t *testing.T, f *flat, info *extpoints.NodeInfo) {
@@ -359,5 +377,6 @@ func dump(v *View) string {
 		id := fmt.Sprint("x", i)
 		fmt.Fprintf(&out, "%p %p\n", v.Namespace(id), v.Group(id))
 	}
+	dumpIndex(&out, v)
 	return out.String()
 }

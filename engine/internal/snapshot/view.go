@@ -28,8 +28,8 @@ import (
 // # Why sharing is safe
 //
 // Each thing that can be shared (the slice of chunks, a chunk, a NodeInfo, a
-// trie node, the layout, a zone, a ghost) is marked with the token of the View
-// that made it, and these hold:
+// trie node, the layout, a zone, a ghost, all that the index is made of) is
+// marked with the token of the View that made it, and these hold:
 //
 //  1. A token is held by one View at most: it is made at the first patch after
 //     a Branch, and Branch drops it on both sides. Tokens are compared by
@@ -45,8 +45,8 @@ import (
 // for a token; its mark is the bit in the owned mask of its chunk, which is
 // cleared when the chunk is copied.
 //
-// The one exception is [nodeList], which readers fill, atomically, with the
-// same content whoever does it.
+// The exceptions are [nodeList] and [topologies], which readers fill, atomically,
+// with the same content whoever does it.
 type View struct {
 	tok *token // nil: frozen, or not patched since the last Branch
 
@@ -72,6 +72,13 @@ type View struct {
 	ghosts pmap[*ghost] // by name of a node that is not there
 	lists  [listKinds]*nodeList
 
+	// The index: the workloads on nodes by namespace and class, their affinity
+	// terms, and what was asked for of the nodes' labels. topologies is nil
+	// where nodes came, went or changed their labels since the last settling.
+	spaces     table[*space]
+	terms      [extpoints.TermKinds]*terms
+	topologies *topologies
+
 	nominated  pmap[[]*extpoints.WorkloadInfo] // by name of node
 	namespaces pmap[*model.Namespace]
 	groups     pmap[*model.Group]
@@ -87,7 +94,7 @@ var _ extpoints.View = (*View)(nil)
 
 // New makes an empty View.
 func New() *View {
-	return &View{layout: &layout{}, imageEpoch: 1, lists: [listKinds]*nodeList{new(nodeList), new(nodeList)}}
+	return &View{layout: &layout{}, imageEpoch: 1, topologies: new(topologies), lists: [listKinds]*nodeList{new(nodeList), new(nodeList)}}
 }
 
 // Branch returns a View of the same content. From here on either can be patched
@@ -130,13 +137,17 @@ func (v *View) isSettled() bool {
 }
 
 // Settle brings the visiting order and the image counts up to date with the
-// patches. It does nothing where there were none. Nodes and Branch call it.
+// patches. It does nothing where there were none. Nodes, Index and Branch call
+// it.
 func (v *View) Settle() {
 	if len(v.touched) > 0 {
 		v.refreshImages()
 	}
 	if !v.isSettled() {
 		v.reorder()
+	}
+	if v.topologies == nil {
+		v.topologies = new(topologies)
 	}
 }
 
