@@ -33,6 +33,9 @@ func RequiredNodesOf(w *model.Workload) RequiredNodes {
 	return r
 }
 
+// IsEmpty reports whether there is no condition: every node will do.
+func (r *RequiredNodes) IsEmpty() bool { return len(r.selector) == 0 && r.terms == nil }
+
 // Matches reports whether the node will do.
 func (r *RequiredNodes) Matches(n *model.Node) bool {
 	for i := range r.selector {

@@ -21,7 +21,10 @@ const (
 	SignHostPorts    = "HostPorts"
 	SignRequests     = "Requests"
 	SignEstimate     = "EstimatedLoad"
+	SignFitLoad      = "FitLoad"
 	SignImages       = "Images"
+	SignLabels       = "Labels"
+	SignNamespace    = "Namespace"
 )
 
 // Canon builds the canonical form of a value: strings are quoted, lists are in
@@ -50,6 +53,15 @@ func (c Canon) Set(list []string) Canon {
 	return c.Strs(list)
 }
 
+// LabelsFragment signs the workload's own labels, in any order.
+func LabelsFragment(w *model.Workload) extpoints.SignFragment {
+	list := make([]string, 0, len(w.Labels))
+	for key, value := range w.Labels {
+		list = append(list, string(Canon(nil).Str(key).Str(value)))
+	}
+	return extpoints.SignFragment{Key: SignLabels, Value: string(Canon(nil).Set(list))}
+}
+
 // TolerationsFragment signs the workload's tolerations, in any order.
 func TolerationsFragment(w *model.Workload) extpoints.SignFragment {
 	list := make([]string, 0, len(w.Tolerations))
@@ -68,10 +80,14 @@ func TolerationsFragment(w *model.Workload) extpoints.SignFragment {
 // counts for it.
 func RequestsFragments(w *model.Workload) []extpoints.SignFragment {
 	load := w.EstimatedLoad()
-	return []extpoints.SignFragment{
+	fragments := []extpoints.SignFragment{
 		{Key: SignRequests, Value: canonResources(&w.Requests)},
 		{Key: SignEstimate, Value: string(Canon(nil).Int(load.CPU).Int(load.Memory))},
 	}
+	if w.FitLoad != nil {
+		fragments = append(fragments, extpoints.SignFragment{Key: SignFitLoad, Value: canonResources(w.FitLoad)})
+	}
+	return fragments
 }
 
 func canonResources(r *model.Resources) string {

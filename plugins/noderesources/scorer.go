@@ -165,9 +165,12 @@ func byShape(shape []helper.ShapePoint) func(requested, capacity int64) int64 {
 }
 
 // requests lists what the workload asks for, in the order of the resources: the
-// estimate of CPU and memory, the request of everything else.
+// estimate of CPU and memory, the request of everything else; or its FitLoad.
 func (m *meanScorer) requests(w *model.Workload) []int64 {
-	load := w.EstimatedLoad()
+	load, rest := w.EstimatedLoad(), &w.Requests
+	if w.FitLoad != nil {
+		load, rest = *w.FitLoad, w.FitLoad
+	}
 	list := make([]int64, len(m.resources))
 	for i, r := range m.resources {
 		switch r.kind {
@@ -176,7 +179,7 @@ func (m *meanScorer) requests(w *model.Workload) []int64 {
 		case memory:
 			list[i] = load.Memory
 		default:
-			list[i] = w.Requests.Get(r.name)
+			list[i] = rest.Get(r.name)
 		}
 	}
 	return list

@@ -1,0 +1,145 @@
+package podtopologyspread
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins/helper"
+)
+
+// EventsToRegister asks for all that changes how things are spread: workloads
+// on nodes that come, go, or change their labels; nodes that come, go, or
+// change their labels or taints; and labels and tolerations of the workload
+// itself.
+//
+// Three things that also change it the reference sleeps through: labels of a node
+// that no constraint has as its key, but the workload's node affinity asks for; a
+// workload on a node beginning to be on its way out; and a label of the waiting
+// workload that MatchLabelKeys names, if the selector selects the workload neither
+// before nor after. Here they wake it too, unless Args.ReferenceHints says
+// otherwise.
+func (p *PodTopologySpread) EventsToRegister() ([]extpoints.EventHint, error) {
+	assigned := extpoints.Add | extpoints.UpdateWorkloadLabel | extpoints.Delete
+	if !p.referenceHints {
+		assigned |= extpoints.Update // that it is on its way out is none of the special kinds
+	}
+	return []extpoints.EventHint{
+		{
+			Event: extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: assigned},
+			Hint:  p.afterAssignedChange,
+		},
+		{
+			Event: extpoints.ClusterEvent{Resource: extpoints.TargetWorkload,
+				Action: extpoints.UpdateWorkloadToleration | extpoints.UpdateWorkloadLabel},
+			Hint: p.afterTargetChange,
+		},
+		{
+			Event: extpoints.ClusterEvent{Resource: extpoints.NodeResource,
+				Action: extpoints.Add | extpoints.Delete | extpoints.UpdateNodeLabel | extpoints.UpdateNodeTaint},
+			Hint: p.afterNodeChange,
+		},
+	}, nil
+}
+
+// hint turns a judgement into a hint.
+func hint(worthTrying bool) (extpoints.Hint, error) {
+	if worthTrying {
+		return extpoints.HintQueue, nil
+	}
+	return extpoints.HintSkip, nil
+}
+
+// afterAssignedChange says Queue where a workload of the same namespace that a
+// constraint selects came or went, or where new labels of one made a difference
+// to a constraint.
+func (p *PodTopologySpread) afterAssignedChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+	before, after := c.OldWorkload, c.NewWorkload
+	if before == nil && after == nil {
+		return extpoints.HintQueue, helper.ErrNoWorkload
+	}
+	for _, other := range []*extpoints.WorkloadInfo{before, after} {
+		if other != nil && other.Namespace != w.Namespace {
+			return extpoints.HintSkip, nil
+		}
+	}
+	list := p.constraints(w, model.SpreadRequired)
+	switch {
+	case before == nil:
+		return hint(anySelects(list, after.Labels))
+	case after == nil:
+		return hint(anySelects(list, before.Labels))
+	}
+	leaves := !p.referenceHints && after.Terminating && !before.Terminating
+	return hint(selectedChanged(list, before, after) || leaves && anySelects(list, before.Labels))
+}
+
+// afterTargetChange says Queue where the workload's new labels make a difference
+// to a constraint, and for new tolerations where a constraint asks for them.
+func (p *PodTopologySpread) afterTargetChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+	before, after, err := helper.UpdatedWorkload(c)
+	if err != nil {
+		return extpoints.HintQueue, err
+	}
+	list := p.constraints(w, model.SpreadRequired)
+	if !slices.Equal(before.Tolerations, after.Tolerations) &&
+		slices.ContainsFunc(list, func(c constraint) bool { return c.honorTaints }) {
+		return extpoints.HintQueue, nil
+	}
+	return hint(selectedChanged(list, before, after) || !p.referenceHints && matchedLabelChanged(before, after))
+}
+
+// matchedLabelChanged reports whether a label changed that some MatchLabelKeys
+// name.
+func matchedLabelChanged(before, after *extpoints.WorkloadInfo) bool {
+	return slices.ContainsFunc(after.Spread, func(c model.SpreadConstraint) bool {
+		return slices.ContainsFunc(c.MatchLabelKeys, func(key string) bool {
+			was, had := before.Labels[key]
+			is, has := after.Labels[key]
+			return had != has || was != is
+		})
+	})
+}
+
+// afterNodeChange says Queue for a node that takes part before or after, and
+// whose labels or taints made or may have made a difference.
+func (p *PodTopologySpread) afterNodeChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+	before, after := c.OldNode, c.NewNode
+	if before == nil && after == nil {
+		return extpoints.HintQueue, helper.ErrNoNode
+	}
+	list := p.constraints(w, model.SpreadRequired)
+	had := before != nil && hasAllKeys(before.Labels, list)
+	has := after != nil && hasAllKeys(after.Labels, list)
+	if before == nil || after == nil || had != has {
+		return hint(had || has)
+	}
+	return hint(has && (keysChanged(list, before.Labels, after.Labels) || !slices.Equal(before.Taints, after.Taints) ||
+		!p.referenceHints && asksForLabels(w, list) && !maps.Equal(before.Labels, after.Labels)))
+}
+
+// asksForLabels reports whether the workload's node affinity decides which nodes
+// a constraint counts.
+func asksForLabels(w *model.Workload, list []constraint) bool {
+	return (len(w.NodeSelector) > 0 || w.NodeAffinity != nil && w.NodeAffinity.Required != nil) &&
+		slices.ContainsFunc(list, func(c constraint) bool { return c.honorAffinity })
+}
+
+// anySelects reports whether one of the constraints selects the labels.
+func anySelects(list []constraint, labels map[string]string) bool {
+	return slices.ContainsFunc(list, func(c constraint) bool { return c.selector.Matches(labels) })
+}
+
+// selectedChanged reports whether one of the constraints selects a workload
+// after a change but not before, or the other way round.
+func selectedChanged(list []constraint, before, after *extpoints.WorkloadInfo) bool {
+	return slices.ContainsFunc(list, func(c constraint) bool {
+		return c.selector.Matches(before.Labels) != c.selector.Matches(after.Labels)
+	})
+}
+
+// keysChanged reports whether the label of one of the constraints changed.
+func keysChanged(list []constraint, before, after map[string]string) bool {
+	return slices.ContainsFunc(list, func(c constraint) bool { return before[c.key] != after[c.key] })
+}
