@@ -14,6 +14,7 @@ var WorkloadAdded = extpoints.ClusterEvent{Resource: extpoints.UnscheduledWorklo
 var (
 	forceActivate        = everything(ForceActivate)
 	unschedulableTimeout = everything(UnschedulableTimeout)
+	demandsChanged       = everything(DemandsChanged)
 )
 
 func everything(label string) extpoints.ClusterEvent {
@@ -65,7 +66,14 @@ func EventsForWorkloadUpdate(old, new *model.Workload, kind extpoints.Resource) 
 	return events
 }
 
+// targetEvents are the events of a waiting workload that has changed. Where it
+// asks for something else than before in a way that no event of its own stands
+// for, whatever plugin rejected it may see it differently now. (A Kubernetes pod
+// cannot change so; workloads of other orchestrators can.)
 func targetEvents(old, new *extpoints.WorkloadInfo) []extpoints.ClusterEvent {
+	if !old.SameDemands(new.Workload) {
+		return []extpoints.ClusterEvent{demandsChanged}
+	}
 	return EventsForWorkloadUpdate(old.Workload, new.Workload, extpoints.TargetWorkload)
 }
 

@@ -78,6 +78,7 @@ const (
 	BackoffComplete        = "BackoffComplete"        // Tick
 	UnschedulableTimeout   = "UnschedulableTimeout"   // Tick
 	ForceActivate          = "ForceActivate"          // Activate
+	DemandsChanged         = "DemandsChanged"         // Update, of what the workload asks for
 	PopFromBackoffQ        = "PopFromBackoffQ"        // Pop, when nothing was active
 	Popped                 = "Popped"                 // Pop
 	Discarded              = "Discarded"              // Pop, of one already in flight

@@ -314,6 +314,9 @@ func (t *twin) fail(now time.Time, it *twinItem, rejected, pending []string) {
 
 func (t *twin) update(now time.Time, old, new *extpoints.WorkloadInfo) {
 	events := EventsForWorkloadUpdate(old.Workload, new.Workload, extpoints.TargetWorkload)
+	if !old.SameDemands(new.Workload) {
+		events = []extpoints.ClusterEvent{everything(DemandsChanged)}
+	}
 	change := func(e extpoints.ClusterEvent) extpoints.Change {
 		return extpoints.Change{Event: e, OldWorkload: old, NewWorkload: new}
 	}
