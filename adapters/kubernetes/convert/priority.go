@@ -1,0 +1,80 @@
+package convert
+
+import (
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/berth-project/berth/model"
+)
+
+// PriorityClass is what a priority class gives to its pods.
+type PriorityClass struct {
+	Name  string
+	Value int32
+	// Preemption is empty where the class does not say.
+	Preemption model.PreemptionPolicy
+	// Default: pods that name no class are of this one.
+	Default bool
+}
+
+// PriorityClassOf translates a priority class. The error, a
+// [*model.ValidationError], says what cannot be translated; the rest is there
+// even so.
+func PriorityClassOf(c *schedulingv1.PriorityClass) (PriorityClass, error) {
+	var p problems
+	class := PriorityClass{
+		Name:       c.Name,
+		Value:      c.Value,
+		Preemption: p.preemption(field.NewPath("preemptionPolicy"), c.PreemptionPolicy),
+		Default:    c.GlobalDefault,
+	}
+	return class, p.err("priority class", c.Name)
+}
+
+// Prioritize gives the workload, which [Pod] made of the pod, the priority and
+// the preemption policy that the API server gives to a pod when it is created.
+// It is for pods that have not been there, such as those in a file that
+// somebody asks about; any other has a priority, and is left as it is. (The
+// scheduler itself takes a pod without a priority for one of priority 0.)
+//
+// A policy that the pod has itself stays. Where several classes are the
+// default, the one of the lowest value is; where none is, the priority is 0.
+// That there is no class of the name is an error.
+//
+// Rules: kube-apiserver plugin/pkg/admission/priority/admission.go, 1.37.1.
+func Prioritize(w *model.Workload, p *v1.Pod, classes []PriorityClass) error {
+	if p.Spec.Priority != nil {
+		return nil
+	}
+	class := classOf(p.Spec.PriorityClassName, classes)
+	if class == nil {
+		if p.Spec.PriorityClassName == "" {
+			return nil
+		}
+		return fmt.Errorf("pod %q: spec.priorityClassName: there is no priority class %q", p.Namespace+"/"+p.Name, p.Spec.PriorityClassName)
+	}
+	w.Priority = class.Value
+	if p.Spec.PreemptionPolicy == nil {
+		w.Preemption = class.Preemption
+	}
+	return nil
+}
+
+// classOf finds the class of the name, or the default one where the name is
+// empty; nil where there is none.
+func classOf(name string, classes []PriorityClass) *PriorityClass {
+	var found *PriorityClass
+	for i := range classes {
+		c := &classes[i]
+		switch {
+		case name != "" && c.Name == name:
+			return c
+		case name == "" && c.Default && (found == nil || c.Value < found.Value):
+			found = c
+		}
+	}
+	return found
+}

@@ -1,0 +1,50 @@
+package convert
+
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/berth-project/berth/model"
+)
+
+var tolerationsPath = specPath.Child("tolerations")
+
+// tolerations leaves out those that tolerate nothing.
+//
+// Rules: k8s.io/api core/v1/toleration.go, v0.37.1.
+func (p *problems) tolerations(tolerations []v1.Toleration) []model.Toleration {
+	var list []model.Toleration
+	for i := range tolerations {
+		t := &tolerations[i]
+		m := model.Toleration{Key: t.Key, Operator: model.TolerationOperator(t.Operator), Value: t.Value, Effect: model.TaintEffect(t.Effect)}
+		switch t.Operator {
+		case "", v1.TolerationOpEqual:
+			if t.Key == "" {
+				p.report(tolerationsPath.Index(i).Child("key"), "may only be empty, for every key, where operator is %s", v1.TolerationOpExists)
+				continue
+			}
+		case v1.TolerationOpExists:
+			m.Value = "" // nobody looks at it
+		case v1.TolerationOpLt, v1.TolerationOpGt:
+			// They tolerate nothing while the feature gate
+			// TaintTolerationComparisonOperators is off, which it is in 1.37.
+			continue
+		default:
+			p.report(tolerationsPath.Index(i).Child("operator"), "%q is not an operator of a toleration", t.Operator)
+			continue
+		}
+		if t.Effect != "" && !isTaintEffect(t.Effect) {
+			p.report(tolerationsPath.Index(i).Child("effect"), "%q is not an effect of a taint", t.Effect)
+			continue
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+func isTaintEffect(e v1.TaintEffect) bool {
+	switch e {
+	case v1.TaintEffectNoSchedule, v1.TaintEffectPreferNoSchedule, v1.TaintEffectNoExecute:
+		return true
+	}
+	return false
+}
