@@ -3,7 +3,8 @@
 // steps. Below it are the adapters that there are, each a package or, where it
 // needs heavy dependencies, a module of its own: inproc runs workloads as Go
 // functions and is the one to copy. What they prove of themselves is in package
-// adaptertest.
+// adaptertest. Package extender is a door of another kind: through it servers that
+// were written for kube-scheduler have their say in decisions.
 //
 // # 1. Translate
 //
@@ -26,6 +27,7 @@
 //	it runs already (above all after a start)   Adopt
 //	it has been seen on its node                Confirm
 //	it is on its way out                        Terminate
+//	the same, to make room for another          Displace
 //	it has ended, or is not wanted any more     Finish, Remove
 //	it lost its node and is to be placed again  Requeue
 //

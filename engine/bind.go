@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -59,15 +58,6 @@ func (t *Task) enter(from, to taskStage) bool {
 	return true
 }
 
-// eviction is what an evicting task is about.
-type eviction struct {
-	workload *model.Workload
-	node     string
-	reason   string
-	// by is the workload that room is to be made for, or empty.
-	by string
-}
-
 // Workload is the workload to bind or evict.
 func (t *Task) Workload() *model.Workload {
 	if t.evict != nil {
@@ -84,10 +74,10 @@ func (t *Task) Binding() (model.Binding, bool) {
 	return t.cycle.binding, true
 }
 
-// Run does the work: PreBind, Bind and PostBind of the workload's profile, or
-// the eviction. It may block until ctx ends, and touches nothing of the
-// engine's, so it may run beside every other method. A task runs once; another
-// Run does nothing.
+// Run does the work: PreBind, Bind and PostBind of the workload's profile, an
+// extender's Bind in place of the profile's, or the eviction. It may block until
+// ctx ends, and touches nothing of the engine's, so it may run beside every other
+// method. A task runs once; another Run does nothing.
 func (t *Task) Run(ctx context.Context) {
 	if !t.enter(taskNew, taskRunning) {
 		return
@@ -120,10 +110,10 @@ func (t *Task) runBinding(ctx context.Context) {
 	if t.status = t.prebind(ctx); t.status != nil {
 		return
 	}
-	if t.status = c.fw.Bind(ctx, c.state, c.info, &c.binding); t.status != nil {
+	if t.status, t.failed = c.fw.Bind(ctx, c.state, c.info, &c.binding); t.status != nil {
 		return
 	}
-	t.failed = c.fw.PostBind(ctx, c.state, c.info, &c.binding)
+	t.failed = append(t.failed, c.fw.PostBind(ctx, c.state, c.info, &c.binding)...)
 }
 
 // prebind marks the task as one whose Bind has begun, unless it has been
@@ -142,15 +132,6 @@ func (t *Task) prebind(ctx context.Context) *extpoints.Status {
 // ended is why ctx has ended, nil where it has not.
 func ended(ctx context.Context) *extpoints.Status {
 	return extpoints.AsStatus(context.Cause(ctx))
-}
-
-func (t *Task) runEviction(ctx context.Context) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			t.status = extpoints.AsStatus(fmt.Errorf("the orchestrator panicked: %v", cause))
-		}
-	}()
-	t.status = extpoints.AsStatus(t.orchestrator.Evict(ctx, t.evict.workload, t.evict.reason))
 }
 
 // Settle gives the task an outcome without running it, for simulations; nil is
@@ -267,13 +248,11 @@ func (r *Raw) finishBinding(now time.Time, t *Task) {
 		r.commit(now, tx)
 	}
 	r.listener.Bound(PlacedEvent{At: now, Workload: c.info.Workload, Binding: c.binding})
+	r.evictBound(now, t) // where it was bound all the same
 	if err == nil {
 		r.arrived(now, r.store.Workload(id).Info)
 	}
 	r.activateAsked(c)
-	if t.evicted != nil {
-		r.evict(now, id, t.evicted.reason, t.evicted.by) // it was bound all the same
-	}
 }
 
 // abandoned gives back what was reserved for a binding that nobody waits for,
@@ -303,9 +282,7 @@ func (r *Raw) failBinding(t *Task, st *extpoints.Status) {
 	row := r.store.Workload(id)
 	if row != nil && row.Phase != model.Assumed && place(row) == c.binding.Node {
 		r.queue.Done(id) // it is there although Bind reported a failure, and needs what was reserved
-		if t.evicted != nil {
-			r.evict(c.now, id, t.evicted.reason, t.evicted.by)
-		}
+		r.evictBound(c.now, t)
 		return
 	}
 	r.unreserve(c)
@@ -318,6 +295,9 @@ func (r *Raw) failBinding(t *Task, st *extpoints.Status) {
 		tx.Abort()
 	} else {
 		r.commit(c.now, tx)
+	}
+	if t.evicted != nil {
+		r.calledOff(id)
 	}
 	freed := freedBy(row.Info)
 	c.refuse(st)
@@ -359,88 +339,4 @@ func (r *Raw) enqueue(now time.Time, w *extpoints.WorkloadInfo) {
 	if r.tasks[w.ID] == nil {
 		r.queue.Add(now, w)
 	}
-}
-
-// Evict asks the orchestrator, through a task, to make a workload leave its
-// node. It is an error if the workload is on none. A workload whose eviction is
-// under way is not asked twice.
-func (r *Raw) Evict(now time.Time, id, reason string) error {
-	row := r.store.Workload(id)
-	if row == nil {
-		return fmt.Errorf("evict workload %q: %w", id, ErrNotFound)
-	}
-	if place(row) == "" {
-		return fmt.Errorf("evict workload %q: it is on no node", id)
-	}
-	r.recorder.evict(now, id, reason)
-	defer r.settle(now)
-	r.evict(now, id, reason, "")
-	return nil
-}
-
-// evict makes the task. A workload that is not bound yet needs no
-// orchestrator: its binding is called off, and it waits again.
-func (r *Raw) evict(now time.Time, id, reason, by string) {
-	row := r.store.Workload(id)
-	if row == nil || place(row) == "" || row.Phase == model.Terminating || r.evicting[id] != nil {
-		return
-	}
-	t := r.tasks[id]
-	if row.Phase != model.Assumed || t != nil && t.isAbandoned() {
-		t = nil // it is there, whatever becomes of the binding
-	}
-	if t != nil && t.evicted != nil {
-		return
-	}
-	r.listener.Evicting(EvictingEvent{At: now, Workload: row.Info.Workload, Node: row.Node, Reason: reason})
-	if t != nil && r.waiting.get(id) != nil {
-		r.rejectWaiting(now, id, extpoints.AsStatus(fmt.Errorf("evicted while waiting on permit: %s", reason)))
-		return
-	}
-	if t != nil {
-		t.evicted = &eviction{reason: reason, by: by}
-		t.stop(fmt.Errorf("evicted while being bound: %s", reason))
-		return
-	}
-	t = r.newTask()
-	t.evict = &eviction{workload: row.Info.Workload, node: row.Node, reason: reason, by: by}
-	r.evicting[id] = t
-	r.leaving = append(r.leaving, t)
-}
-
-// finishEviction records that a workload is on its way out.
-func (r *Raw) finishEviction(now time.Time, t *Task) {
-	id := t.evict.workload.ID
-	if r.evicting[id] != t {
-		return // it left that node, by itself or because of this, and may be on another by now
-	}
-	delete(r.evicting, id)
-	if t.status != nil {
-		r.listener.Failed(FailedEvent{At: now, Workload: id, Err: fmt.Errorf("evict workload %q from node %q: %w", id, t.evict.node, t.status.AsError())})
-		if t.evict.by != "" {
-			r.activate(now, []string{t.evict.by}) // it need not wait for what will not happen
-		}
-		return
-	}
-	row := r.store.Workload(id)
-	if row == nil || row.Node != t.evict.node || !row.Phase.CanMoveTo(model.Terminating) || row.Phase == model.Pending {
-		return // gone already
-	}
-	tx := r.store.Begin()
-	if err := tx.Terminate(id); err != nil {
-		tx.Abort()
-		return
-	}
-	r.commit(now, tx)
-}
-
-// makingRoom reports whether evictions to make room for the workload have not
-// been accepted yet.
-func (r *Raw) makingRoom(id string) bool {
-	for _, t := range r.evicting {
-		if t.evict.by == id {
-			return true
-		}
-	}
-	return false
 }

@@ -31,7 +31,7 @@ func TestABranchPlansWithoutTouchingTheEngine(t *testing.T) {
 		if d.Placed() {
 			placed = append(placed, d.Binding.Node)
 		} else {
-			require.Equal(t, "0/1 nodes are available: 1 Insufficient cpu.", d.Message)
+			require.Equal(t, "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.", d.Message)
 			require.Equal(t, []string{plugins.NodeResourcesFit}, d.Plugins)
 		}
 	}

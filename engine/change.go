@@ -28,6 +28,10 @@ type Change struct {
 	// Terminate says that the workload of the ID is on its way out; it keeps
 	// its room until it is finished or removed.
 	Terminate string `json:",omitempty"`
+	// Displace is Terminate, or comes after it, and says besides that the
+	// workload has to make room for another. What the engine evicts for that
+	// it knows by itself.
+	Displace string `json:",omitempty"`
 	// Finish says that the workload has ended; its room is free.
 	Finish string `json:",omitempty"`
 	// Requeue says that the workload has lost its node and must be placed
@@ -77,6 +81,7 @@ func (ch *Change) each(f func(verb, object string)) {
 		f("confirm", ch.Confirm.Workload)
 	}
 	named("terminate", ch.Terminate)
+	named("displace", ch.Displace)
 	named("finish", ch.Finish)
 	named("requeue", ch.Requeue)
 	named("remove", ch.Remove)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/berth-project/berth/engine/internal/framework"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/queue"
 )
@@ -19,7 +20,10 @@ type TieBreak uint8
 const (
 	// TieBreakHeap takes the node that kube-scheduler 1.35 to 1.37 takes when
 	// no extender scored: the first of the highest in pre-order of the
-	// implicit binary heap over the feasible nodes.
+	// implicit binary heap over the feasible nodes. Where extenders scored some
+	// of the highest, kube-scheduler takes one of those at random
+	// (schedule_one.go prioritizeNodes, 1.37.1), and this takes the first of
+	// those in pre-order.
 	TieBreakHeap TieBreak = iota
 	// TieBreakLowestIndex takes the first in the order of nodes.
 	TieBreakLowestIndex
@@ -45,6 +49,10 @@ type Config struct {
 	Registry extpoints.Registry
 	// Orchestrator makes decisions come true. Required.
 	Orchestrator extpoints.Orchestrator
+	// Extenders are those outside who have a say in decisions. They are asked
+	// in this order, those that are not ignorable first. While one is asked for
+	// a decision the engine does nothing else, and Apply waits. Default: none.
+	Extenders []extpoints.Extender
 
 	// PercentageOfNodesToScore is the share of nodes, in percent, that must be
 	// found feasible before the search ends; at least 100 nodes. A profile may
@@ -141,6 +149,9 @@ func (c *Config) Validate() error {
 	}
 	if c.MaxBindings < 0 {
 		problem("MaxBindings: %d is negative", c.MaxBindings)
+	}
+	for _, err := range framework.CheckExtenders(c.Extenders) {
+		problem("%w", err)
 	}
 	return errors.Join(problems...)
 }

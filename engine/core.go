@@ -24,6 +24,9 @@ type core struct {
 	start int
 	// decisions counts the cycles; with cfg.Seed it seeds each.
 	decisions uint64
+	// answers are those of extenders, in the engine's own decisions; nil on a
+	// branch.
+	answers *answers
 
 	scratch scratch
 }

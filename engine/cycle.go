@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/framework"
@@ -30,15 +29,18 @@ type cycle struct {
 	keepRaw bool // keep raw scores
 
 	pre               framework.PreFiltered
-	nominatedRejected bool
+	nominatedRejected bool // by the filters
+	early             int  // how many rejections are from trying the nominated node
 	feasible          []*extpoints.NodeInfo
 	evaluated         int
 	diagnosis         *Diagnosis
 	scores            *framework.Scores
 	ties              int
 	nominating        *extpoints.NominatingInfo
-	activated         int // how many of the state's activations are carried out
+	activated         int      // how many of the state's activations are carried out
+	denied            []string // who is to lose its nomination
 	binding           model.Binding
+	extension
 }
 
 // Diagnosis says why a workload fits nowhere: node by node, and in one line.
@@ -54,7 +56,7 @@ func (c *core) newCycle(now time.Time, info *extpoints.WorkloadInfo) *cycle {
 	return &cycle{
 		core: c, now: now, info: info, view: view, start: c.start,
 		fw:      c.framework(info.Workload),
-		state:   extpoints.NewCycleState(context.Background(), view, now, mix(c.cfg.Seed^mix(c.decisions))),
+		state:   extpoints.NewCycleState(c.context(), view, now, mix(c.cfg.Seed^mix(c.decisions))),
 		binding: model.Binding{Workload: info.ID},
 	}
 }
@@ -96,9 +98,7 @@ func (r *Raw) postFilter(c *cycle, st *extpoints.Status) *extpoints.Status {
 	if result != nil {
 		c.nominating = result.NominatingInfo
 	}
-	for _, e := range c.state.Evictions() {
-		r.evict(c.now, e.ID, e.Reason, c.info.ID)
-	}
+	r.planRoom(c)
 	return st
 }
 

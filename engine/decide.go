@@ -57,7 +57,8 @@ func (c *cycle) decide() *extpoints.Status {
 	return nil
 }
 
-// filter finds the feasible nodes.
+// filter finds the feasible nodes: those that the filters leave, and of those
+// the ones that the extenders leave.
 func (c *cycle) filter(nodes extpoints.Nodes) *extpoints.Status {
 	c.pre = c.fw.PreFilter(c.state, c.info)
 	if st := c.pre.Status; st != nil {
@@ -67,14 +68,21 @@ func (c *cycle) filter(nodes extpoints.Nodes) *extpoints.Status {
 		c.evaluated = 0
 		return nil // no node is feasible; diagnose says why
 	}
-	if found, st := c.filterNominated(nodes); st != nil || found {
+	if c.filterNominated(nodes) {
+		return nil
+	}
+	size, at := nodes.Len(), nodes.At
+	if c.pre.Nodes != nil {
+		subset := c.named(nodes)
+		size, at = len(subset), func(i int) *extpoints.NodeInfo { return subset[i] }
+	}
+	if st := c.search(nodes.Len(), size, at); st != nil {
 		return st
 	}
-	if c.pre.Nodes == nil {
-		return c.search(nodes.Len(), nodes.Len(), nodes.At)
-	}
-	subset := c.named(nodes)
-	return c.search(nodes.Len(), len(subset), func(i int) *extpoints.NodeInfo { return subset[i] })
+	found := len(c.feasible)
+	st := c.extend(nodes)
+	c.outvoted = len(c.feasible) != found
+	return st
 }
 
 // named lists the nodes that PreFilter left, by name. (kube-scheduler visits
@@ -90,33 +98,37 @@ func (c *cycle) named(nodes extpoints.Nodes) []*extpoints.NodeInfo {
 	return subset
 }
 
-// filterNominated tries the node that the workload is nominated to. If it is
-// feasible no other is looked at; if not, its rejection is kept and the search
-// goes on, also after an error.
-func (c *cycle) filterNominated(nodes extpoints.Nodes) (bool, *extpoints.Status) {
+// filterNominated tries the node that the workload is nominated to, and asks the
+// extenders about it. If it is feasible no other is looked at; if not, its
+// rejection is kept and the search goes on, also after an error.
+func (c *cycle) filterNominated(nodes extpoints.Nodes) bool {
 	if c.info.Nominated == "" {
-		return false, nil
+		return false
 	}
 	node := nodes.Get(c.info.Nominated)
 	if node == nil {
-		return false, nil
+		return false
 	}
 	v := c.fw.FilterWithNominated(c.state, c.info, node)
+	st := v.Status
 	switch {
-	case v.Status == nil:
+	case st == nil:
 		c.evaluated++
 		c.accept(node, 0)
-		return true, nil
-	case v.Status.IsRejected():
+		if st = c.extend(nodes); st == nil && len(c.feasible) > 0 {
+			return true
+		}
+		c.keep(nil, false)
+	case st.IsRejected():
 		c.evaluated++
 		c.nominatedRejected = true
 		c.reject(node, v)
-	default:
-		c.raise(func(l *Listener) {
-			l.Failed(FailedEvent{At: c.now, Workload: c.info.ID, Err: fmt.Errorf("filtering the nominated node %q: %w", node.Node.Name, v.Status.AsError())})
-		})
 	}
-	return false, nil
+	c.early = len(c.core.scratch.rejected)
+	if st.Code() == extpoints.Error {
+		c.failed(fmt.Errorf("filtering the nominated node %q: %w", node.Node.Name, st.AsError()))
+	}
+	return false
 }
 
 // search looks at the n nodes from the start index on, around once, until it
@@ -173,14 +185,21 @@ scan:
 }
 
 // advance moves the start index behind the nodes that were looked at. A
-// nominated node that was looked at twice counts once.
+// nominated node that was ruled out twice counts once; one that was ruled out,
+// by an extender, and then found feasible counts twice, as in the reference.
 func (c *cycle) advance(total int) {
 	s := &c.core.scratch
 	processed := len(c.feasible) + len(s.rejected)
-	if c.nominatedRejected && slices.ContainsFunc(s.rejected[1:], func(r rejection) bool { return r.node == s.rejected[0].node }) {
-		processed--
-	}
 	c.evaluated = processed
+	for _, early := range s.rejected[:c.early] {
+		switch {
+		case slices.ContainsFunc(s.rejected[c.early:], func(r rejection) bool { return r.node == early.node }):
+			processed--
+			c.evaluated--
+		case slices.Contains(c.feasible, early.node):
+			c.evaluated--
+		}
+	}
 	c.core.start = (c.core.start + processed) % total
 }
 
@@ -208,7 +227,7 @@ func (c *cycle) wanted(n int) int {
 	if c.all {
 		return n
 	}
-	if !c.fw.HasScore() {
+	if !c.fw.HasScore() && !c.fw.ExtendersFilter() && !c.fw.ExtendersPrioritize() {
 		return 1
 	}
 	if n < minFeasibleNodes {
@@ -228,6 +247,9 @@ func (c *cycle) wanted(n int) int {
 func (c *cycle) diagnose(nodes extpoints.Nodes) {
 	d := framework.NewDiagnosis(nodes, nodes.Len())
 	d.BlamePlugins(c.pre.Narrowing...)
+	if c.outvoted {
+		d.BlamePlugins(extpoints.ExtenderPlugin)
+	}
 	c.diagnosis = d
 	if st := c.pre.Status; st != nil {
 		d.RejectAbsent(st)
@@ -245,11 +267,16 @@ func (c *cycle) diagnose(nodes extpoints.Nodes) {
 	}
 	// Nodes of one plugin mostly share one status: name each only once.
 	named := map[framework.Verdict]*extpoints.Status{}
+	var last framework.Verdict
+	var st *extpoints.Status
 	for _, r := range c.core.scratch.rejected {
-		st, ok := named[r.verdict]
-		if !ok {
-			st = r.verdict.Named()
-			named[r.verdict] = st
+		if r.verdict != last {
+			var ok bool
+			if st, ok = named[r.verdict]; !ok {
+				st = r.verdict.Named()
+				named[r.verdict] = st
+			}
+			last = r.verdict
 		}
 		d.Reject(r.node, st)
 	}
@@ -265,6 +292,7 @@ func (c *cycle) score() *extpoints.Status {
 	if st != nil {
 		return st
 	}
+	c.prioritize(scores.Totals)
 	c.scores = scores
 	c.raise(func(l *Listener) {
 		l.Scored(ScoredEvent{At: c.now, Workload: c.info.Workload, Nodes: len(c.feasible), Best: slices.Max(scores.Totals)})
@@ -276,7 +304,7 @@ func (c *cycle) score() *extpoints.Status {
 func (c *cycle) choose() {
 	best, ties := 0, 1
 	if c.scores != nil {
-		best, ties = c.core.cfg.TieBreak.pick(c.scores.Totals, c.core.scratch.positions, c.state.Seed())
+		best, ties = c.pick(c.scores.Totals)
 	}
 	c.ties = ties
 	c.binding.Node = c.feasible[best].Node.Name
@@ -287,14 +315,15 @@ func (c *cycle) choose() {
 
 // pick returns the index of the winner among the totals, and how many share
 // the highest.
-func (t TieBreak) pick(totals []int64, positions []int32, seed uint64) (winner, ties int) {
+func (c *cycle) pick(totals []int64) (winner, ties int) {
 	highest := slices.Max(totals)
+	positions := c.core.scratch.positions
 	for _, total := range totals {
 		if total == highest {
 			ties++
 		}
 	}
-	switch t {
+	switch c.core.cfg.TieBreak {
 	case TieBreakLowestIndex:
 		winner = -1
 		for i, total := range totals {
@@ -303,7 +332,7 @@ func (t TieBreak) pick(totals []int64, positions []int32, seed uint64) (winner, 
 			}
 		}
 	case TieBreakRandom:
-		nth := int(mix(seed) % uint64(ties))
+		nth := int(mix(c.state.Seed()) % uint64(ties))
 		for i, total := range totals {
 			if total == highest {
 				if nth == 0 {
@@ -313,26 +342,30 @@ func (t TieBreak) pick(totals []int64, positions []int32, seed uint64) (winner, 
 			}
 		}
 	default:
-		winner = firstInHeap(totals, highest, 0)
+		winner = firstInHeap(totals, highest, c.scored, 0)
+		if winner < 0 { // extenders scored some nodes, but none of these
+			winner = firstInHeap(totals, highest, nil, 0)
+		}
 	}
 	return winner, ties
 }
 
 // firstInHeap returns the first index in pre-order of the implicit binary heap
-// whose total is the highest; -1 where the subtree has none. That is the node
-// which kube-scheduler's heap of scored nodes gives up first (backend: framework
-// NewSortedScoredNodes and container/heap, 1.37.1).
-func firstInHeap(totals []int64, highest int64, root int) int {
+// whose total is the highest, and which is among, where that is not nil; -1
+// where the subtree has none. That is the node which kube-scheduler's heap of
+// scored nodes gives up first (backend: framework NewSortedScoredNodes and
+// container/heap, 1.37.1).
+func firstInHeap(totals []int64, highest int64, among []bool, root int) int {
 	if root >= len(totals) {
 		return -1
 	}
-	if totals[root] == highest {
+	if totals[root] == highest && (among == nil || among[root]) {
 		return root
 	}
-	if i := firstInHeap(totals, highest, 2*root+1); i >= 0 {
+	if i := firstInHeap(totals, highest, among, 2*root+1); i >= 0 {
 		return i
 	}
-	return firstInHeap(totals, highest, 2*root+2)
+	return firstInHeap(totals, highest, among, 2*root+2)
 }
 
 // mix spreads the bits of x (the finaliser of SplitMix64), so that seeds that

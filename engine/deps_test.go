@@ -47,6 +47,7 @@ var floors = []struct {
 	{pkg: "engine/bench", reason: "benchmarks only"},
 	{pkg: "adapters", reason: "a page of documentation"},
 	{pkg: "adapters/inproc", may: []string{"model", "extpoints", "engine"}},
+	{pkg: "adapters/extender", may: []string{"model", "extpoints"}, reason: "an extender is asked by the engine and need not know it"},
 	{pkg: "adapters/adaptertest", may: []string{"model", "model/modeltest", "extpoints", "queue", "plugins", "engine"}, reason: "a kit, used by tests only"},
 }
 

@@ -16,8 +16,8 @@
 //
 // The engine calls Orchestrator.Bind when it has decided. The orchestrator
 // tells what became of it with more changes: Confirm when the workload has been
-// seen on its node, Terminate when it is on its way out, Finish when it has
-// ended, Requeue when it lost its node, Remove when it can be forgotten. Only
+// seen on its node, Terminate when it is on its way out (Displace where that is
+// to make room for another), Finish when it has ended, Requeue when it lost its node, Remove when it can be forgotten. Only
 // Remove is needed by an orchestrator that has nothing more to say.
 //
 // [Engine.View] reads the record and waits for changes of it, [Engine.Explain]
@@ -37,14 +37,15 @@
 // enqueued, popped, filtered, scored, selected, reserved, waiting, permitted,
 // bound, confirmed; or rejected, and then enqueued again. cycle.go has the
 // stages in order, decide.go the search for a node, bind.go what is done
-// outside, failure.go what happens when it does not work out, ingest.go what
-// happens when the world changes.
+// outside, failure.go what happens when it does not work out, preempt.go and
+// evict.go how room is made, ingest.go what happens when the world changes.
 //
 // # Goroutines
 //
 // [Engine.Run] is the scheduling loop. It starts one goroutine for each task
 // (binding or eviction) under way, at most Config.MaxBindings, and joins them
 // before it returns. With Config.Workers above one a decision is shared by that
-// many goroutines, which end before the decision is made; neighbouring PreBind
-// plugins that allow it run side by side. There are no others.
+// many goroutines, which end before the decision is made; extenders that
+// prioritize are asked side by side, and neighbouring PreBind plugins that allow
+// it run so. There are no others.
 package engine

@@ -85,7 +85,7 @@ func ExampleRaw() {
 	fmt.Println(err)
 	// Output:
 	// small starts on node-1
-	// large: 0/1 nodes are available: 1 Insufficient cpu.
+	// large: 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.
 	// <nil>
 }
 
@@ -118,7 +118,7 @@ func ExampleBranch() {
 	then, err := plan.Schedule(now, "large")
 	fmt.Println(then.Binding.Node, err)
 	// Output:
-	// 0/1 nodes are available: 1 Insufficient cpu. <nil>
+	// 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. <nil>
 	// <nil>
 	// bigger <nil>
 }

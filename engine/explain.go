@@ -35,7 +35,8 @@ type Explanation struct {
 	// scheduler, empty where that cannot be told.
 	Signature string
 
-	// Filters and Scores name the plugins, in order, with their weights.
+	// Filters and Scores name the plugins, in order, with their weights. After
+	// the Score plugins come the extenders that prioritize.
 	Filters []string
 	Scores  []PluginWeight
 	// Nodes are the nodes in visiting order. For a workload that waits these
@@ -47,7 +48,7 @@ type Explanation struct {
 	TieBreak TieBreak
 }
 
-// PluginWeight is a Score plugin and its weight.
+// PluginWeight is a Score plugin, or an extender, and its weight.
 type PluginWeight struct {
 	Plugin string
 	Weight int64
@@ -69,18 +70,20 @@ type NodeExplanation struct {
 	Total  int64
 }
 
-// Verdict is one plugin's rejection of a node.
+// Verdict is one plugin's rejection of a node; [extpoints.ExtenderPlugin] stands
+// for the extenders.
 type Verdict struct {
 	Plugin  string
 	Code    extpoints.Code
 	Reasons []string
 }
 
-// PluginScore is what one plugin gave one node.
+// PluginScore is what one plugin, or extender, gave one node.
 type PluginScore struct {
-	// Skipped: the plugin had nothing to say about the workload.
+	// Skipped: the plugin had nothing to say about the workload; the extender
+	// was not interested, or failed.
 	Skipped    bool
-	Raw        int64 // as the plugin gave it
+	Raw        int64 // as the plugin gave it; an extender's points
 	Normalized int64 // in [0, 100]
 	Weighted   int64 // its part of the total
 }
@@ -95,7 +98,8 @@ type ExplainOptions struct {
 // Explain says why a workload is where it is. For one that waits it tries the
 // workload on every node as things are now; for one that has a node it makes
 // the remembered decision again, which is possible for the most recent ones
-// (Config.Decisions), else the error is ErrNoRecord.
+// (Config.Decisions), else the error is ErrNoRecord. Extenders are asked again,
+// as things are with them now.
 func (r *Raw) Explain(now time.Time, id string, o ExplainOptions) (*Explanation, error) {
 	explain, err := r.explainer(now, id, o)
 	if err != nil {
@@ -137,6 +141,11 @@ func (e *Explanation) fill(cfg *Config, d *decision, o ExplainOptions) error {
 	e.Filters = d.fw.FilterNames()
 	for i, name := range d.fw.ScoreNames() {
 		e.Scores = append(e.Scores, PluginWeight{name, d.fw.ScoreWeights()[i]})
+	}
+	for _, x := range d.fw.Extenders() {
+		if x.Prioritize != nil {
+			e.Scores = append(e.Scores, PluginWeight{x.Name, x.Weight})
+		}
 	}
 	if e.Phase == model.Pending {
 		e.Node = d.next(cfg)
@@ -187,6 +196,11 @@ func (e *Explanation) fillNodes(c *cycle, o ExplainOptions) {
 		st := rej.verdict.Named()
 		byName[rej.node.Node.Name] = NodeExplanation{Node: rej.node.Node.Name, Verdicts: []Verdict{verdict(st)}}
 	}
+	for name, extender := range c.silent {
+		if _, has := byName[name]; !has {
+			byName[name] = NodeExplanation{Node: name, Verdicts: []Verdict{silentVerdict(extender)}}
+		}
+	}
 	for i, node := range c.feasible {
 		byName[node.Node.Name] = e.feasible(c, i, node)
 	}
@@ -202,7 +216,8 @@ func (e *Explanation) fillNodes(c *cycle, o ExplainOptions) {
 			n = c.unseen(info.Node.Name)
 		}
 		if o.AllFilters && !n.Feasible && !n.Unseen && c.pre.Status == nil {
-			n.Verdicts = append(e.everyVerdict(c, info), preFilterVerdict(c, looked)...)
+			outside := slices.DeleteFunc(n.Verdicts, func(v Verdict) bool { return v.Plugin != extpoints.ExtenderPlugin })
+			n.Verdicts = slices.Concat(e.everyVerdict(c, info), preFilterVerdict(c, looked), outside)
 		}
 		e.Nodes = append(e.Nodes, n)
 	}
@@ -233,6 +248,16 @@ func preFilterVerdict(c *cycle, looked bool) []Verdict {
 	return []Verdict{verdict(c.absent())}
 }
 
+// silentVerdict is the verdict of an extender that left a node out without a
+// reason. The diagnosis has none either: like kube-scheduler's it treats the node
+// as one that nobody looked at.
+func silentVerdict(extender string) Verdict {
+	return Verdict{
+		Plugin: extpoints.ExtenderPlugin, Code: extpoints.UnschedulableAndUnresolvable,
+		Reasons: []string{fmt.Sprintf("extender %q left it out without a reason", extender)},
+	}
+}
+
 // everyVerdict asks all filters about the node.
 func (e *Explanation) everyVerdict(c *cycle, node *extpoints.NodeInfo) []Verdict {
 	var list []Verdict
@@ -255,13 +280,16 @@ func (e *Explanation) feasible(c *cycle, i int, node *extpoints.NodeInfo) NodeEx
 		return n
 	}
 	n.Total = c.scores.Totals[i]
-	for p, w := range e.Scores {
+	for p, w := range e.Scores[:len(c.scores.Raw)] {
 		s := PluginScore{Skipped: c.fw.Skipped(c.state, p)}
 		if !s.Skipped {
 			s.Raw, s.Normalized = c.scores.Raw[p][i], c.scores.Normalized[p][i]
 			s.Weighted = s.Normalized * w.Weight
 		}
 		n.Scores = append(n.Scores, s)
+	}
+	for p := range c.points {
+		n.Scores = append(n.Scores, c.points[p].score(node.Node.Name))
 	}
 	return n
 }

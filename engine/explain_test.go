@@ -37,7 +37,7 @@ func TestExplainAPendingWorkload(t *testing.T) {
 	require.Equal(t, model.Pending, e.Phase)
 	require.Empty(t, e.Node)
 	require.Equal(t, "0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable.", e.Message)
-	require.Equal(t, e.Message, e.Last.Message)
+	require.Equal(t, e.Message+" preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.", e.Last.Message)
 	require.Equal(t, []string{plugins.NodeResourcesFit, plugins.NodeUnschedulable, plugins.TaintToleration}, e.Last.Plugins)
 	require.Equal(t, queue.Unschedulable, e.Waiting.Place)
 	require.Equal(t, "[full NodeResourcesFit][tainted TaintToleration][cordoned NodeUnschedulable]", verdicts(e))

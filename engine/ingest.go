@@ -67,6 +67,8 @@ func (c *core) writeOne(tx *store.Txn, now time.Time, ch *Change) error {
 		err = tx.Confirm(ch.Confirm.Workload, ch.Confirm.Node, ch.Confirm.Devices, since(tx, ch.Confirm, now))
 	case ch.Terminate != "":
 		err = tx.Terminate(ch.Terminate)
+	case ch.Displace != "":
+		err = tx.Displace(ch.Displace)
 	case ch.Finish != "":
 		err = tx.Finish(ch.Finish)
 	case ch.Requeue != "":
@@ -194,6 +196,7 @@ func (r *Raw) react(now time.Time, ch *store.Change) {
 	case store.NodeKind:
 		r.reactNode(now, ch.OldNode, ch.NewNode)
 	case store.WorkloadKind:
+		r.followRoom(ch.OldWorkload, ch.NewWorkload)
 		r.reactWorkload(now, ch.OldWorkload, ch.NewWorkload)
 	case store.GroupKind:
 		change := extpoints.Change{Event: event(extpoints.GroupResource, ch.OldGroup != nil, ch.NewGroup != nil)}
@@ -207,7 +210,14 @@ func (r *Raw) react(now time.Time, ch *store.Change) {
 	case store.BudgetKind:
 		r.queue.Move(now, &extpoints.Change{Event: event(extpoints.BudgetResource, ch.OldBudget != nil, ch.NewBudget != nil)}, nil)
 	case store.NamespaceKind:
-		r.queue.Move(now, &extpoints.Change{Event: event(extpoints.NamespaceResource, ch.OldNamespace != nil, ch.NewNamespace != nil)}, nil)
+		change := extpoints.Change{Event: event(extpoints.NamespaceResource, ch.OldNamespace != nil, ch.NewNamespace != nil)}
+		if ch.OldNamespace != nil {
+			change.OldNamespace = ch.OldNamespace.Namespace
+		}
+		if ch.NewNamespace != nil {
+			change.NewNamespace = ch.NewNamespace.Namespace
+		}
+		r.queue.Move(now, &change, nil)
 	}
 }
 
@@ -307,7 +317,7 @@ func (r *Raw) confirmed(now time.Time, before, after *store.Workload) {
 		r.interrupt(now, id, ErrRemoved) // it went elsewhere
 	}
 	if before != nil && place(before) != after.Node {
-		delete(r.evicting, id) // it has left the node that it was to leave
+		r.left(id)
 		if nomination(before) != after.Node {
 			r.freed(now, before) // what it had there
 		}
@@ -345,7 +355,7 @@ func (r *Raw) updated(now time.Time, before, after *store.Workload) {
 
 // requeued follows a workload that lost its node and waits again.
 func (r *Raw) requeued(now time.Time, before, after *store.Workload) {
-	delete(r.evicting, before.Info.ID)
+	r.left(before.Info.ID)
 	r.interrupt(now, before.Info.ID, ErrRemoved)
 	r.freed(now, before)
 	r.enqueue(now, after.Info)
@@ -355,7 +365,7 @@ func (r *Raw) requeued(now time.Time, before, after *store.Workload) {
 func (r *Raw) removed(now time.Time, before, after *store.Workload) {
 	id := before.Info.ID
 	delete(r.lastWhy, id)
-	delete(r.evicting, id)
+	r.left(id)
 	if before.Phase != model.Finished {
 		r.queue.Delete(id)
 		r.interrupt(now, id, ErrRemoved)

@@ -120,6 +120,8 @@ type EvictingEvent struct {
 	Workload *model.Workload
 	Node     string
 	Reason   string
+	// By is the ID of the workload that room is made for, or empty.
+	By string
 }
 
 // RemovedEvent: a workload has gone.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/framework"
@@ -33,6 +34,7 @@ type Raw struct {
 	leaving  []*Task          // evictions that nobody has taken yet
 	made     uint64           // how many tasks were made
 	evicting map[string]*Task // evictions that are not finished, by workload
+	room     preemptions
 	lastWhy  map[string]Reason
 	memory   decisionMemory
 }
@@ -49,6 +51,7 @@ func NewRaw(cfg Config) (*Raw, error) {
 		recorder: cfg.Recorder,
 		tasks:    map[string]*Task{},
 		evicting: map[string]*Task{},
+		room:     preemptions{byWorkload: map[string]*preemption{}, byVictim: map[string][]*preemption{}},
 		lastWhy:  map[string]Reason{},
 		memory:   decisionMemory{limit: cfg.Decisions},
 	}
@@ -59,11 +62,15 @@ func NewRaw(cfg Config) (*Raw, error) {
 		Waiting:      &r.waiting,
 		Activate:     func(ids ...string) { r.commands.add(command{Activate: ids}) },
 		UnderWay:     r.makingRoom,
+		Extenders:    framework.NewExtenders(cfg.Extenders),
 	}
+	env.Preempters = preempters(env.Extenders)
 	var err error
 	if r.core, err = newCore(&cfg, env); err != nil {
 		return nil, err
 	}
+	r.answers = &answers{}
+	r.answers.under(context.Background())
 	if r.queue, err = queue.New(r.queueConfig()); err != nil {
 		return nil, err
 	}
@@ -103,17 +110,20 @@ func (r *Raw) queueConfig() queue.Config {
 
 // Schedule takes the next workload out of the queue and runs its scheduling
 // cycle. It reports whether there was one. A workload that got a node has a
-// task afterwards, at once or when it has been permitted; see NextTask.
+// task afterwards, at once or when it has been permitted; see NextTask. While
+// evictions are under way that a plugin wants to await (see
+// [extpoints.CycleState.AwaitEvictions]) there is none.
 func (r *Raw) Schedule(now time.Time) bool {
+	if r.room.holding > 0 {
+		return false
+	}
 	defer r.settle(now)
-	for first := true; ; first = false {
-		item, ok := r.queue.Pop(now)
-		if !ok {
-			return false
-		}
-		if first {
-			r.recorder.schedule(now)
-		}
+	item, ok := r.queue.Pop(now)
+	if ok {
+		// Afterwards, because what extenders answer is part of the input.
+		defer func() { r.recorder.schedule(now, r.answers.take()) }()
+	}
+	for ; ok; item, ok = r.queue.Pop(now) {
 		row := r.store.Workload(item.ID())
 		if row == nil || row.Phase != model.Pending {
 			r.queue.Done(item.ID()) // gone, or placed by somebody else
@@ -122,6 +132,7 @@ func (r *Raw) Schedule(now time.Time) bool {
 		r.attempt(now, item, row)
 		return true
 	}
+	return false
 }
 
 // attempt runs one scheduling cycle to its end.
@@ -131,6 +142,7 @@ func (r *Raw) attempt(now time.Time, item *queue.Item, row *store.Workload) {
 	c.item, c.tell, c.created = item, &r.listener, row.CreateIndex
 	if st := r.run(c); !st.IsSuccess() {
 		r.fail(c, st)
+		r.makeRoom(c)
 		return
 	}
 	r.memory.remember(c)
@@ -191,18 +203,24 @@ func (r *Raw) Settle(now time.Time) {
 	r.settle(now)
 }
 
-// settle carries out the commands that have come in. What plugins ask for
-// meanwhile waits for the next call, so that a plugin that always asks again
-// cannot hold the engine up.
+// settle goes on with what the input has set in motion, and carries out the
+// commands that have come in. What plugins ask for meanwhile waits for the next
+// call, so that a plugin that always asks again cannot hold the engine up.
 func (r *Raw) settle(now time.Time) {
+	r.proceed(now)
 	list := r.commands.take()
 	if len(list) == 0 {
 		return
 	}
 	r.recorder.commands(now, list)
+	r.obeyAll(now, list)
+}
+
+func (r *Raw) obeyAll(now time.Time, list []command) {
 	for _, cmd := range list {
 		r.obey(now, cmd)
 	}
+	r.proceed(now)
 }
 
 // CallOff ends what has a node but is not being bound yet: workloads that wait
@@ -227,6 +245,7 @@ func (r *Raw) callOff(now time.Time, cause error, next func() *Task) {
 		tasks = append(tasks, t.number)
 		t.Settle(cause)
 		r.finish(now, t)
+		r.proceed(now)
 	}
 	r.recorder.callOff(now, cause, tasks)
 }

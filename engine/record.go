@@ -14,8 +14,10 @@ import (
 
 // Recorder writes down every input of an engine, one JSON object a line, in
 // the order in which they took effect. With the same configuration, [Replay]
-// makes the same decisions from it. It is used by one engine, under its lock.
-// A nil *Recorder records nothing.
+// makes the same decisions from it. What extenders answered to filter,
+// prioritize and preempt is an input of the decision that asked; what they
+// answer on branches and for explanations is not recorded. A recorder is used by
+// one engine, under its lock. A nil *Recorder records nothing.
 type Recorder struct {
 	enc *json.Encoder
 	err error
@@ -34,6 +36,7 @@ type input struct {
 	At       time.Time
 	Apply    []Change      `json:",omitempty"`
 	Schedule bool          `json:",omitempty"`
+	Answers  []answer      `json:",omitempty"` // of extenders, while scheduling
 	CallOff  *callOffInput `json:",omitempty"`
 	Tick     bool          `json:",omitempty"`
 	Commands []command     `json:",omitempty"`
@@ -76,8 +79,10 @@ func (r *Recorder) write(in input) {
 }
 
 func (r *Recorder) apply(now time.Time, changes []Change) { r.write(input{At: now, Apply: changes}) }
-func (r *Recorder) schedule(now time.Time)                { r.write(input{At: now, Schedule: true}) }
-func (r *Recorder) tick(now time.Time)                    { r.write(input{At: now, Tick: true}) }
+func (r *Recorder) schedule(now time.Time, given []answer) {
+	r.write(input{At: now, Schedule: true, Answers: given})
+}
+func (r *Recorder) tick(now time.Time) { r.write(input{At: now, Tick: true}) }
 func (r *Recorder) callOff(now time.Time, cause error, tasks []uint64) {
 	r.write(input{At: now, CallOff: &callOffInput{cause.Error(), tasks}})
 }
@@ -103,10 +108,12 @@ func (r *Recorder) finish(now time.Time, t *Task) {
 }
 
 // Replay makes an engine of the configuration and gives it the recorded
-// inputs. Tasks are not run: they get the outcomes that were recorded. The
-// configuration must be that of the recording, Workers, Listener, Logger and
-// Recorder apart. The engine is returned as it is after the last input, so
-// that it can be looked at.
+// inputs. Tasks are not run: they get the outcomes that were recorded. Extenders
+// are not asked: they get the answers that were recorded, so that a replay needs
+// no network. The configuration must be that of the recording, Workers, Listener,
+// Logger and Recorder apart. The engine is returned as it is after the last
+// input, so that it can be looked at; what it is then told to do, or to explain,
+// it asks the extenders about.
 func Replay(cfg Config, log io.Reader) (*Raw, error) {
 	r, err := NewRaw(cfg)
 	if err != nil {
@@ -139,16 +146,14 @@ func (r *Raw) replay(line []byte) error {
 	case in.Apply != nil:
 		return r.Apply(in.At, in.Apply...)
 	case in.Schedule:
-		r.Schedule(in.At)
+		return r.answers.replay(in.Answers, func() { r.Schedule(in.At) })
 	case in.CallOff != nil:
 		return r.replayCallOff(in.At, in.CallOff)
 	case in.Tick:
 		r.Tick(in.At)
 	case in.Commands != nil:
 		r.recorder.commands(in.At, in.Commands)
-		for _, cmd := range in.Commands {
-			r.obey(in.At, cmd)
-		}
+		r.obeyAll(in.At, in.Commands)
 	case in.Evict != nil:
 		return r.Evict(in.At, in.Evict.Workload, in.Evict.Reason)
 	case in.Finish != nil:
@@ -166,13 +171,10 @@ func (r *Raw) replayCallOff(now time.Time, c *callOffInput) error {
 		if len(rest) == 0 {
 			return nil
 		}
-		i := slices.IndexFunc(r.ready, func(t *Task) bool { return t.number == rest[0] })
-		if i < 0 {
-			return nil
+		t := r.take(func(t *Task) bool { return t.number == rest[0] })
+		if t != nil {
+			rest = rest[1:]
 		}
-		t := r.ready[i]
-		r.ready = slices.Delete(r.ready, i, i+1)
-		rest = rest[1:]
 		return t
 	})
 	if len(rest) > 0 {
@@ -181,31 +183,39 @@ func (r *Raw) replayCallOff(now time.Time, c *callOffInput) error {
 	return nil
 }
 
+// take takes the first task that is the one, whether or not somebody has taken
+// it at the time of the recording; nil where there is none.
+func (r *Raw) take(is func(*Task) bool) *Task {
+	for _, list := range []*[]*Task{&r.ready, &r.leaving} {
+		if i := slices.IndexFunc(*list, is); i >= 0 {
+			t := (*list)[i]
+			*list = slices.Delete(*list, i, i+1)
+			return t
+		}
+	}
+	return nil
+}
+
 // replayFinish gives back the task with the recorded outcome.
 func (r *Raw) replayFinish(now time.Time, f *finishInput) error {
-	for _, list := range []*[]*Task{&r.ready, &r.leaving} {
-		i := slices.IndexFunc(*list, func(t *Task) bool { return t.number == f.Task && t.Workload().ID == f.Workload })
-		if i < 0 {
-			continue
-		}
-		t := (*list)[i]
-		*list = slices.Delete(*list, i, i+1)
-		t.Settle(nil)
-		switch f.Code {
-		case extpoints.Success:
-		case extpoints.Error:
-			t.status = extpoints.AsStatus(errors.New(f.Message)).WithPlugin(f.Plugin)
-		default:
-			t.status = extpoints.NewStatus(f.Code, f.Message).WithPlugin(f.Plugin)
-		}
-		for _, text := range f.Failed {
-			t.failed = append(t.failed, errors.New(text))
-		}
-		if t.cycle != nil {
-			t.cycle.state.Activate(f.Activate...)
-		}
-		r.Finish(now, t)
-		return nil
+	t := r.take(func(t *Task) bool { return t.number == f.Task && t.Workload().ID == f.Workload })
+	if t == nil {
+		return fmt.Errorf("finish workload %q: %w", f.Workload, errNoTask)
 	}
-	return fmt.Errorf("finish workload %q: %w", f.Workload, errNoTask)
+	t.Settle(nil)
+	switch f.Code {
+	case extpoints.Success:
+	case extpoints.Error:
+		t.status = extpoints.AsStatus(errors.New(f.Message)).WithPlugin(f.Plugin)
+	default:
+		t.status = extpoints.NewStatus(f.Code, f.Message).WithPlugin(f.Plugin)
+	}
+	for _, text := range f.Failed {
+		t.failed = append(t.failed, errors.New(text))
+	}
+	if t.cycle != nil {
+		t.cycle.state.Activate(f.Activate...)
+	}
+	r.Finish(now, t)
+	return nil
 }

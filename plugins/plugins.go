@@ -7,14 +7,18 @@ package plugins
 import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/plugins/defaultbinder"
+	"github.com/berth-project/berth/plugins/defaultpreemption"
 	"github.com/berth-project/berth/plugins/devicepacking"
 	"github.com/berth-project/berth/plugins/devices"
 	"github.com/berth-project/berth/plugins/imagelocality"
+	"github.com/berth-project/berth/plugins/interpodaffinity"
 	"github.com/berth-project/berth/plugins/nodeaffinity"
+	"github.com/berth-project/berth/plugins/nodedeclaredfeatures"
 	"github.com/berth-project/berth/plugins/nodename"
 	"github.com/berth-project/berth/plugins/nodeports"
 	"github.com/berth-project/berth/plugins/noderesources"
 	"github.com/berth-project/berth/plugins/nodeunschedulable"
+	"github.com/berth-project/berth/plugins/podtopologyspread"
 	"github.com/berth-project/berth/plugins/queuesort"
 	"github.com/berth-project/berth/plugins/schedulinggates"
 	"github.com/berth-project/berth/plugins/tainttoleration"
@@ -30,11 +34,15 @@ const (
 	NodeAffinity                    = nodeaffinity.Name
 	NodePorts                       = nodeports.Name
 	NodeResourcesFit                = noderesources.Name
+	PodTopologySpread               = podtopologyspread.Name
+	DefaultPreemption               = defaultpreemption.Name
 	NodeResourcesBalancedAllocation = noderesources.BalancedAllocationName
 	ImageLocality                   = imagelocality.Name
+	InterPodAffinity                = interpodaffinity.Name
 	Devices                         = devices.Name
 	DevicePacking                   = devicepacking.Name
 	DefaultBinder                   = defaultbinder.Name
+	NodeDeclaredFeatures            = nodedeclaredfeatures.Name
 )
 
 // DefaultProfileName is the name of the default profile.
@@ -52,11 +60,15 @@ func Default() extpoints.Registry {
 		NodeAffinity:                    nodeaffinity.New,
 		NodePorts:                       nodeports.New,
 		NodeResourcesFit:                noderesources.NewFit,
+		PodTopologySpread:               podtopologyspread.New,
+		DefaultPreemption:               defaultpreemption.New,
 		NodeResourcesBalancedAllocation: noderesources.NewBalancedAllocation,
 		ImageLocality:                   imagelocality.New,
+		InterPodAffinity:                interpodaffinity.New,
 		Devices:                         devices.New,
 		DevicePacking:                   devicepacking.New,
 		DefaultBinder:                   defaultbinder.New,
+		NodeDeclaredFeatures:            nodedeclaredfeatures.New,
 	}
 }
 
@@ -90,11 +102,20 @@ func DefaultProfile() extpoints.Profile {
 			// Ours. It skips workloads that ask for no devices, so it costs
 			// those nothing; those that do must never be placed without.
 			{Name: Devices},
-			// From here on only scores: there is no filter to come before.
+			// 2: as for NodeAffinity, it is what the user prefers.
+			{Name: PodTopologySpread, Weight: 2},
+			{Name: InterPodAffinity, Weight: 2},
+			// The one that makes room. Where others join it there, those in front
+			// of it are asked first.
+			{Name: DefaultPreemption},
+			// Only scores from here to the binder: there is no filter to come before.
 			{Name: NodeResourcesBalancedAllocation, Weight: 1},
 			{Name: ImageLocality, Weight: 1},
-			// Last: it always binds, so no Bind plugin after it is asked.
+			// It always binds, so no Bind plugin after it is asked.
 			{Name: DefaultBinder},
+			// A filter after all others: the reference appends what is behind a
+			// feature gate, and the place decides whose reason is given.
+			{Name: NodeDeclaredFeatures},
 		}}},
 	}
 }

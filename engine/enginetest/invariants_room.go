@@ -156,6 +156,8 @@ func checkRoom(before, after *observed) (p problems) {
 		row, old := after.rows[id], before.rows[id]
 		if row.Phase == model.Assumed && (old.Phase != model.Assumed || old.CreateIndex != row.CreateIndex) {
 			p = append(p, after.checkPlaced(&row, is[row.Node])...)
+			p = append(p, after.checkKept(before, &row, is[row.Node])...)
+			p = append(p, after.checkApart(&row)...)
 		}
 	}
 	return p

@@ -34,9 +34,11 @@ type SimOptions struct {
 	Record bool
 	// NoShrinking reports a failure as it is.
 	NoShrinking bool
-	// Configure may change the configuration of every engine of the history,
-	// for tests of the simulation itself.
+	// Configure may change the configuration of every engine of the history.
+	// Calm is called when nothing is to fail any more: what it added must then
+	// be sound.
 	Configure func(*engine.Config)
+	Calm      func()
 }
 
 // PluginMood says how the plugins of a history behave.
@@ -153,6 +155,8 @@ type sim struct {
 	gone      []string          // workloads that were removed since the engine was made
 	evicting  string            // the workload of the last Evicting event
 	evictions map[string]string // from which node; asked of the engine, and not of the orchestrator yet
+	roomFor   map[string]string // for whom each of them was to make room
+	plans     map[string]string // who is to make room, and for whom
 	missed    map[string]bool   // waited on permit when something happened that Hold asked for
 	excused   map[string]bool   // see excuse
 	made      int               // workloads ever made
@@ -220,7 +224,9 @@ func (s *sim) start() {
 	s.events, s.log = nil, bytes.Buffer{}
 	tell := engine.Listener{Evicting: func(e engine.EvictingEvent) {
 		s.evicting = e.Workload.ID
-		s.evictions[e.Workload.ID] = e.Node
+		s.evictions[e.Workload.ID], s.roomFor[e.Workload.ID] = e.Node, e.By
+		s.stop(e.Workload.ID)
+		s.displaced(e)
 	}}
 	if s.o.Record {
 		cfg.Recorder = engine.NewRecorder(&s.log)
@@ -235,8 +241,8 @@ func (s *sim) start() {
 		panic(err)
 	}
 	s.raw, s.tasks, s.gone = raw, nil, nil
-	s.disputed, s.evictions = map[nodePort]bool{}, map[string]string{}
-	s.missed, s.excused = map[string]bool{}, map[string]bool{}
+	s.disputed, s.evictions, s.roomFor = map[nodePort]bool{}, map[string]string{}, map[string]string{}
+	s.missed, s.excused, s.plans = map[string]bool{}, map[string]bool{}, map[string]string{}
 	s.cur, s.prev = &observed{}, &observed{}
 	s.tellAll()
 }

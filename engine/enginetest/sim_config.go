@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/berth-project/berth/engine"
@@ -72,12 +73,13 @@ func simProfileNamed(name string, p simPlugins) extpoints.Profile {
 	profile := plugins.DefaultProfile()
 	profile.Name = name
 	multi := &profile.Plugins.MultiPoint
-	last := len(multi.Enabled) - 1
-	enabled := append([]extpoints.PluginRef{{Name: counterNames[0]}}, multi.Enabled[:last]...)
+	binder := slices.IndexFunc(multi.Enabled, func(r extpoints.PluginRef) bool { return r.Name == plugins.DefaultBinder })
+	enabled := append([]extpoints.PluginRef{{Name: counterNames[0]}}, multi.Enabled[:binder]...)
 	if p.faulty() {
 		enabled = append(enabled, extpoints.PluginRef{Name: faultyName})
 	}
-	multi.Enabled = append(enabled, extpoints.PluginRef{Name: nominateName}, extpoints.PluginRef{Name: holdName}, extpoints.PluginRef{Name: counterNames[1]}, multi.Enabled[last])
+	enabled = append(enabled, extpoints.PluginRef{Name: nominateName}, extpoints.PluginRef{Name: holdName}, extpoints.PluginRef{Name: counterNames[1]})
+	multi.Enabled = append(enabled, multi.Enabled[binder:]...)
 	return profile
 }
 

@@ -19,6 +19,9 @@ func (s *sim) endOfHistory() {
 		s.keepLife() // the log does not say that the plugin stops
 	}
 	s.plugins.plan.off, s.world.reach = true, true
+	if s.o.Calm != nil {
+		s.o.Calm()
+	}
 	for _, stage := range []func(){s.deliver, s.settleShortly, s.settleFully, s.drain, s.reuse} {
 		if s.result.Failure == nil {
 			stage()
@@ -38,14 +41,32 @@ func (s *sim) deliver() {
 		e := s.world.book[id]
 		switch {
 		case e.leaving && row.Phase != model.Finished:
-			s.abandon(id)
-			s.apply(engine.Change{Finish: id})
-			e.lost()
-			e.ended = true
+			s.letGo(id)
 		case e.unreported && e.node != "" && row.Phase.CanMoveTo(model.Confirmed):
 			s.confirm(id, e.node, nil)
 		}
 		s.observe()
+	}
+}
+
+// letGo ends a workload that was asked to leave.
+func (s *sim) letGo(id string) {
+	e := s.world.book[id]
+	s.abandon(id)
+	s.apply(engine.Change{Finish: id})
+	e.lost()
+	e.ended = true
+}
+
+// finishAll does all tasks, and lets everything go that was asked to.
+func (s *sim) finishAll() {
+	s.runAll()
+	for _, id := range s.rowsWhere(func(w *model.WorkloadRecord) bool { return w.Phase == model.Terminating }) {
+		if s.result.Failure == nil {
+			s.letGo(id)
+			s.note(s.step, "finish "+id)
+			s.observe()
+		}
 	}
 }
 
@@ -71,7 +92,7 @@ func (s *sim) advance(until time.Time) {
 		for s.raw.Schedule(s.now) {
 			s.note(s.step, "schedule")
 			s.observe()
-			s.runAll()
+			s.finishAll()
 		}
 		due, ok := s.raw.NextDue(s.now)
 		if !ok || due.After(until) {
@@ -85,7 +106,7 @@ func (s *sim) advance(until time.Time) {
 		s.tick()
 		s.note(s.step, "tick")
 		s.observe()
-		s.runAll()
+		s.finishAll()
 	}
 }
 

@@ -192,13 +192,6 @@ func inputEvict(s *sim) string {
 	if !asked && (row.Phase == model.Bound || row.Phase == model.Confirmed) {
 		s.fail("the eviction of %s from %s is not asked of the orchestrator", id, row.Node)
 	}
-	if row.Phase == model.Assumed {
-		for _, t := range s.tasks {
-			if t.id == id && !t.evicts && !t.abandoned {
-				t.stopped = true
-			}
-		}
-	}
 	return "evict " + id
 }
 

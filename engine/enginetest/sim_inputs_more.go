@@ -65,16 +65,16 @@ func inputRemoveNode(s *sim) string {
 	return what
 }
 
-// inputNoise changes what no plugin of the history looks at.
+// inputNoise changes what is neither a node nor a workload.
 func inputNoise(s *sim) string {
 	var ch engine.Change
 	switch s.rng.IntN(6) {
 	case 0:
 		ch.PutGroup = &model.Group{ID: pickOf(s, []string{"g0", "g1", "g2"}), Priority: int32(s.rng.IntN(3))}
 	case 1:
-		ch.PutBudget = &model.Budget{ID: "b0", Allowed: int32(s.rng.IntN(3))}
+		ch.PutBudget = s.newBudget()
 	case 2:
-		ch.PutNamespace = &model.Namespace{Name: "web"}
+		ch.PutNamespace = &model.Namespace{Name: "web", Labels: map[string]string{"team": pickOf(s, []string{"x", "y"})}}
 	default:
 		v := s.raw.View()
 		_, group := v.Group("g2")

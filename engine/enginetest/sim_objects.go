@@ -38,7 +38,7 @@ func (s *sim) newNode() *model.Node {
 	}
 	n := &model.Node{
 		Name: name, Zone: pickOf(s, simZones),
-		Labels:       map[string]string{"tier": pickOf(s, simTiers)},
+		Labels:       s.nodeLabels(name),
 		Allocatable:  s.capacity(),
 		MaxWorkloads: pickOf(s, []int64{0, 0, 0, 110, 1, 2, 5, model.NoWorkloads}),
 	}
@@ -49,7 +49,23 @@ func (s *sim) newNode() *model.Node {
 		n.Devices = s.newDevices()
 	}
 	n.Unschedulable = s.chance(5)
+	if s.chance(30) {
+		n.Features = []string{"Swap"}
+	}
 	return n
+}
+
+// nodeLabels are those of the node of the name: some nodes lack a zone, or the
+// label of the host itself.
+func (s *sim) nodeLabels(name string) map[string]string {
+	labels := map[string]string{"tier": pickOf(s, simTiers)}
+	if s.chance(85) {
+		labels["zone"] = pickOf(s, simZones[1:])
+	}
+	if s.chance(90) {
+		labels["kubernetes.io/hostname"] = name
+	}
+	return labels
 }
 
 func (s *sim) capacity() model.Resources {
@@ -72,7 +88,7 @@ func (s *sim) newDevices() []model.Device {
 // with everything that there can be in a workload.
 func (s *sim) newWorkload() *model.Workload {
 	w := &model.Workload{
-		Namespace: pickOf(s, []string{"", "web"}),
+		Namespace: pickOf(s, simNamespaces),
 		Priority:  int32(s.rng.IntN(4)),
 		Requests:  model.Resources{CPU: pickOf(s, simAmounts), Memory: pickOf(s, simAmounts)},
 		Labels:    map[string]string{},
@@ -87,6 +103,7 @@ func (s *sim) newWorkload() *model.Workload {
 		w.Group = pickOf(s, []string{"g0", "g1"})
 	}
 	s.demand(w)
+	s.relate(w)
 	if s.chance(12) {
 		w.Labels["hold"] = "yes"
 	}
@@ -189,13 +206,19 @@ func (s *sim) changeWorkload(w *model.Workload, placed bool) (*model.Workload, s
 		w.Labels = map[string]string{}
 	}
 	w.Labels["color"] = fmt.Sprint(s.rng.IntN(3))
-	return w, "labels"
+	if s.chance(50) {
+		w.Labels["app"] = pickOf(s, simApps)
+	}
+	return w, fmt.Sprintf("labels %v", w.Labels)
 }
 
 // changeNode makes another version of a node, and says what is new.
 func (s *sim) changeNode(n *model.Node) (*model.Node, string) {
 	n = n.Clone()
-	switch s.rng.IntN(9) {
+	switch s.rng.IntN(10) {
+	case 9:
+		n.Features = pickOf(s, [][]string{nil, {"Swap"}, {"Swap", "Resize"}})
+		return n, fmt.Sprintf("features %v", n.Features)
 	case 0, 1:
 		n.Allocatable = s.capacity()
 		return n, fmt.Sprintf("%+v", n.Allocatable)
@@ -203,7 +226,7 @@ func (s *sim) changeNode(n *model.Node) (*model.Node, string) {
 		n.MaxWorkloads = pickOf(s, []int64{0, 1, 3, 110, model.NoWorkloads})
 		return n, fmt.Sprintf("%d workloads", n.MaxWorkloads)
 	case 3:
-		n.Labels = map[string]string{"tier": pickOf(s, simTiers)}
+		n.Labels = s.nodeLabels(n.Name)
 		return n, fmt.Sprint(n.Labels)
 	case 4:
 		n.Taints = nil

@@ -6,6 +6,7 @@ import (
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/queue"
 )
 
@@ -23,6 +24,7 @@ func (s *sim) observe() {
 	s.checkGone()
 	if !s.plugins.faulty() && s.chance(20) {
 		s.checkWoken()
+		s.checkBudgets()
 	}
 	clear(s.forced)
 }
@@ -162,7 +164,8 @@ func (s *sim) checkRounds() {
 }
 
 // checkEvictions: what was asked of the engine is asked of the orchestrator, at
-// the latest when the binding that was under way is over.
+// the latest when the binding that was under way is over; unless it was to make
+// room for a workload that needs none any more.
 func (s *sim) checkEvictions() {
 	for id, node := range s.evictions {
 		row, known := s.cur.rows[id]
@@ -170,10 +173,18 @@ func (s *sim) checkEvictions() {
 		switch {
 		case asked || !known || row.Node != node || row.Phase != model.Assumed && row.Phase != model.Bound && row.Phase != model.Confirmed:
 			delete(s.evictions, id)
+		case s.roomFor[id] != "" && !s.waits(s.roomFor[id]):
+			delete(s.evictions, id)
 		case s.cur.tasks[id] == 0:
 			s.fail("%s was to be evicted and is %v on %s, and the orchestrator was not asked", id, row.Phase, row.Node)
 		}
 	}
+}
+
+// waits reports whether the workload is there and waits to be placed.
+func (s *sim) waits(id string) bool {
+	row, known := s.cur.rows[id]
+	return known && row.Phase == model.Pending
 }
 
 // happened notes that something has happened that Hold asked for, for those that
@@ -216,14 +227,23 @@ func (s *sim) checkGone() {
 func (s *sim) checkWoken() {
 	for _, id := range s.cur.ids {
 		switch pos := s.cur.positions[id]; {
-		case pos.Place == queue.Gated && len(s.cur.rows[id].Gates) == 0:
+		case pos.Place == queue.Gated && len(s.cur.rows[id].Gates) == 0 && !s.heldForRoom(&pos):
 			s.fail("%s is held back by %s, and has no gates", id, pos.GatingPlugin)
-		case pos.Place == queue.Unschedulable && !turnedDown(&pos) && !s.excused[id]:
+		case pos.Place == queue.Unschedulable && !turnedDown(&pos) && !s.excused[id] && !s.awaitsArrival(&pos):
 			if node := s.fits(id); node != "" {
 				s.fail("%s waits for an event, because of %v, and would fit on %s", id, pos.UnschedulablePlugins, node)
 			}
 		}
 	}
+}
+
+// awaitsArrival reports whether the workload looks at what others are on which
+// node, and some are on their way: they count already, and that they are there
+// is said when they are bound.
+func (s *sim) awaitsArrival(pos *queue.Position) bool {
+	looks := slices.Contains(pos.UnschedulablePlugins, plugins.InterPodAffinity) ||
+		slices.Contains(pos.UnschedulablePlugins, plugins.PodTopologySpread)
+	return looks && slices.ContainsFunc(s.cur.ids, func(id string) bool { return s.cur.rows[id].Phase == model.Assumed })
 }
 
 // excuse excuses the workloads that had to leave room for one that was nominated

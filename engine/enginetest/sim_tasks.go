@@ -32,6 +32,19 @@ func (s *sim) abandon(id string) {
 	}
 }
 
+// stop notes that the engine wants the binding of the workload ended that is
+// under way.
+func (s *sim) stop(id string) {
+	if row, _ := s.row(id); row.Phase != model.Assumed {
+		return
+	}
+	for _, t := range s.tasks {
+		if t.id == id && !t.evicts && !t.abandoned {
+			t.stopped = true
+		}
+	}
+}
+
 // interruptIf is abandon for a workload in one of the phases.
 func (s *sim) interruptIf(id string, phases ...model.Phase) {
 	if row, ok := s.row(id); ok && slices.Contains(phases, row.Phase) {

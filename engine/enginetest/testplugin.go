@@ -49,6 +49,12 @@ func (p *plugin) say(point string, s *extpoints.CycleState, workload, node strin
 		for _, id := range a.evict {
 			s.Evict(id, "room for "+workload)
 		}
+		for _, id := range a.unnominate {
+			s.Unnominate(id)
+		}
+		if a.await {
+			s.AwaitEvictions()
+		}
 		s.Activate(a.activate...)
 	}
 	for _, id := range a.allow {

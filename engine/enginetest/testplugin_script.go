@@ -47,10 +47,16 @@ type answer struct {
 	nominate *extpoints.NominatingInfo // from postfilter
 
 	evict, activate, allow, reject []string
+	// from postfilter: who is to lose its nomination, and whether nothing may
+	// be scheduled until the evictions are accepted
+	unnominate []string
+	await      bool
 
 	parallel bool   // from preflight
 	meets    string // from prebind: wait until that plugin's has begun too
 	block    bool   // from prebind, bind, evict: wait until told to end
+
+	outside // from extenders
 }
 
 func newScript() *script {
@@ -77,10 +83,12 @@ func (s *script) add(text string) error {
 	return nil
 }
 
-// points are the names of the points in scripts; evict is the orchestrator's.
+// points are the names of the points in scripts; evict is the orchestrator's, the
+// last two are extenders'.
 var points = []string{
 	"preenqueue", "hint", "prefilter", "addworkload", "filter", "postfilter", "prescore", "score", "normalize",
 	"reserve", "unreserve", "permit", "preflight", "prebind", "bind", "postbind", "evict",
+	"prioritize", "preempt",
 }
 
 // find returns what the plugin is to answer; where no rule fits: ok.
@@ -171,6 +179,10 @@ func (a *answer) setOption(token string) error {
 		a.nominate = &extpoints.NominatingInfo{Mode: extpoints.NominatingNoop}
 	case "evict":
 		a.evict = list
+	case "unnominate":
+		a.unnominate = list
+	case "await":
+		a.await = true
 	case "activate":
 		a.activate = list
 	case "allow":
@@ -184,6 +196,9 @@ func (a *answer) setOption(token string) error {
 	case "block":
 		a.block = true
 	default:
+		if a.outside.set(name, list) {
+			return nil
+		}
 		return fmt.Errorf("there is no option %q", token)
 	}
 	return nil

@@ -126,6 +126,7 @@ func (tr *transcript) play(t *testing.T, workers int) *played {
 func (p *played) replay(t *testing.T) {
 	t.Helper()
 	e := newEnv(t, 2)
+	e.deaf = true
 	for _, l := range p.env.configured {
 		e.configure(l)
 	}

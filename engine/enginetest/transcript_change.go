@@ -51,8 +51,8 @@ func (e *env) changes(l line) ([]engine.Change, bool) {
 			add(engine.Change{RemoveNode: name})
 		}
 	case "submit":
-		// submit ID... [priority=N] [profile=P] [cpu=N] [node=NAME] [gate=G]
-		// [label=K:V]: Submit.
+		// submit ID... [priority=N] [policy=Never] [profile=P] [cpu=N]
+		// [node=NAME] [gate=G] [label=K:V]: Submit.
 		for _, id := range l.words {
 			delete(e.latest, id)
 			add(engine.Change{Submit: e.workload(id, l)})
@@ -70,7 +70,8 @@ func (e *env) changes(l line) ([]engine.Change, bool) {
 		// confirm ID NODE: Confirm.
 		add(engine.Change{Confirm: &model.Binding{Workload: l.words[0], Node: l.words[1]}})
 	case "put", "drop":
-		// put|drop group|budget|namespace NAME: PutGroup, RemoveGroup and so on.
+		// put|drop group|budget|namespace NAME: PutGroup, RemoveGroup and so on. A
+		// budget has [label=K:V] [allowed=N].
 		add(e.object(l, l.verb == "put"))
 	default:
 		return e.departures(l)
@@ -86,7 +87,7 @@ func (e *env) object(l line, put bool) engine.Change {
 	case l.word(0) == "group":
 		return engine.Change{RemoveGroup: name}
 	case l.word(0) == "budget" && put:
-		return engine.Change{PutBudget: &model.Budget{ID: name}}
+		return engine.Change{PutBudget: budget(name, l)}
 	case l.word(0) == "budget":
 		return engine.Change{RemoveBudget: name}
 	case l.word(0) == "namespace" && put:
@@ -98,6 +99,18 @@ func (e *env) object(l line, put bool) engine.Change {
 	return engine.Change{}
 }
 
+func budget(name string, l line) *model.Budget {
+	b := &model.Budget{ID: name}
+	if v := l.args["label"]; v != "" {
+		key, value, _ := strings.Cut(v, ":")
+		b.Selector = model.SelectLabels(map[string]string{key: value})
+	}
+	if v := l.args["allowed"]; v != "" {
+		b.Allowed = int32(number(v))
+	}
+	return b
+}
+
 // departures are the changes that only need an ID.
 func (e *env) departures(l line) ([]engine.Change, bool) {
 	var changes []engine.Change
@@ -107,6 +120,9 @@ func (e *env) departures(l line) ([]engine.Change, bool) {
 		case "terminate":
 			// terminate ID...: Terminate.
 			c.Terminate = id
+		case "displace":
+			// displace ID...: Displace.
+			c.Displace = id
 		case "finish":
 			// finish ID...: Finish.
 			c.Finish = id
@@ -163,6 +179,8 @@ func (e *env) workload(id string, l line) *model.Workload {
 		switch k {
 		case "priority":
 			w.Priority = int32(number(v))
+		case "policy":
+			w.Preemption = model.PreemptionPolicy(v)
 		case "profile":
 			w.Profile = v
 		case "cpu":

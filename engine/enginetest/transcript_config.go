@@ -35,6 +35,12 @@ func (e *env) configure(l line) bool {
 		// onlybind is the only one that binds, in place of the one that asks
 		// the orchestrator. The first profile is for workloads that name none.
 		e.cfg.Profiles = append(e.cfg.Profiles, e.profile(l))
+	case "extender":
+		// extender NAME VERB[+VERB...] [weight=N] [for=PATTERN] [ignorable]: an
+		// extender that serves the verbs filter, prioritize, preempt and bind,
+		// and is interested in the workloads of the pattern. What it answers is
+		// said with the verb plugin.
+		e.cfg.Extenders = append(e.cfg.Extenders, e.extender(l))
 	case "events":
 		// events PLUGIN KIND/ACTION[+ACTION]...|none: what the plugin registers
 		// for, in place of everything.

@@ -26,6 +26,7 @@ type env struct {
 	registered map[string][]extpoints.EventHint
 	made       bool
 	raw        *engine.Raw // nil until the first verb that needs it
+	deaf       bool        // extenders must not be asked
 	configured []line      // the verbs that said what the engine is made of
 
 	script   *script

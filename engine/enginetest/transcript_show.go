@@ -68,6 +68,9 @@ func (e *env) store(v *engine.View) {
 		if w.Nominated != "" {
 			text += " nominated=" + w.Nominated
 		}
+		if w.Displaced {
+			text += " displaced"
+		}
 		e.say("%s", text)
 	}
 }

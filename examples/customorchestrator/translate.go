@@ -29,8 +29,11 @@ var (
 // the farm calls the engine) is closed last, when both are made.
 func schedule(f *Farm) error {
 	t := &translator{farm: f, why: map[string]string{}}
+	profile := plugins.DefaultProfile()
+	// The farm cannot stop a job that runs, so nothing is displaced.
+	profile.Plugins.PostFilter.Disabled = []string{plugins.DefaultPreemption}
 	raw, err := engine.NewRaw(engine.Config{
-		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
+		Profiles:     []extpoints.Profile{profile},
 		Registry:     plugins.Default(),
 		Orchestrator: t,
 		Listener:     engine.Listener{Rejected: t.rejected},

@@ -109,15 +109,27 @@ func bindingFailure(ctx context.Context, point, plugin string, st *extpoints.Sta
 	case st.IsRejected():
 		return st.WithPlugin(plugin)
 	}
-	cause := context.Cause(ctx)
-	if err := st.AsError(); errors.Is(err, context.Canceled) && cause != nil && !errors.Is(err, cause) {
-		st = extpoints.AsStatus(fmt.Errorf("%w (%w)", cause, err))
+	if err := st.AsError(); cutShort(ctx, err) {
+		st = extpoints.AsStatus(withCause(ctx, err))
 	}
 	return failed(point, plugin, st)
 }
 
-// Bind asks the Bind plugins in order until one does not skip.
-func (f *Framework) Bind(ctx context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+// Bind has the extender that binds do it, where it is interested; else it asks
+// the Bind plugins in order until one does not skip. Ignored is the failure of
+// an extender that did not matter.
+func (f *Framework) Bind(ctx context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) (st *extpoints.Status, ignored []error) {
+	bound, err := f.bindOutside(ctx, w, b)
+	switch {
+	case bound:
+		return extpoints.AsStatus(err), nil
+	case err != nil:
+		ignored = append(ignored, err)
+	}
+	return f.bindInside(ctx, s, w, b), ignored
+}
+
+func (f *Framework) bindInside(ctx context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
 	for _, p := range f.bind {
 		st := guard("Bind", p.Name(), func() *extpoints.Status { return p.Bind(ctx, s, w, own(b)) })
 		if st.IsSkip() {

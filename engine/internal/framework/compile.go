@@ -245,6 +245,12 @@ func (c *compiler) checkTotalWeight() {
 // fillHints asks every plugin that may reject for the events that may change
 // its mind.
 func (c *compiler) fillHints() {
+	if len(c.f.env.Extenders) > 0 {
+		c.f.hints = append(c.f.hints, queue.PluginHints{Plugin: extpoints.ExtenderPlugin, Events: everyEvent})
+		if c.made[extpoints.ExtenderPlugin] != nil {
+			c.problem("plugin %q: the name stands for the extenders where there are any", extpoints.ExtenderPlugin)
+		}
+	}
 	for _, plugin := range c.f.plugins {
 		ext, ok := plugin.(extpoints.EnqueueExtensions)
 		if !ok {

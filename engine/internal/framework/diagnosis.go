@@ -23,7 +23,12 @@ type Diagnosis struct {
 	// Rejections are the nodes that were looked at, in the order in which they
 	// were; a node occurs once.
 	rejections []NodeRejection
-	byName     map[string]int
+	// bySlot has, by the slot of a node, its place in rejections, counted from
+	// 1; 0 for none. The few nodes whose slot is beyond it, or another's, are in
+	// byName.
+	bySlot []int32
+	byName map[string]int
+	blamed *extpoints.Status // the last
 	// absent is the status of the nodes not in rejections.
 	absent *extpoints.Status
 
@@ -47,18 +52,39 @@ var noStatus = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable)
 // Reject records that the node is ruled out; a later status for the same node
 // replaces the earlier.
 func (d *Diagnosis) Reject(node *extpoints.NodeInfo, st *extpoints.Status) {
-	d.Blame(st)
-	if d.byName == nil {
-		// Where a workload fits nowhere, most nodes will be here.
-		d.byName = make(map[string]int, d.total)
-		d.rejections = make([]NodeRejection, 0, d.total)
+	if st != d.blamed { // most nodes share one status with the one before
+		d.Blame(st)
+		d.blamed = st
 	}
-	if i, ok := d.byName[node.Node.Name]; ok {
+	if d.rejections == nil {
+		// Where a workload fits nowhere, most nodes will be here.
+		d.rejections = make([]NodeRejection, 0, d.total)
+		d.bySlot = make([]int32, d.total)
+	}
+	if i, ok := d.find(node); ok {
 		d.rejections[i].Status = st
 		return
 	}
-	d.byName[node.Node.Name] = len(d.rejections)
 	d.rejections = append(d.rejections, NodeRejection{node, st})
+	if slot := int(node.Slot); slot < len(d.bySlot) && d.bySlot[slot] == 0 {
+		d.bySlot[slot] = int32(len(d.rejections))
+		return
+	}
+	if d.byName == nil {
+		d.byName = map[string]int{}
+	}
+	d.byName[node.Node.Name] = len(d.rejections) - 1
+}
+
+// find returns the place of the node in rejections.
+func (d *Diagnosis) find(node *extpoints.NodeInfo) (int, bool) {
+	if slot := int(node.Slot); slot < len(d.bySlot) {
+		if i := int(d.bySlot[slot]) - 1; i >= 0 && d.rejections[i].Node.Node.Name == node.Node.Name {
+			return i, true
+		}
+	}
+	i, ok := d.byName[node.Node.Name]
+	return i, ok
 }
 
 // RejectAbsent sets the status of all nodes that are not ruled out one by one.
@@ -104,7 +130,14 @@ func (d *Diagnosis) Rejections() []NodeRejection { return d.rejections }
 
 // Get implements [extpoints.NodeStatuses].
 func (d *Diagnosis) Get(node string) *extpoints.Status {
-	if i, ok := d.byName[node]; ok {
+	if info := d.nodes.Get(node); info != nil {
+		return d.of(info)
+	}
+	return d.absent
+}
+
+func (d *Diagnosis) of(node *extpoints.NodeInfo) *extpoints.Status {
+	if i, ok := d.find(node); ok {
 		return d.rejections[i].Status
 	}
 	return d.absent
@@ -112,9 +145,9 @@ func (d *Diagnosis) Get(node string) *extpoints.Status {
 
 // WithCode implements [extpoints.NodeStatuses].
 func (d *Diagnosis) WithCode(c extpoints.Code) []*extpoints.NodeInfo {
-	var list []*extpoints.NodeInfo
+	list := make([]*extpoints.NodeInfo, 0, d.nodes.Len())
 	for i := range d.nodes.Len() {
-		if node := d.nodes.At(i); d.Get(node.Node.Name).Code() == c {
+		if node := d.nodes.At(i); d.of(node).Code() == c {
 			list = append(list, node)
 		}
 	}
@@ -124,15 +157,20 @@ func (d *Diagnosis) WithCode(c extpoints.Code) []*extpoints.NodeInfo {
 // Reasons counts every reason over all nodes.
 func (d *Diagnosis) Reasons() map[string]int {
 	counts := map[string]int{}
-	for i := range d.rejections {
-		for _, reason := range d.rejections[i].Status.Reasons() {
-			counts[reason]++
+	add := func(st *extpoints.Status, nodes int) {
+		for _, reason := range st.Reasons() {
+			counts[reason] += nodes
 		}
 	}
+	nodes := map[*extpoints.Status]int{} // most nodes share a few statuses
+	for i := range d.rejections {
+		nodes[d.rejections[i].Status]++
+	}
+	for st, n := range nodes {
+		add(st, n)
+	}
 	if rest := d.total - len(d.rejections); rest > 0 {
-		for _, reason := range d.absent.Reasons() {
-			counts[reason] += rest
-		}
+		add(d.absent, rest)
 	}
 	return counts
 }

@@ -69,6 +69,30 @@ func TestDiagnosisOfANodeRejectedTwice(t *testing.T) {
 	require.Equal(t, "0/1 nodes are available: 1 b.", d.Message())
 }
 
+// Nodes are found whatever their slots are like.
+func TestDiagnosisBySlot(t *testing.T) {
+	t.Parallel()
+	for _, slots := range [][]int32{{0, 1, 2, 3}, {3, 2, 1, 0}, {0, 0, 0, 0}, {1, 1, 90, 2}} {
+		nodes := nodesNamed("n1", "n2", "n3", "n4")
+		for i, n := range nodes {
+			n.Slot = slots[i]
+		}
+		d := NewDiagnosis(nodes, len(nodes))
+		for _, i := range []int{2, 0, 3} {
+			d.Reject(nodes[i], rejection(extpoints.Unschedulable, "A", nodes[i].Node.Name))
+		}
+		for _, i := range []int{0, 2, 3} {
+			require.Equal(t, nodes[i].Node.Name, d.Get(nodes[i].Node.Name).Message())
+			d.Reject(nodes[i], rejection(extpoints.Pending, "A", "again"))
+			require.Equal(t, "again", d.Get(nodes[i].Node.Name).Message())
+		}
+		require.Equal(t, 3, d.Evaluated())
+		require.Empty(t, d.Get("n2").Message())
+		require.Empty(t, d.Get("n5").Message(), "there is no such node")
+		require.Len(t, d.WithCode(extpoints.Pending), 3)
+	}
+}
+
 func TestDiagnosisOfAbsentNodes(t *testing.T) {
 	t.Parallel()
 	nodes := nodesNamed("n1", "n2", "n3")

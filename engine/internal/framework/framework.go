@@ -71,6 +71,10 @@ type Env struct {
 	// UnderWay reports whether evictions to make room for the workload have
 	// not been accepted yet.
 	UnderWay func(id string) bool
+	// Extenders are in the order in which they are asked; Preempters are those
+	// of them that have a say in who is displaced, as plugins get them.
+	Extenders  []*Extender
+	Preempters []extpoints.PreemptExtender
 }
 
 // handle is the [extpoints.Handle] of one profile.
@@ -97,7 +101,7 @@ func (p preemption) RunFilters(s *extpoints.CycleState, w *extpoints.WorkloadInf
 	return v.Named()
 }
 
-func (p preemption) Extenders() []extpoints.PreemptExtender { return nil }
+func (p preemption) Extenders() []extpoints.PreemptExtender { return p.env.Preempters }
 func (p preemption) UnderWay(id string) bool                { return p.env.UnderWay(id) }
 
 // Name is the profile's name.

@@ -22,10 +22,11 @@ type Scores struct {
 
 // Score runs PreScore, Score, normalisation and the weighted sum over the
 // nodes. keepRaw keeps the scores from before normalisation. The result is the
-// same for any number of workers.
+// same for any number of workers. Where nobody scores, no extender either, each
+// total is 1.
 func (f *Framework) Score(s *extpoints.CycleState, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo, workers int, keepRaw bool, out *Scores) *extpoints.Status {
 	out.reset(len(f.scores), len(nodes), keepRaw)
-	if len(f.scores) == 0 {
+	if len(f.scores) == 0 && len(f.env.Extenders) == 0 {
 		for i := range out.Totals {
 			out.Totals[i] = 1
 		}

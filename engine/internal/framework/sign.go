@@ -12,9 +12,10 @@ import (
 // Signature joins what the verdicts of all plugins on a node depend on. Two
 // workloads with the same signature are interchangeable for the profile. It is
 // empty where some plugin of PreFilter, Filter, PreScore or Score does not
-// sign, or refuses to. (kube-scheduler framework/runtime/batch.go, 1.37.1.)
+// sign, or refuses to, and where there are extenders: what they go by nobody
+// knows. (kube-scheduler framework/runtime/batch.go, 1.37.1.)
 func (f *Framework) Signature(w *model.Workload) string {
-	if !f.signsAll() {
+	if len(f.env.Extenders) > 0 || !f.signsAll() {
 		return ""
 	}
 	parts := []string{"profile=" + f.name}

@@ -82,6 +82,7 @@ func (w *Workload) Record() model.WorkloadRecord {
 		Shares:      w.Info.Shares,
 		Nominated:   w.Info.Nominated,
 		PlacedAt:    w.Info.PlacedAt,
+		Displaced:   w.Info.Displaced,
 		CreateIndex: w.CreateIndex,
 		ModifyIndex: w.ModifyIndex,
 	}

@@ -161,13 +161,35 @@ func (t *Txn) Terminate(id string, expect ...Expect) error {
 	if err != nil {
 		return err
 	}
+	t.replace(old, terminating(old))
+	return nil
+}
+
+// terminating returns the row of a workload that is on its way out.
+func terminating(old *Workload) *Workload {
 	info := *old.Info
 	info.Terminating = true
 	info.Nominated = ""
 	row := *old
 	row.Phase = model.Terminating
 	row.Info = &info
-	t.replace(old, &row)
+	return &row
+}
+
+// Displace is Terminate of a workload that has to make room for another. One that
+// is on its way out already may be told so later, once.
+func (t *Txn) Displace(id string, expect ...Expect) error {
+	old, err := t.existing(id, expect)
+	if err != nil {
+		return err
+	}
+	later := old.Phase == model.Terminating && !old.Info.Displaced
+	if !later && !old.Phase.CanMoveTo(model.Terminating) {
+		return &PhaseError{ID: id, From: old.Phase, To: model.Terminating}
+	}
+	row := terminating(old)
+	row.Info.Displaced = true
+	t.replace(old, row)
 	return nil
 }
 

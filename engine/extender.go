@@ -1,0 +1,254 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/berth-project/berth/engine/internal/framework"
+	"github.com/berth-project/berth/extpoints"
+)
+
+// ExtenderError says which extender failed at what, about which workload, and
+// why.
+type ExtenderError = framework.ExtenderError
+
+// extension is what the extenders said in one cycle.
+type extension struct {
+	// outvoted: extenders ruled out nodes that the filters had left.
+	outvoted bool
+	// silent are the nodes that an extender left out without a reason, with
+	// its name.
+	silent map[string]string
+	// points are what the extenders that prioritize gave, one entry for each.
+	points []extenderPoints
+	// scored says, by feasible node, whether an extender scored it; nil: none.
+	scored []bool
+}
+
+// extenderPoints is what one extender gave, where it answered.
+type extenderPoints struct {
+	extender *framework.Extender
+	answered bool
+	points   map[string]int64 // by name of the node
+}
+
+// extend asks the extenders that filter about the feasible nodes, one after
+// another. (kube-scheduler schedule_one.go findNodesThatPassExtenders, 1.37.1.)
+func (c *cycle) extend(nodes extpoints.Nodes) *extpoints.Status {
+	for _, x := range c.fw.Extenders() {
+		if len(c.feasible) == 0 {
+			break
+		}
+		if x.Filter == nil {
+			continue
+		}
+		err := c.extendBy(x, nodes)
+		switch {
+		case err == nil:
+		case x.Ignorable:
+			c.failed(err)
+		default:
+			return extpoints.AsStatus(err)
+		}
+	}
+	return nil
+}
+
+// extendBy asks one of them.
+func (c *cycle) extendBy(x *framework.Extender, nodes extpoints.Nodes) error {
+	interested, err := x.Interested(c.info.Workload)
+	if err != nil || !interested {
+		return err
+	}
+	a := c.core.answers.ask(c.info, question{x, verbFilter, func(a *answer) (err error) {
+		a.Filter, err = x.Filter.Filter(c.state.Context(), c.info, slices.Clone(c.feasible))
+		return err
+	}})[0]
+	if a.err != nil {
+		return a.err
+	}
+	return x.Failed(verbFilter, c.info.Workload, c.narrow(x, a.Filter, nodes))
+}
+
+// narrow goes on with the nodes that the extender has left, in its order.
+func (c *cycle) narrow(x *framework.Extender, r *extpoints.ExtenderFilterResult, nodes extpoints.Nodes) error {
+	if r == nil {
+		return errors.New("there is no answer")
+	}
+	left := make(map[string]int, len(c.feasible)) // what it has not let pass, by index
+	for i, node := range c.feasible {
+		left[node.Node.Name] = i
+	}
+	passed := make([]int, 0, len(r.Nodes))
+	for _, name := range r.Nodes {
+		i, ok := left[name]
+		switch {
+		case !ok:
+			return fmt.Errorf("the answer claims a filtered node %q which is not found in the input node list", name)
+		case i >= 0:
+			passed, left[name] = append(passed, i), -1
+		}
+	}
+	unknown := c.rejectNamed(nodes, extpoints.UnschedulableAndUnresolvable, r.Unresolvable, nil)
+	unknown = append(unknown, c.rejectNamed(nodes, extpoints.Unschedulable, r.Failed, r.Unresolvable)...)
+	if len(unknown) > 0 {
+		c.failed(x.Failed(verbFilter, c.info.Workload, fmt.Errorf("the answer speaks of nodes that there are not: %q", unknown)))
+	}
+	for name, i := range left {
+		if i >= 0 && !has(r.Failed, name) && !has(r.Unresolvable, name) {
+			if c.silent == nil {
+				c.silent = map[string]string{}
+			}
+			c.silent[name] = x.Name
+		}
+	}
+	c.keep(passed, r.Bare)
+	return nil
+}
+
+// rejectNamed records why nodes will not do, those in except apart. As in the
+// reference a node counts that was not asked about; what is no node is returned.
+func (c *cycle) rejectNamed(nodes extpoints.Nodes, code extpoints.Code, reasons, except map[string]string) (unknown []string) {
+	for _, name := range slices.Sorted(maps.Keys(reasons)) {
+		if has(except, name) {
+			continue
+		}
+		node := nodes.Get(name)
+		if node == nil {
+			unknown = append(unknown, name)
+			continue
+		}
+		st := extpoints.NewStatus(code, reasons[name]).WithPlugin(extpoints.ExtenderPlugin)
+		c.reject(node, framework.Verdict{Status: st})
+	}
+	return unknown
+}
+
+func has(m map[string]string, key string) bool {
+	_, ok := m[key]
+	return ok
+}
+
+// keep makes the feasible nodes those of the indexes, in that order.
+func (c *cycle) keep(indexes []int, bare bool) {
+	s := &c.core.scratch
+	nodes := make([]*extpoints.NodeInfo, len(indexes))
+	positions := make([]int32, len(indexes))
+	for to, from := range indexes {
+		nodes[to], positions[to] = s.feasible[from], s.positions[from]
+		if bare {
+			nodes[to] = extpoints.NewNodeInfo(s.feasible[from].Node)
+			nodes[to].Slot = s.feasible[from].Slot
+		}
+	}
+	s.feasible = append(s.feasible[:0], nodes...)
+	s.positions = append(s.positions[:0], positions...)
+	c.feasible = s.feasible
+}
+
+// prioritize adds the points of the extenders to the totals. One that fails
+// gives none. (kube-scheduler schedule_one.go prioritizeNodes, 1.37.1.)
+func (c *cycle) prioritize(totals []int64) {
+	var questions []question
+	var asked []int // by question: the index in c.points
+	for _, x := range c.fw.Extenders() {
+		interested, err := x.Interested(c.info.Workload)
+		if err != nil {
+			c.failed(err)
+		}
+		switch {
+		case x.Prioritize == nil && interested:
+			// The reference asks all, and takes the ones that do not prioritize
+			// to give every node 0: which counts as scored.
+			c.mark(func(string) bool { return true })
+		case x.Prioritize != nil && interested:
+			nodes := slices.Clone(c.feasible)
+			questions = append(questions, question{x, verbPrioritize, func(a *answer) (err error) {
+				a.Points, err = x.Prioritize.Prioritize(c.state.Context(), c.info, nodes)
+				return err
+			}})
+			asked = append(asked, len(c.points))
+		}
+		if x.Prioritize != nil {
+			c.points = append(c.points, extenderPoints{extender: x})
+		}
+	}
+	for i, a := range c.core.answers.ask(c.info, questions...) {
+		if a.err != nil {
+			c.failed(a.err)
+			continue
+		}
+		given := &c.points[asked[i]]
+		given.answered, given.points = true, a.Points
+		for n, node := range c.feasible {
+			totals[n] = plus(totals[n], given.of(node.Node.Name))
+		}
+		c.mark(func(name string) bool { _, ok := a.Points[name]; return ok })
+	}
+}
+
+// mark notes which nodes an extender scored.
+func (c *cycle) mark(scored func(name string) bool) {
+	if c.scored == nil {
+		c.scored = make([]bool, len(c.feasible))
+	}
+	for i, node := range c.feasible {
+		c.scored[i] = c.scored[i] || scored(node.Node.Name)
+	}
+}
+
+// of is what the extender's points add to the total of the node.
+func (p *extenderPoints) of(node string) int64 {
+	return times(p.normalized(node), p.extender.Weight)
+}
+
+// normalized is the extender's points for the node on the scale of plugins.
+func (p *extenderPoints) normalized(node string) int64 {
+	return times(p.points[node], extpoints.MaxScore/extpoints.MaxExtenderPriority)
+}
+
+// score is what an explanation says of it.
+func (p *extenderPoints) score(node string) PluginScore {
+	if !p.answered {
+		return PluginScore{Skipped: true}
+	}
+	return PluginScore{Raw: p.points[node], Normalized: p.normalized(node), Weighted: p.of(node)}
+}
+
+// times multiplies with a positive factor. Nobody checks the points of
+// extenders: absurd ones stay absurd, they do not change their sign.
+func times(points, factor int64) int64 {
+	product := points * factor
+	switch {
+	case product/factor == points:
+		return product
+	case points < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
+}
+
+// plus adds, and stops at the limits of int64.
+func plus(a, b int64) int64 {
+	sum := a + b
+	switch {
+	case a > 0 && b > 0 && sum < 0:
+		return math.MaxInt64
+	case a < 0 && b < 0 && sum >= 0:
+		return math.MinInt64
+	}
+	return sum
+}
+
+// failed tells of an error that does not end the cycle.
+func (c *cycle) failed(err error) {
+	c.raise(func(l *Listener) { l.Failed(FailedEvent{At: c.now, Workload: c.info.ID, Err: err}) })
+}
+
+// validText is the text with what is no UTF-8 replaced, as a record would keep
+// it: a replay must find the same.
+func validText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -1,0 +1,240 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// preemption is room being made for one workload: the evictions that its
+// PostFilter asked for, from the end of that cycle to when the last of them is
+// accepted.
+//
+// All but the last are asked for side by side, and the last when those have been
+// accepted: so the workload is held back (see makingRoom) until only one
+// departure is to come, and that one will wake it. If any fails the rest are
+// left out and the workload is activated, because the departure that it would
+// wait for may never come; so it is where the last left without one. The rules
+// are those of kube-scheduler framework/preemption/executor.go, 1.37.1, with
+// three additions: a last victim that has gone before it was asked counts as
+// one that left without a departure to come; nobody is evicted any more when
+// the workload has itself gone or got a node; and a binding that is called off
+// counts as under way until its task is given back.
+//
+// Where nothing may be scheduled meanwhile ([extpoints.CycleState.AwaitEvictions])
+// all are asked for side by side.
+type preemption struct {
+	by      string               // the workload that room is made for
+	rest    []extpoints.Eviction // not asked for yet
+	waits   []string             // workloads whose evictions are under way
+	last    string               // the last workload, once it is asked
+	holds   bool                 // nothing is scheduled meanwhile
+	failed  bool
+	silent  bool // the last left, and no event of that is to come
+	changed bool // it is among r.touched
+}
+
+// preemptions are those of an engine.
+type preemptions struct {
+	byWorkload map[string]*preemption   // that room is made for
+	byVictim   map[string][]*preemption // that wait for its eviction
+	touched    []*preemption            // that something has happened to
+	holding    int                      // how many hold everything up
+}
+
+// planRoom takes down which evictions the cycle's PostFilter asked for, before
+// the workload goes back to the queue: from now on it is held back.
+func (r *Raw) planRoom(c *cycle) {
+	c.denied = c.state.Unnominations()
+	asked := c.state.Evictions()
+	if len(asked) == 0 {
+		return
+	}
+	p := r.room.byWorkload[c.info.ID]
+	if p == nil {
+		p = &preemption{by: c.info.ID}
+		r.room.byWorkload[p.by] = p
+	}
+	p.rest = append(p.rest, asked...)
+	if c.state.AwaitsEvictions() && !p.holds {
+		p.holds = true
+		r.room.holding++
+	}
+}
+
+// makeRoom does what PostFilter asked for, when the workload is back in the
+// queue: what happens now may wake it.
+func (r *Raw) makeRoom(c *cycle) {
+	for _, id := range c.denied {
+		r.unnominate(c.now, id)
+	}
+	p := r.room.byWorkload[c.info.ID]
+	if p == nil || len(p.rest) == 0 {
+		return
+	}
+	first := p.rest
+	if !p.holds {
+		first = p.rest[:len(p.rest)-1]
+	}
+	p.rest = p.rest[len(first):]
+	for _, e := range first {
+		r.displace(c.now, p, e)
+	}
+	r.touch(p)
+}
+
+// unnominate takes the nomination of a waiting workload back, and wakes those
+// that may use the room it was kept.
+func (r *Raw) unnominate(now time.Time, id string) {
+	before := r.store.Workload(id)
+	if nomination(before) == "" {
+		return
+	}
+	tx := r.store.Begin()
+	if err := tx.Nominate(id, ""); err != nil {
+		tx.Abort()
+		return
+	}
+	r.commit(now, tx)
+	r.freed(now, before)
+}
+
+// displace asks for one eviction.
+func (r *Raw) displace(now time.Time, p *preemption, e extpoints.Eviction) {
+	r.evict(now, e.ID, e.Reason, p.by)
+	if r.displacing(e.ID) && !slices.Contains(p.waits, e.ID) {
+		p.waits = append(p.waits, e.ID)
+		r.room.byVictim[e.ID] = append(r.room.byVictim[e.ID], p)
+	}
+}
+
+// touch makes proceed look at the preemption.
+func (r *Raw) touch(p *preemption) {
+	if !p.changed {
+		p.changed = true
+		r.room.touched = append(r.room.touched, p)
+	}
+}
+
+// changed is told of everything that happens to a workload or its eviction.
+func (r *Raw) changed(victim string) {
+	for _, p := range r.room.byVictim[victim] {
+		r.touch(p)
+	}
+}
+
+// followRoom looks whether a change is about a victim, or ends the preemption
+// because the workload that room is made for needs none any more.
+func (r *Raw) followRoom(before, after *store.Workload) {
+	if len(r.room.byWorkload) == 0 {
+		return
+	}
+	id := rowID(before, after)
+	r.changed(id)
+	p := r.room.byWorkload[id]
+	if p != nil && (before == nil || after == nil || after.Phase != model.Pending || before.CreateIndex != after.CreateIndex) {
+		r.endRoom(p)
+	}
+}
+
+func rowID(before, after *store.Workload) string {
+	if after != nil {
+		return after.Info.ID
+	}
+	return before.Info.ID
+}
+
+// calledOff is told of a victim whose binding was called off: it has gone
+// without a departure that could still be observed.
+func (r *Raw) calledOff(victim string) {
+	for _, p := range r.room.byVictim[victim] {
+		p.silent = p.silent || p.last == victim
+		r.touch(p)
+	}
+}
+
+// evictionFailed is told of a victim that stays. The other evictions for the same
+// workload are of no use then, unless somebody else wants them too.
+func (r *Raw) evictionFailed(victim string) {
+	for _, p := range r.room.byVictim[victim] {
+		r.touch(p)
+		if p.failed {
+			continue
+		}
+		p.failed, p.rest = true, nil
+		for _, other := range p.waits {
+			if t := r.evicting[other]; t != nil && t.evict.by == p.by && len(r.room.byVictim[other]) == 1 {
+				t.stop(fmt.Errorf("called off, because the eviction of workload %q failed", victim))
+			}
+		}
+	}
+}
+
+// proceed takes the preemptions to which something has happened one step
+// further. It is called at the end of every input.
+func (r *Raw) proceed(now time.Time) {
+	for len(r.room.touched) > 0 {
+		p := r.room.touched[0]
+		r.room.touched = r.room.touched[1:]
+		p.changed = false
+		if r.room.byWorkload[p.by] == p {
+			r.advance(now, p)
+		}
+	}
+}
+
+func (r *Raw) advance(now time.Time, p *preemption) {
+	p.waits = slices.DeleteFunc(p.waits, func(victim string) bool {
+		if r.displacing(victim) {
+			return false
+		}
+		r.forgetVictim(victim, p)
+		return true
+	})
+	switch {
+	case len(p.waits) > 0:
+	case len(p.rest) > 0:
+		last := p.rest[0]
+		p.rest, p.last = nil, last.ID
+		r.displace(now, p, last)
+		row := r.store.Workload(last.ID)
+		p.silent = place(row) == ""
+		r.touch(p)
+	default:
+		r.endRoom(p)
+		if p.failed || p.silent {
+			r.activate(now, []string{p.by})
+		}
+	}
+}
+
+func (r *Raw) endRoom(p *preemption) {
+	delete(r.room.byWorkload, p.by)
+	for _, victim := range p.waits {
+		r.forgetVictim(victim, p)
+	}
+	if p.holds {
+		r.room.holding--
+	}
+}
+
+func (r *Raw) forgetVictim(victim string, p *preemption) {
+	list := slices.DeleteFunc(r.room.byVictim[victim], func(q *preemption) bool { return q == p })
+	if len(list) == 0 {
+		delete(r.room.byVictim, victim)
+	} else {
+		r.room.byVictim[victim] = list
+	}
+}
+
+// makingRoom reports whether the workload must wait for evictions: it is what
+// [extpoints.Preemption.UnderWay] says. It looks at the victims as they are, so
+// that the departure of the last one finds the way open.
+func (r *Raw) makingRoom(id string) bool {
+	p := r.room.byWorkload[id]
+	return p != nil && (len(p.rest) > 0 || slices.ContainsFunc(p.waits, r.displacing))
+}

@@ -1,0 +1,139 @@
+package defaultpreemption
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/berth-project/berth/extpoints"
+)
+
+// candidate is a node on which the workload would fit if the victims left.
+type candidate struct {
+	node    *extpoints.NodeInfo
+	place   int // in visiting order, among the nodes that could be candidates
+	victims *extpoints.Victims
+}
+
+func (c *candidate) name() string { return c.node.Node.Name }
+
+// found is what the search came to.
+type found struct {
+	// candidates has those without victims that no budget allows first.
+	candidates []candidate
+	// statuses are those of the nodes that are none, errs the errors among
+	// them.
+	statuses []*extpoints.Status
+	errs     problems
+}
+
+// search tries the nodes one after the other, around once from a place that the
+// seed decides, until there are enough candidates and at least one that breaks
+// no budget. It keeps at most that many of either kind.
+func (p *DefaultPreemption) search(s *extpoints.CycleState, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) found {
+	var f found
+	if len(nodes) == 0 {
+		return f
+	}
+	trial := newTrial(p.handle.Preemption(), s, w)
+	offset, wanted := draw(s.Seed(), offsetStream, len(nodes)), p.args.wanted(len(nodes))
+	var allowed, violating []candidate
+	for i := range nodes {
+		place := (offset + i) % len(nodes)
+		victims, st := trial.victimsOn(nodes[place])
+		if st != nil {
+			f.reject(st)
+			continue
+		}
+		list := &allowed
+		if victims.BudgetViolations > 0 {
+			list = &violating
+		}
+		if len(*list) < wanted {
+			*list = append(*list, candidate{nodes[place], place, victims})
+		}
+		if len(allowed) > 0 && len(allowed)+len(violating) >= wanted {
+			break
+		}
+	}
+	f.candidates = slices.Concat(allowed, violating)
+	return f
+}
+
+func (f *found) reject(st *extpoints.Status) {
+	f.statuses = append(f.statuses, st)
+	if st.Code() == extpoints.Error {
+		f.errs = append(f.errs, st.AsError())
+	}
+}
+
+// message says why nothing can be done, in the words of kube-scheduler's
+// FitError (framework/types.go, 1.37.1): how many of the total of nodes have
+// which reason, sorted by the finished strings.
+func (f *found) message(total int) string {
+	counts := map[string]int{}
+	if rest := total - len(f.statuses); rest > 0 {
+		counts["Preemption is not helpful for scheduling"] = rest
+	}
+	nodes := map[*extpoints.Status]int{} // most nodes share a few statuses
+	for _, st := range f.statuses {
+		nodes[st]++
+	}
+	for st, n := range nodes {
+		for _, reason := range st.Reasons() {
+			counts[reason] += n
+		}
+	}
+	lines := make([]string, 0, len(counts))
+	for reason, n := range counts {
+		lines = append(lines, fmt.Sprintf("%v %v", n, reason))
+	}
+	sort.Strings(lines)
+	text := fmt.Sprintf("0/%v nodes are available:", total)
+	if len(lines) > 0 {
+		text += " " + strings.Join(lines, ", ") + "."
+	}
+	return text
+}
+
+// problems are the errors of several nodes as one, in the words of
+// k8s.io/apimachinery pkg/util/errors, v0.37.1: what is the same is said once.
+type problems []error
+
+// Error joins them.
+func (p problems) Error() string {
+	var texts []string
+	for _, err := range p {
+		if text := err.Error(); !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}
+
+// Unwrap returns them.
+func (p problems) Unwrap() []error { return p }
+
+// The streams of draws of a cycle.
+const (
+	offsetStream uint64 = iota
+	tieStream
+)
+
+// draw returns a number from 0 to n-1 that is a function of the seed and the
+// stream; all are equally likely over the seeds. It is the stream-th output of
+// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) started at the seed, scaled to
+// n by the high half of the product.
+func draw(seed, stream uint64, n int) int {
+	x := seed + (stream+1)*0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	x ^= x >> 31
+	high, _ := bits.Mul64(x, uint64(n))
+	return int(high)
+}
