@@ -17,10 +17,11 @@ import (
 // All but the last are asked for side by side, and the last when those have been
 // accepted: so the workload is held back (see makingRoom) until only one
 // departure is to come, and that one will wake it. If any fails the rest are
-// left out and the workload is activated, because the departure that it would
-// wait for may never come; so it is where the last left without one. The rules
-// are those of kube-scheduler framework/preemption/executor.go, 1.37.1, with
-// three additions: a last victim that has gone before it was asked counts as
+// left out and the workload is tried again after its backoff, because the
+// departure that it would wait for may never come; where the last left without
+// one it is activated. The rules are those of kube-scheduler framework/preemption/
+// executor.go, 1.37.1, which activates it in both cases, with three additions: a
+// last victim that has gone before it was asked counts as
 // one that left without a departure to come; nobody is evicted any more when
 // the workload has itself gone or got a node; and a binding that is called off
 // counts as under way until its task is given back.
@@ -206,9 +207,21 @@ func (r *Raw) advance(now time.Time, p *preemption) {
 		r.touch(p)
 	default:
 		r.endRoom(p)
-		if p.failed || p.silent {
-			r.activate(now, []string{p.by})
-		}
+		r.roomMade(now, p)
+	}
+}
+
+// roomMade wakes the workload where no departure will. One whose victims would
+// not go must not try again at once, as the reference lets it: that would go on
+// for as long as they refuse.
+func (r *Raw) roomMade(now time.Time, p *preemption) {
+	row := r.store.Workload(p.by)
+	switch {
+	case row == nil:
+	case p.failed:
+		r.queue.Retry(now, p.by)
+	case p.silent:
+		r.activate(now, []string{p.by})
 	}
 }
 

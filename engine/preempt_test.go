@@ -99,7 +99,7 @@ func TestRunAwaitsSynchronousEvictions(t *testing.T) {
 			require.Empty(t, o.nodesOf("other"), "the eviction is under way")
 			w, _ := e.Queue("w")
 			require.NotEqual(t, queue.Gated, w.Place)
-			time.Sleep(12 * time.Second)
+			time.Sleep(15 * time.Second) // one that is refused is asked again after a backoff
 			synctest.Wait()
 			require.Equal(t, []string{"n2"}, o.nodesOf("other"))
 			require.Equal(t, []string{"v"}, o.evicted)
@@ -128,7 +128,7 @@ func TestCallOffOfEvictions(t *testing.T) {
 	r.Finish(epoch, taken)
 	require.Nil(t, r.NextTask(), "the last victim is not asked")
 	w, _ = r.Queue("w")
-	require.Equal(t, queue.Active, w.Place)
+	require.Equal(t, queue.ErrorBackoff, w.Place)
 
 	again, err := engine.Replay(config(&world{}), bytes.NewReader(log.Bytes()))
 	require.NoError(t, err)

@@ -79,6 +79,7 @@ const (
 	UnschedulableTimeout   = "UnschedulableTimeout"   // Tick
 	ForceActivate          = "ForceActivate"          // Activate
 	DemandsChanged         = "DemandsChanged"         // Update, of what the workload asks for
+	EvictionFailed         = "EvictionFailed"         // Retry
 	PopFromBackoffQ        = "PopFromBackoffQ"        // Pop, when nothing was active
 	Popped                 = "Popped"                 // Pop
 	Discarded              = "Discarded"              // Pop, of one already in flight
@@ -216,6 +217,24 @@ func (q *Queue) Move(now time.Time, c *extpoints.Change, preCheck func(*model.Wo
 	}
 	q.release()
 	q.inFlight.recordIfAny(c)
+}
+
+// Retry is for a workload that waits for events, when something that its last
+// attempt has set going has failed: it need not wait for them, but is tried again
+// when its backoff, which runs from now on, is over. (As an error would be: other
+// backoffs are cut short when nothing else is to be done.)
+func (q *Queue) Retry(now time.Time, id string) {
+	it := q.waiting[id]
+	if it == nil || it.place != Unschedulable && it.place != Gated {
+		return
+	}
+	q.take(it)
+	it.UnschedulablePlugins, it.PendingPlugins = nil, nil
+	it.GatingPlugin, it.Gate = "", nil
+	it.Timestamp = now
+	it.BackoffExpiration = q.expiration(it)
+	q.resolve(it)
+	q.requeue(it, afterBackoff, labelled(EvictionFailed, now))
 }
 
 // Tick does the periodic work that is due: it ends the backoffs that are over,

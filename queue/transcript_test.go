@@ -269,6 +269,9 @@ func (d *dialogue) do(c command) {
 	case "activate":
 		// activate ID...: Queue.Activate.
 		q.Activate(d.now, c.words...)
+	case "retry":
+		// retry ID: Queue.Retry.
+		q.Retry(d.now, c.words[0])
 	case "move":
 		// move KIND/ACTION [new=ID] [node=NAME] [upto=N]: Queue.Move with the
 		// workload or node as the new object, for workloads of priority N at most.
