@@ -20,10 +20,12 @@ type TieBreak uint8
 const (
 	// TieBreakHeap takes the node that kube-scheduler 1.35 to 1.37 takes when
 	// no extender scored: the first of the highest in pre-order of the
-	// implicit binary heap over the feasible nodes. Where extenders scored some
-	// of the highest, kube-scheduler takes one of those at random
-	// (schedule_one.go prioritizeNodes, 1.37.1), and this takes the first of
-	// those in pre-order.
+	// implicit binary heap over the feasible nodes. Where extenders are
+	// interested in the workload kube-scheduler takes one at random of the
+	// highest that extenders scored, and one that does not prioritize counts
+	// there as if it had scored all (schedule_one.go prioritizeNodes, 1.37.1).
+	// This takes the first in pre-order of the highest that extenders gave
+	// points, or, where they gave none of them any, of all.
 	TieBreakHeap TieBreak = iota
 	// TieBreakLowestIndex takes the first in the order of nodes.
 	TieBreakLowestIndex

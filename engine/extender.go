@@ -156,16 +156,14 @@ func (c *cycle) prioritize(totals []int64) {
 	var questions []question
 	var asked []int // by question: the index in c.points
 	for _, x := range c.fw.Extenders() {
-		interested, err := x.Interested(c.info.Workload)
-		if err != nil {
-			c.failed(err)
+		if x.Prioritize == nil {
+			continue
 		}
+		interested, err := x.Interested(c.info.Workload)
 		switch {
-		case x.Prioritize == nil && interested:
-			// The reference asks all, and takes the ones that do not prioritize
-			// to give every node 0: which counts as scored.
-			c.mark(func(string) bool { return true })
-		case x.Prioritize != nil && interested:
+		case err != nil:
+			c.failed(err)
+		case interested:
 			nodes := slices.Clone(c.feasible)
 			questions = append(questions, question{x, verbPrioritize, func(a *answer) (err error) {
 				a.Points, err = x.Prioritize.Prioritize(c.state.Context(), c.info, nodes)
@@ -173,9 +171,10 @@ func (c *cycle) prioritize(totals []int64) {
 			}})
 			asked = append(asked, len(c.points))
 		}
-		if x.Prioritize != nil {
-			c.points = append(c.points, extenderPoints{extender: x})
-		}
+		c.points = append(c.points, extenderPoints{extender: x})
+	}
+	if len(questions) == 0 {
+		return
 	}
 	for i, a := range c.core.answers.ask(c.info, questions...) {
 		if a.err != nil {
@@ -184,20 +183,15 @@ func (c *cycle) prioritize(totals []int64) {
 		}
 		given := &c.points[asked[i]]
 		given.answered, given.points = true, a.Points
+		if c.scored == nil {
+			c.scored = make([]bool, len(c.feasible))
+		}
 		for n, node := range c.feasible {
 			totals[n] = plus(totals[n], given.of(node.Node.Name))
+			if _, scored := a.Points[node.Node.Name]; scored {
+				c.scored[n] = true
+			}
 		}
-		c.mark(func(name string) bool { _, ok := a.Points[name]; return ok })
-	}
-}
-
-// mark notes which nodes an extender scored.
-func (c *cycle) mark(scored func(name string) bool) {
-	if c.scored == nil {
-		c.scored = make([]bool, len(c.feasible))
-	}
-	for i, node := range c.feasible {
-		c.scored[i] = c.scored[i] || scored(node.Node.Name)
 	}
 }
 

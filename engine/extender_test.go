@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"strings"
 	"testing"
@@ -139,7 +138,6 @@ func TestInterestedPanics(t *testing.T) {
 		require.Len(t, o.nodesOf("w"), 1)
 		require.Equal(t, []string{
 			`extender "x": interested workload "w": panic: shy`, // filtering
-			`extender "x": interested workload "w": panic: shy`, // prioritizing
 			`extender "x": interested workload "w": panic: shy`, // binding
 		}, failed)
 	}
@@ -219,9 +217,35 @@ func TestReplayWithOtherExtenders(t *testing.T) {
 			require.EqualError(t, err, want)
 		}
 	}
+	asked := 0
+	cfg.Extenders = []extpoints.Extender{filterer{base{name: "x"}, func(ctx context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
+		asked++
+		return all(ctx, w, nodes)
+	}}}
+	r, err = engine.Replay(cfg, bytes.NewReader(log.Bytes()))
+	require.NoError(t, err)
+	require.NoError(t, r.Apply(epoch, task("v", 1)))
+	require.True(t, r.Schedule(epoch))
+	require.Equal(t, 1, asked, "what comes after the replay is asked")
+
 	cfg.Extenders = nil
 	_, err = engine.Replay(cfg, bytes.NewReader(log.Bytes()))
 	require.EqualError(t, err, `replay: line 2: the answer of extender "x" to filter workload "w" was not asked for`)
+}
+
+// What an extender does to the list that it is given is its own affair.
+func TestExtenderListsAreItsOwn(t *testing.T) {
+	o := &world{}
+	cfg := config(o)
+	cfg.Extenders = []extpoints.Extender{filterer{base{name: "x"}, func(_ context.Context, _ *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
+		clear(nodes)
+		return &extpoints.ExtenderFilterResult{Nodes: []string{"n2"}}, nil
+	}}}
+	r, err := engine.NewRaw(cfg)
+	require.NoError(t, err)
+	require.NoError(t, r.Apply(epoch, node("n1", 1000), node("n2", 1000), task("w", 1)))
+	settle(r, epoch)
+	require.Equal(t, []string{"n2"}, o.nodesOf("w"))
 }
 
 // Branches and explanations ask, and nothing of it is recorded.
@@ -269,130 +293,6 @@ func TestStopEndsExtenders(t *testing.T) {
 	})
 }
 
-// preemptOutside is a PostFilter that wants everything on every node displaced,
-// and asks the extenders about it.
-type preemptOutside struct {
-	handle extpoints.Handle
-	heard  *[]string
-}
-
-func (preemptOutside) Name() string { return "PreemptOutside" }
-
-func (p preemptOutside) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ extpoints.NodeStatuses) (*extpoints.PostFilterResult, *extpoints.Status) {
-	nodes := s.View().Nodes()
-	candidates := map[string]*extpoints.Victims{}
-	for i := range nodes.Len() {
-		if n := nodes.At(i); len(n.Workloads) > 0 {
-			candidates[n.Node.Name] = &extpoints.Victims{Workloads: n.Workloads}
-		}
-	}
-	for _, x := range p.handle.Preemption().Extenders() {
-		if !x.Interested(w.Workload) {
-			continue
-		}
-		chosen, err := x.Preempt(s.Context(), w, candidates, nodes)
-		if err != nil {
-			*p.heard = append(*p.heard, err.Error())
-			return nil, extpoints.AsStatus(err)
-		}
-		candidates = chosen
-	}
-	for _, name := range []string{"n1", "n2", "n3"} {
-		v, ok := candidates[name]
-		*p.heard = append(*p.heard, fmt.Sprint(name, " ", ok, " ", v != nil))
-		if v != nil {
-			for _, victim := range v.Workloads {
-				*p.heard = append(*p.heard, fmt.Sprint(victim.ID, " ", v.BudgetViolations, " ", victim.PlacedAt.IsZero()))
-			}
-		}
-	}
-	return nil, extpoints.NewStatus(extpoints.Unschedulable)
-}
-
-// preempting is an extender that answers with its function.
-type preempting struct {
-	base
-	answer func(candidates map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error)
-}
-
-func (p *preempting) Preempt(_ context.Context, _ *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, _ extpoints.Nodes) (map[string]*extpoints.Victims, error) {
-	return p.answer(candidates)
-}
-
-func TestPreemptExtenders(t *testing.T) {
-	victim := func(id string) *extpoints.WorkloadInfo {
-		return &extpoints.WorkloadInfo{Workload: &model.Workload{ID: id}}
-	}
-	for _, test := range []struct {
-		name   string
-		answer func(candidates map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error)
-		want   []string
-	}{
-		{"as it is", func(c map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) { return c, nil },
-			[]string{"n1 true true", "a 0 false", "b 0 false", "n2 true true", "c 0 false", "n3 false false"}},
-		{"fewer nodes and victims", func(map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) {
-			return map[string]*extpoints.Victims{"n1": {Workloads: []*extpoints.WorkloadInfo{victim("b")}, BudgetViolations: 7}}, nil
-		}, []string{"n1 true true", "b 7 false", "n2 false false", "n3 false false"}},
-		{"nil", func(map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) { return nil, nil },
-			[]string{"n1 false false", "n2 false false", "n3 false false"}},
-		{"no victims", func(map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) {
-			return map[string]*extpoints.Victims{"n1": nil, "n2": {}}, nil
-		}, []string{"n1 true false", "n2 true true", "n3 false false"}},
-		{"changes what it is given", func(c map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) {
-			clear(c)
-			return c, nil
-		}, []string{"n1 false false", "n2 false false", "n3 false false"}},
-		{"a node that there is not", func(map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) {
-			return map[string]*extpoints.Victims{"n9": {Workloads: []*extpoints.WorkloadInfo{victim("a")}}}, nil
-		}, []string{`extender "x": preempt workload "w": the answer claims to preempt on node "n9", which there is not`}},
-		{"a workload that is elsewhere", func(map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) {
-			return map[string]*extpoints.Victims{"n2": {Workloads: []*extpoints.WorkloadInfo{victim("a")}}}, nil
-		}, []string{`extender "x": preempt workload "w": the answer claims to preempt workload "a" on node "n2", but it is not found on that node`}},
-		{"an error", func(map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) {
-			return nil, errors.New("out of order")
-		}, []string{`extender "x": preempt workload "w": out of order`}},
-		{"a panic", func(map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) { panic("oh") },
-			[]string{`extender "x": preempt workload "w": panic: oh`}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var heard, again []string
-			var log bytes.Buffer
-			x := &preempting{base{name: "x"}, test.answer}
-			cfg := preemptConfig(t, x, &heard)
-			cfg.Recorder = engine.NewRecorder(&log)
-			r, err := engine.NewRaw(cfg)
-			require.NoError(t, err)
-			adopt := func(id, node string) engine.Change {
-				return engine.Change{Adopt: &engine.Placement{Workload: &model.Workload{ID: id, Requests: model.Resources{CPU: 1000}}, Node: node, Since: epoch}}
-			}
-			require.NoError(t, r.Apply(epoch, node("n1", 2000), node("n2", 1000), adopt("a", "n1"), adopt("b", "n1"), adopt("c", "n2"), task("w", 500)))
-			require.True(t, r.Schedule(epoch))
-			require.Equal(t, test.want, heard)
-
-			x.answer = func(map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) {
-				t.Error("a replay asks nobody")
-				return nil, nil
-			}
-			_, err = engine.Replay(preemptConfig(t, x, &again), bytes.NewReader(log.Bytes()))
-			require.NoError(t, err)
-			require.Equal(t, heard, again)
-		})
-	}
-}
-
-func preemptConfig(t *testing.T, x extpoints.Extender, heard *[]string) engine.Config {
-	t.Helper()
-	cfg := config(&world{})
-	cfg.Extenders = []extpoints.Extender{x}
-	require.NoError(t, cfg.Registry.Register("PreemptOutside", func(_ any, h extpoints.Handle) (extpoints.Plugin, error) {
-		return preemptOutside{h, heard}, nil
-	}))
-	cfg.Profiles[0].Plugins.PostFilter = extpoints.PluginSet{
-		Enabled: []extpoints.PluginRef{{Name: "PreemptOutside"}}, Disabled: []string{extpoints.AllPlugins},
-	}
-	return cfg
-}
-
 // Two workloads that look the same are not interchangeable where somebody
 // outside may tell them apart.
 func TestNoSignatureWithExtenders(t *testing.T) {
@@ -405,155 +305,6 @@ func TestNoSignatureWithExtenders(t *testing.T) {
 		e, err := r.Explain(epoch, "w", engine.ExplainOptions{})
 		require.NoError(t, err)
 		require.Equal(t, list != nil, e.Signature == "")
-	}
-}
-
-// lot is an extender that answers by lot. What it says of a workload and a node is
-// always the same, so that a decision can be explained; of some workloads it says
-// nothing sensible until it is calm.
-type lot struct {
-	base
-	seed         uint64
-	calm         *bool
-	orchestrator extpoints.Orchestrator
-	deaf         func()
-}
-
-func (x *lot) Interested(w *model.Workload) bool { return x.draw(3, w.ID) > 0 }
-func (x *lot) Weight() int64                     { return 1 + int64(x.seed%5) }
-
-// draw returns a number below n that depends on the keys.
-func (x *lot) draw(n uint64, keys ...string) uint64 {
-	h := fnv.New64a()
-	for _, k := range keys {
-		fmt.Fprintf(h, "%d %s;", x.seed, k)
-	}
-	return h.Sum64() >> 20 % n
-}
-
-func (x *lot) Filter(_ context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
-	if x.deaf != nil {
-		x.deaf()
-	}
-	r := &extpoints.ExtenderFilterResult{Failed: map[string]string{}, Unresolvable: map[string]string{}}
-	lot := x.draw(12, w.ID, "filter")
-	if !*x.calm {
-		switch lot {
-		case 0:
-			return nil, errors.New("out of order")
-		case 1:
-			panic("oh")
-		case 2:
-			return nil, nil
-		case 3:
-			r.Nodes = []string{"nobody"}
-		}
-	}
-	if lot == 4 {
-		r.Failed["n0"], r.Failed["nobody"] = "named unasked", "named unasked"
-	}
-	r.Bare = lot == 5
-	for i := range nodes {
-		name := nodes[len(nodes)-1-i].Node.Name
-		switch {
-		case lot < 4 || lot > 8 || x.draw(4, w.ID, name) > 0 || name == "spare": // where all must fit in the end
-			r.Nodes = append(r.Nodes, name)
-		case lot == 6:
-			r.Unresolvable[name] = "no use"
-		case lot == 7:
-			r.Failed[name] = "busy"
-		}
-	}
-	return r, nil
-}
-
-func (x *lot) Prioritize(_ context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (map[string]int64, error) {
-	if x.deaf != nil {
-		x.deaf()
-	}
-	points := map[string]int64{}
-	switch x.draw(8, w.ID, "prioritize") {
-	case 0:
-		return nil, errors.New("out of order")
-	case 1:
-		panic("oh")
-	case 2:
-		points["nobody"] = 1 << 62
-	}
-	for _, n := range nodes {
-		if x.draw(3, w.ID, n.Node.Name, "scored") > 0 {
-			points[n.Node.Name] = int64(x.draw(4, w.ID, n.Node.Name, "points"))
-		}
-	}
-	return points, nil
-}
-
-func (x *lot) Preempt(_ context.Context, w *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, _ extpoints.Nodes) (map[string]*extpoints.Victims, error) {
-	if x.deaf != nil {
-		x.deaf()
-	}
-	switch x.draw(8, w.ID, "preempt") {
-	case 0:
-		return nil, errors.New("out of order")
-	case 1:
-		panic("oh")
-	}
-	maps.DeleteFunc(candidates, func(node string, _ *extpoints.Victims) bool { return x.draw(4, w.ID, node, "preempt") == 0 })
-	return candidates, nil
-}
-
-// lotBinder is a lot that binds.
-type lotBinder struct{ *lot }
-
-func (x lotBinder) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
-	if !*x.calm && x.draw(4, w.ID, b.Node) == 0 {
-		return errors.New("out of order")
-	}
-	return x.orchestrator.Bind(ctx, w, b)
-}
-
-// lots are three of them.
-func lots(seed uint64, o extpoints.Orchestrator, calm *bool, deaf func()) []extpoints.Extender {
-	x := func(name string, ignorable bool, seed uint64) *lot {
-		return &lot{base: base{name, ignorable}, seed: seed, calm: calm, orchestrator: o, deaf: deaf}
-	}
-	return []extpoints.Extender{x("ignorable", true, seed), lotBinder{x("binder", seed%2 == 0, seed+1000)}, x("plain", false, seed+2000)}
-}
-
-// With extenders that fail in every way nothing is lost either, the number of
-// workers does not show, and a replay, which asks nobody, does the same.
-func TestHistoriesWithExtenders(t *testing.T) {
-	t.Parallel()
-	for _, seed := range seeds(t, 32) {
-		simulated := func(workers int) *enginetest.SimResult {
-			o := enginetest.SimOptions{Record: true, Workers: workers, TieBreak: engine.TieBreak(seed % 3)}
-			if seed%5 == 0 {
-				o.Nodes, o.Steps = 110+int(seed%250), 60
-			}
-			calm := false
-			o.Configure = func(cfg *engine.Config) {
-				calm = false // a failure is looked into with more histories
-				cfg.Extenders = lots(seed, cfg.Orchestrator, &calm, nil)
-			}
-			o.Calm = func() { calm = true }
-			return enginetest.Simulate(t, seed, o)
-		}
-		one, many := simulated(1), simulated(16)
-		require.Len(t, many.Lives, len(one.Lives), "seed %d", seed)
-		for i, life := range one.Lives {
-			requireSameLines(t, life.Events, many.Lives[i].Events, "seed %d, 1 and 16 workers", seed)
-			requireSameLog(t, life.Log, many.Lives[i].Log, "seed %d, 1 and 16 workers", seed)
-
-			var events []string
-			var again bytes.Buffer
-			cfg := one.Config(&events)
-			cfg.Extenders = lots(seed, nil, new(bool), func() { t.Errorf("seed %d: a replay asks nobody", seed) })
-			cfg.Recorder = engine.NewRecorder(&again)
-			_, err := engine.Replay(cfg, bytes.NewReader(life.Log))
-			require.NoError(t, err, "seed %d", seed)
-			requireSameLines(t, life.Events, events, "seed %d, replay", seed)
-			requireSameLog(t, life.Log, again.Bytes(), "seed %d, replay", seed)
-		}
 	}
 }
 

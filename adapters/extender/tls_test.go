@@ -117,6 +117,21 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// As in kube-scheduler HTTP/2 is spoken where the server can.
+func TestHTTP2(t *testing.T) {
+	var major int
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		major = r.ProtoMajor
+		fmt.Fprint(w, "{}")
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	defer s.Close()
+	x := newExtender(t, s.URL, func(c *extender.Config) { c.EnableHTTPS = true })
+	require.NoError(t, x.Bind(ctx, waiting.Workload, model.Binding{Node: "n1"}))
+	require.Equal(t, 2, major)
+}
+
 // A client certificate that is renewed is used for the next connection.
 func TestClientCertificateIsRenewed(t *testing.T) {
 	s := newSecureServer(t)
