@@ -74,6 +74,12 @@ type Config struct {
 	// Default: kube-scheduler's numbers, see [queue.Config].
 	Queue queue.Config
 
+	// ReferenceWakeUps wakes nobody when a workload that was nominated to one
+	// node is placed on another, as kube-scheduler 1.37.1 (eventhandlers.go,
+	// which calls it an issue to be fixed). It is for comparing the two.
+	// Default: those that had left it room are woken.
+	ReferenceWakeUps bool
+
 	// MaxBindings is how many bindings may be under way at once, and how many
 	// evictions. While that many bindings are, nothing more is scheduled.
 	// Default 16 for each processor. Only for Engine.

@@ -297,6 +297,9 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 		if before.Phase == after.Phase {
 			r.updated(now, before, after)
 		}
+		if kept := nomination(before); kept != "" && kept != after.Node && !r.cfg.ReferenceWakeUps {
+			r.freed(now, before) // the room that was kept for it elsewhere
+		}
 		if r.waiting.get(after.Info.ID) != nil {
 			r.queue.Update(now, before.Info, after.Info) // for when it is turned down
 		}

@@ -158,7 +158,6 @@ type sim struct {
 	roomFor   map[string]string // for whom each of them was to make room
 	plans     map[string]string // who is to make room, and for whom
 	missed    map[string]bool   // waited on permit when something happened that Hold asked for
-	excused   map[string]bool   // see excuse
 	made      int               // workloads ever made
 
 	step   int
@@ -242,7 +241,7 @@ func (s *sim) start() {
 	}
 	s.raw, s.tasks, s.gone = raw, nil, nil
 	s.disputed, s.evictions, s.roomFor = map[nodePort]bool{}, map[string]string{}, map[string]string{}
-	s.missed, s.excused, s.plans = map[string]bool{}, map[string]bool{}, map[string]string{}
+	s.missed, s.plans = map[string]bool{}, map[string]string{}
 	s.cur, s.prev = &observed{}, &observed{}
 	s.tellAll()
 }

@@ -20,7 +20,6 @@ func (s *sim) observe() {
 	s.checkRounds()
 	s.checkEvictions()
 	s.checkMissed()
-	s.excuse()
 	s.checkGone()
 	if !s.plugins.faulty() && s.chance(20) {
 		s.checkWoken()
@@ -229,7 +228,7 @@ func (s *sim) checkWoken() {
 		switch pos := s.cur.positions[id]; {
 		case pos.Place == queue.Gated && len(s.cur.rows[id].Gates) == 0 && !s.heldForRoom(&pos):
 			s.fail("%s is held back by %s, and has no gates", id, pos.GatingPlugin)
-		case pos.Place == queue.Unschedulable && !turnedDown(&pos) && !s.excused[id] && !s.awaitsArrival(&pos):
+		case pos.Place == queue.Unschedulable && !turnedDown(&pos) && !s.awaitsArrival(&pos):
 			if node := s.fits(id); node != "" {
 				s.fail("%s waits for an event, because of %v, and would fit on %s", id, pos.UnschedulablePlugins, node)
 			}
@@ -244,29 +243,6 @@ func (s *sim) awaitsArrival(pos *queue.Position) bool {
 	looks := slices.Contains(pos.UnschedulablePlugins, plugins.InterPodAffinity) ||
 		slices.Contains(pos.UnschedulablePlugins, plugins.PodTopologySpread)
 	return looks && slices.ContainsFunc(s.cur.ids, func(id string) bool { return s.cur.rows[id].Phase == model.Assumed })
-}
-
-// excuse excuses the workloads that had to leave room for one that was nominated
-// to a node and has now been placed on another: as in kube-scheduler nobody is
-// told of that (pkg/scheduler/eventhandlers.go, 1.37.1, which calls it an issue to
-// be fixed), so they wait for the next event or for the timeout.
-func (s *sim) excuse() {
-	for id := range s.excused {
-		if s.cur.positions[id].Place != queue.Unschedulable {
-			delete(s.excused, id)
-		}
-	}
-	for _, id := range s.cur.ids {
-		old, row := s.prev.rows[id], s.cur.rows[id]
-		if old.Nominated == "" || row.Phase != model.Assumed || row.Node == old.Nominated {
-			continue
-		}
-		for _, other := range s.cur.ids {
-			if s.cur.positions[other].Place == queue.Unschedulable && s.cur.rows[other].Priority <= row.Priority {
-				s.excused[other] = true
-			}
-		}
-	}
 }
 
 // turnedDown reports whether it was on permit that the workload was rejected.
