@@ -1,0 +1,285 @@
+package decisionlevel
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/answer"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/differences"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/generate"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/subject"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/twin"
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/plugins"
+	"github.com/berth-project/berth/plugins/defaultpreemption"
+	"github.com/berth-project/berth/plugins/interpodaffinity"
+	"github.com/berth-project/berth/plugins/podtopologyspread"
+)
+
+// plan is what a case is like.
+type plan struct {
+	generate.Mood
+	nodes   int
+	steps   int
+	adopted int // pods that are there at first, for each node
+	// prompt: bindings are confirmed at once. The reference tells those that
+	// wait for a pod to be on a node when that is confirmed, the subject when it
+	// is bound; it makes no difference to pods that do not wait for others.
+	prompt bool
+}
+
+// newPlan draws the plan of a case. Two cases of eight are about large clusters,
+// in which not every node is looked at.
+func newPlan(number uint64, s *generate.Source) plan {
+	p := plan{nodes: 2 + s.IntN(8), steps: 40, adopted: 2, prompt: true}
+	switch number % 8 {
+	case 0:
+		p.Tame, p.Crowded, p.adopted = true, true, 4
+	case 1:
+		p.Tame, p.Crowded, p.adopted = true, true, 4
+		p.Unrelated, p.Uniform, p.prompt = true, number%16 == 1, false
+	case 2:
+		p.Crowded, p.Unrelated, p.prompt = true, true, false
+	case 3:
+		p.Tame, p.Crowded, p.Related, p.adopted = true, true, true, 4
+		p.nodes = 4 + s.IntN(20)
+	case 4:
+		p.Related = true
+	case 5:
+		p.Related, p.Crowded = true, true
+		p.nodes = 3 + s.IntN(30)
+	case 6:
+		p.Tame, p.adopted = true, 1
+		p.nodes = generate.Pick(s, 60, 99, 100, 101, 130)
+	case 7:
+		p.Tame, p.adopted, p.steps = true, 0, 15
+		p.nodes = generate.Pick(s, 150, 233, 250, 377, 500)
+	}
+	// Scores of pods with resources of their own, and events of changes that the
+	// model does not keep, are known differences, after which nothing would be
+	// the same.
+	p.Nodes, p.ByContainer, p.PlainChanges = p.nodes+5, true, true
+	return p
+}
+
+// history is a case under way.
+type history struct {
+	*twin.Twin
+	plan
+	report *differences.Report
+	tell   io.Writer
+	over   bool // the two sides went apart
+}
+
+// Options change a case.
+type Options struct {
+	// Change and Deaf make mistakes on purpose; see [subject.Config].
+	Change func(*engine.Config)
+	Deaf   func(*engine.Change) bool
+	// Tape writes down the case.
+	Tape *subject.Tape
+	// Small keeps the case short.
+	Small bool
+	// Tell, where not nil, is told everything that happens, for people.
+	Tell io.Writer
+}
+
+// Run runs one case.
+func Run(seed, number uint64, report *differences.Report, o Options) error {
+	source := generate.New(seed, number, generate.Mood{})
+	h := &history{plan: newPlan(number, source), report: report, tell: o.Tell}
+	if o.Small {
+		h.plan.nodes, h.plan.steps = min(h.plan.nodes, 5), 6
+	}
+	zones := source.Zones
+	source.Mood = h.plan.Mood
+	source.Zones = zones
+	var err error
+	if h.Twin, err = newTwin(source, h.plan.nodes, o); err != nil {
+		return err
+	}
+	defer h.Close()
+	h.Subject.Tape = o.Tape
+	h.begin()
+	for range h.plan.steps {
+		h.step()
+		if h.over {
+			return nil
+		}
+	}
+	h.Look().Compare(report)
+	return nil
+}
+
+// newTwin makes both sides with the same arguments.
+func newTwin(s *generate.Source, nodes int, o Options) (*twin.Twin, error) {
+	ref := reference.Config{Args: map[string]runtime.Object{}}
+	sub := subject.Config{Change: o.Change, Deaf: o.Deaf, Args: map[string]any{
+		plugins.InterPodAffinity:  interpodaffinity.Args{ReferenceHints: true},
+		plugins.PodTopologySpread: podtopologyspread.Args{ReferenceHints: true},
+	}}
+	if s.Percent(25) {
+		percentage := generate.Pick(s, int32(0), 1, 5, 20, 60, 99, 100)
+		ref.PercentageOfNodesToScore, sub.PercentageOfNodesToScore = &percentage, &percentage
+		if o.Tape != nil {
+			o.Tape.PercentageOfNodesToScore = &percentage
+		}
+	}
+	if nodes > 90 { // with more than 100 candidates the reference would start anywhere
+		ref.Args[plugins.DefaultPreemption] = &config.DefaultPreemptionArgs{MinCandidateNodesPercentage: 100, MinCandidateNodesAbsolute: 100}
+		sub.Args[plugins.DefaultPreemption] = defaultpreemption.Args{MinCandidateNodesPercentage: new(int32(100))}
+	}
+	return twin.New(s, ref, sub)
+}
+
+// begin fills the cluster.
+func (h *history) begin() {
+	h.Populate(h.plan.nodes)
+	for range h.IntN(h.plan.adopted*h.plan.nodes + 1) {
+		h.Adopt()
+	}
+	for range h.IntN(4) {
+		h.putBudget()
+	}
+}
+
+// putBudget adds a budget or changes one.
+func (h *history) putBudget() {
+	var names []string
+	for _, p := range h.Pods() {
+		names = append(names, p.ID)
+	}
+	h.PutBudget(h.Budget(h.IntN(4), names, h.Now()))
+}
+
+// step lets something happen and then schedules.
+func (h *history) step() {
+	for range h.IntN(3) {
+		if what := h.Disturb(h.plan.nodes); !h.compareWaiting(what) {
+			return
+		}
+	}
+	if what := h.changeWaiting(); !h.compareWaiting(what) {
+		return
+	}
+	if h.Percent(15) {
+		h.putBudget()
+	}
+	for range 1 + h.IntN(4) {
+		h.submit()
+	}
+	if !h.compareWaiting("new pods") {
+		return
+	}
+	h.Pass(time.Duration(h.IntN(6000)) * time.Millisecond)
+	if !h.compareWaiting("some time") {
+		return
+	}
+	for range 6 {
+		if !h.schedule() {
+			break
+		}
+	}
+	if !h.over {
+		h.letVictimsGo()
+	}
+}
+
+func (h *history) submit() {
+	p := h.NewPod()
+	if h.Wild(10) {
+		h.Gate(p)
+	}
+	h.Put(p)
+}
+
+// changeWaiting changes or removes one of the pods that wait, and says what it
+// did.
+func (h *history) changeWaiting() string {
+	p := h.AnyPod(twin.Waiting)
+	switch {
+	case p == nil:
+	case h.Percent(15):
+		h.Update(p, h.ChangePod(h.Object(p)))
+		return "a change of " + p.ID
+	case h.Percent(15):
+		h.Remove(p)
+		return "removal of " + p.ID
+	}
+	return ""
+}
+
+// letVictimsGo ends some of those that were told to go.
+func (h *history) letVictimsGo() {
+	for _, p := range slices.Clone(h.Pods()) {
+		if p.Going && h.Percent(60) {
+			h.Remove(p)
+			if !h.compareWaiting("removal of " + p.ID) {
+				return
+			}
+		}
+	}
+}
+
+// schedule runs one cycle; false where there was none or all is over.
+func (h *history) schedule() bool {
+	ref, sub, ok := h.ScheduleOne()
+	if !ok {
+		return false
+	}
+	if h.Subject.Tape != nil {
+		h.Subject.Tape.Schedule(ref)
+	}
+	h.countOutcome(ref)
+	if h.tell != nil {
+		fmt.Fprintf(h.tell, "%s cycle\n  reference: %s\n  subject:   %s\n", h.Now().Format(time.StampMicro), ref, sub)
+	}
+	h.report.Count("decision")
+	if what := answer.Compare(ref, sub); what != "" {
+		if failure, fails := strings.CutSuffix(ref.Message, " not found"); fails && strings.HasPrefix(sub.Message, failure) {
+			what = "message where a plugin that the subject does not have fails"
+		}
+		h.apart("decision, "+what, ref.String(), sub.String(), ref.Workload)
+		// After another message everything else may still be the same.
+		h.over = !strings.HasPrefix(what, "message") || ref.Nominated != sub.Nominated
+	}
+	if h.over {
+		return false
+	}
+	if p := h.Find(ref.Workload); h.prompt && p.Place == twin.Assumed {
+		h.Confirm(p)
+	}
+	return h.compareWaiting("a cycle for " + ref.Workload)
+}
+
+// countOutcome counts what kinds of decisions there are.
+func (h *history) countOutcome(d answer.Decision) {
+	switch {
+	case d.Node != "":
+		h.report.Count("(placed)")
+	case len(d.Victims) > 0:
+		h.report.Count("(made room)")
+	case d.Nominated != "":
+		h.report.Count("(nominated without victims)")
+	default:
+		h.report.Count("(fits nowhere)")
+	}
+}
+
+// apart reports that the two sides are not the same any more, which ends the
+// case.
+func (h *history) apart(where, ref, sub, id string) {
+	h.over = true
+	detail := fmt.Sprintf("%d nodes, at %s", len(h.Nodes()), h.Now().Format(time.StampMicro))
+	if p := h.Find(id); p != nil {
+		detail += "; " + twin.Describe(h.Object(p), nil)
+	}
+	h.report.Add(differences.Difference{Where: where, Reference: ref, Subject: sub, Detail: detail})
+}

@@ -1,0 +1,51 @@
+package decisionlevel
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/differences"
+)
+
+// run runs cases until one has an unexplained difference.
+func run(t *testing.T, cases uint64, o Options) *differences.Report {
+	t.Helper()
+	report, err := differences.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for number := uint64(0); number < cases && report.Unexplained() == 0; number++ {
+		if err := Run(1, number, report, o); err != nil {
+			t.Fatalf("case %d: %v", number, err)
+		}
+	}
+	return report
+}
+
+// A short run with a fixed seed.
+func TestDecisions(t *testing.T) {
+	cases := uint64(48)
+	if testing.Short() {
+		cases = 16
+	}
+	report := run(t, cases, Options{})
+	if report.Unexplained() > 0 {
+		var text strings.Builder
+		report.Print(&text)
+		t.Fatal(text.String())
+	}
+	for _, kind := range []string{"(placed)", "(fits nowhere)", "(made room)", "(nominated without victims)"} {
+		if report.Counted(kind) < int(cases)/4 {
+			t.Errorf("%s: %d only", kind, report.Counted(kind))
+		}
+	}
+}
+
+// Whatever the engine gets wrong in a decision is noticed.
+func TestMistakesAreNoticed(t *testing.T) {
+	for name, o := range Mistakes() {
+		if report := run(t, 48, o); report.Unexplained() == 0 {
+			t.Errorf("not noticed: a mistake about %s", name)
+		}
+	}
+}

@@ -1,0 +1,15 @@
+// Package decisionlevel compares whole histories: nodes and pods come, change and
+// go, and both sides schedule whatever their queues give out, with preemption,
+// nominations and disruption budgets.
+//
+// The reference goes through its own ScheduleOne, so that its failure handler,
+// its queue and its preemption take part; see package reference. Compared are,
+// after each cycle: which pod it was, its node, how many nodes were evaluated and
+// found feasible, the message byte for byte, the plugins that rejected it, the
+// victims in their order, and the nomination of every pod.
+//
+// Where the reference is random both are kept from the choice: start times are
+// all different, so that preemption has no ties; all nodes are tried for
+// preemption; node affinity names at most one node; no two things happen at the
+// same time.
+package decisionlevel

@@ -1,0 +1,63 @@
+package decisionlevel
+
+import (
+	"slices"
+	"time"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/plugins"
+)
+
+// Mistakes are mistakes to make on purpose, by name: each is one that must be
+// noticed sooner or later. A case that notices one is a case in which that part
+// of the engine matters.
+func Mistakes() map[string]Options {
+	mistakes := map[string]Options{
+		"the choice among equals": {Change: func(c *engine.Config) { c.TieBreak = engine.TieBreakLowestIndex }},
+		"the share of nodes":      {Change: func(c *engine.Config) { c.Profiles[0].PercentageOfNodesToScore = new(int32(100)) }},
+		"the length of backoff":   {Change: func(c *engine.Config) { c.Queue.InitialBackoff = 2 * time.Second }},
+		"the end of backoff":      {Change: func(c *engine.Config) { c.Queue.NoPopFromBackoff = true }},
+		"budgets":                 {Deaf: func(c *engine.Change) bool { return c.PutBudget != nil }},
+		"namespaces":              {Deaf: func(c *engine.Change) bool { return c.PutNamespace != nil }},
+		"pods on their way out":   {Deaf: func(c *engine.Change) bool { return c.Terminate != "" }},
+		"the order of filters": {Change: func(c *engine.Config) {
+			slices.Reverse(c.Profiles[0].Plugins.MultiPoint.Enabled)
+		}},
+	}
+	for _, ref := range plugins.DefaultProfile().Plugins.MultiPoint.Enabled {
+		switch ref.Name {
+		case plugins.PrioritySort, plugins.DefaultBinder: // there must be one
+		case plugins.Devices: // has no counterpart
+		case plugins.NodeName: // no pod that waits names its node
+		default:
+			mistakes[ref.Name] = without(ref.Name)
+		}
+		if ref.Weight > 0 {
+			mistakes["the weight of "+ref.Name] = heavier(ref.Name)
+		}
+	}
+	return mistakes
+}
+
+// without leaves a plugin out.
+func without(name string) Options {
+	return Options{Change: func(c *engine.Config) {
+		set := &c.Profiles[0].Plugins.MultiPoint
+		i := indexOf(set.Enabled, name)
+		set.Enabled = slices.Delete(set.Enabled, i, i+1)
+		delete(c.Profiles[0].Args, name)
+	}}
+}
+
+// heavier gives a plugin too much weight.
+func heavier(name string) Options {
+	return Options{Change: func(c *engine.Config) {
+		list := c.Profiles[0].Plugins.MultiPoint.Enabled
+		list[indexOf(list, name)].Weight += 5
+	}}
+}
+
+func indexOf(list []extpoints.PluginRef, name string) int {
+	return slices.IndexFunc(list, func(r extpoints.PluginRef) bool { return r.Name == name })
+}

@@ -1,0 +1,15 @@
+// Package pluginlevel compares plugins one by one: each of kube-scheduler's, made
+// by its own constructor with the handle of a real framework, and its counterpart
+// are asked the same about the same random cluster, at every extension point.
+//
+// What is compared, for every plugin that has the point: PreFilter (code, reasons,
+// set of nodes), Filter on every node (code, reasons), AddPod and RemovePod
+// followed by Filter, PreScore, Score on every node, NormalizeScore, PreEnqueue,
+// Less, what is made of events (queueing hints), and the equality that
+// signatures say. Reasons are compared in order, except where the reference puts
+// them in the random order of a map; they are sorted then.
+//
+// Every plugin is also asked where the framework would not: Filter on nodes that
+// another plugin rules out, Score on nodes that are not feasible. Both sides see
+// the same nodes.
+package pluginlevel

@@ -1,0 +1,94 @@
+package pluginlevel
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/differences"
+)
+
+// run runs cases until done says so or there are no more.
+func run(t *testing.T, cases uint64, m Mutation, done func(*differences.Report) bool) *differences.Report {
+	t.Helper()
+	report, err := differences.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for number := range cases {
+		if err := Run(1, number, report, m); err != nil {
+			t.Fatalf("case %d: %v", number, err)
+		}
+		if done(report) {
+			break
+		}
+	}
+	return report
+}
+
+// A short run with a fixed seed: nothing that is not in the list differs, and
+// every plugin has been asked often enough.
+func TestPlugins(t *testing.T) {
+	cases := uint64(64)
+	if testing.Short() {
+		cases = 16
+	}
+	report := run(t, cases, Mutation{}, func(*differences.Report) bool { return false })
+	if report.Unexplained() > 0 {
+		var text strings.Builder
+		report.Print(&text)
+		t.Fatal(text.String())
+	}
+	for _, what := range []string{
+		"NodeName Filter", "NodeUnschedulable Filter", "TaintToleration Score", "NodeAffinity Score", "NodePorts Filter", "NodeResourcesFit Filter",
+		"NodeResourcesBalancedAllocation Score", "ImageLocality Score", "PodTopologySpread Filter", "PodTopologySpread Score",
+		"PodTopologySpread Filter after AddPod and RemovePod", "InterPodAffinity Filter", "InterPodAffinity Score",
+		"InterPodAffinity Filter after AddPod and RemovePod", "NodeDeclaredFeatures Filter",
+	} {
+		if n, least := report.Counted(what), int(cases)*2; n < least {
+			t.Errorf("%s: compared %d times only, want %d", what, n, least)
+		}
+	}
+}
+
+// mutations are the points that each plugin answers at.
+var mutations = map[string][]string{
+	"SchedulingGates":                 {"PreEnqueue", "Hint"},
+	"PrioritySort":                    {"Less"},
+	"NodeName":                        {"PreFilter", "Filter", "Hint", "Sign"},
+	"NodeUnschedulable":               {"Filter", "Hint", "Sign"},
+	"TaintToleration":                 {"Filter", "PreScore", "Score", "NormalizeScore", "Hint", "Sign"},
+	"NodeAffinity":                    {"PreFilter", "Filter", "PreScore", "Score", "NormalizeScore", "Hint", "Sign"},
+	"NodePorts":                       {"PreFilter", "Filter", "Hint", "Sign"},
+	"NodeResourcesFit":                {"PreFilter", "Filter", "PreScore", "Score", "Hint", "Sign"},
+	"NodeResourcesBalancedAllocation": {"PreScore", "Score", "Sign"},
+	"ImageLocality":                   {"Score", "Sign"},
+	"PodTopologySpread":               {"PreFilter", "Filter", "AddWorkload", "PreScore", "Score", "NormalizeScore", "Hint", "Sign"},
+	"InterPodAffinity":                {"PreFilter", "Filter", "AddWorkload", "PreScore", "Score", "NormalizeScore", "Hint", "Sign"},
+	"NodeDeclaredFeatures":            {"PreFilter", "Filter", "Hint", "Sign"},
+	"DefaultPreemption":               {"PreEnqueue", "Hint"},
+}
+
+// Whatever a plugin gets wrong at any point is noticed.
+func TestMistakesAreNoticed(t *testing.T) {
+	seen := map[string]bool{}
+	for plugin, points := range mutations {
+		for _, point := range points {
+			if !slices.Contains(Points, point) {
+				t.Fatalf("there is no point %q", point)
+			}
+			seen[point] = true
+			noticed := func(r *differences.Report) bool {
+				return slices.ContainsFunc(r.Places(), func(place string) bool { return strings.HasPrefix(place, plugin) })
+			}
+			if report := run(t, 12, Mutation{plugin, point}, noticed); !noticed(report) {
+				t.Errorf("%s: a mistake at %s was not noticed", plugin, point)
+			}
+		}
+	}
+	for _, point := range Points {
+		if !seen[point] {
+			t.Errorf("no mistake was made at %s", point)
+		}
+	}
+}

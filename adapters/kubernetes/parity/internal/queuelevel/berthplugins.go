@@ -1,0 +1,122 @@
+package queuelevel
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
+)
+
+func berthStatus(c extpoints.Code, reason string) *extpoints.Status {
+	if c == extpoints.Success {
+		return nil
+	}
+	return extpoints.NewStatus(c, reason)
+}
+
+// berthJudge is a scripted plugin of Berth that may reject.
+type berthJudge struct {
+	name   string
+	script *script
+}
+
+func (p *berthJudge) Name() string { return p.name }
+
+func (p *berthJudge) PreFilter(*extpoints.CycleState, *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
+	return nil, berthStatus(p.script.preFilter[p.name], p.name+" rejects the pod")
+}
+
+func (p *berthJudge) Filter(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, n *extpoints.NodeInfo) *extpoints.Status {
+	return berthStatus(p.script.onNode(p.name, n.Node.Name), p.name+" rejects the node")
+}
+
+func (p *berthJudge) Permit(*extpoints.CycleState, *extpoints.WorkloadInfo, *model.Binding) (*extpoints.Status, time.Duration) {
+	return berthStatus(p.script.permit[p.name], p.name+" does not permit it"), extpoints.MaxPermitTimeout
+}
+
+// berthHinted is one that has hints.
+type berthHinted struct{ berthJudge }
+
+func (p *berthHinted) EventsToRegister() ([]extpoints.EventHint, error) {
+	var events []extpoints.EventHint
+	for _, r := range registrations[p.name] {
+		e := extpoints.EventHint{Event: r.berth}
+		if r.hinted {
+			e.Hint = p.hint
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+func (p *berthHinted) hint(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+	before, after := "", ""
+	if c.OldNode != nil {
+		before = textOfNode(c.OldNode)
+	}
+	if c.NewNode != nil {
+		after = textOfNode(c.NewNode)
+	}
+	if c.OldWorkload != nil {
+		before = textOfPod(c.OldWorkload.Workload)
+	}
+	if c.NewWorkload != nil {
+		after = textOfPod(c.NewWorkload.Workload)
+	}
+	return p.script.hint(p.name, textOfPod(w), before, after)
+}
+
+// berthGatekeeper is one that has a PreEnqueue too.
+type berthGatekeeper struct{ berthHinted }
+
+func (p *berthGatekeeper) PreEnqueue(w *model.Workload) *extpoints.Status {
+	if _, ok := w.Labels[held]; ok {
+		return extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "held")
+	}
+	return nil
+}
+
+// berthNominator nominates what the script says.
+type berthNominator struct{ script *script }
+
+func (p *berthNominator) Name() string { return nominator }
+
+func (p *berthNominator) PostFilter(*extpoints.CycleState, *extpoints.WorkloadInfo, extpoints.NodeStatuses) (*extpoints.PostFilterResult, *extpoints.Status) {
+	n := p.script.nominating
+	return &extpoints.PostFilterResult{NominatingInfo: &n}, nil
+}
+
+// berthBinder answers what the history has told it to.
+type berthBinder struct{ outcome *extpoints.Status }
+
+func (p *berthBinder) Name() string { return binder }
+
+func (p *berthBinder) Bind(context.Context, *extpoints.CycleState, *extpoints.WorkloadInfo, *model.Binding) *extpoints.Status {
+	return p.outcome
+}
+
+// berthRegistry has all of Berth's plugins and the scripted ones. The handle of
+// the binder is what the history allows, rejects and activates through.
+func berthRegistry(s *script, b *berthBinder, h *extpoints.Handle) extpoints.Registry {
+	r := plugins.Default()
+	factory := func(p extpoints.Plugin) extpoints.Factory {
+		return func(any, extpoints.Handle) (extpoints.Plugin, error) { return p, nil }
+	}
+	scripted := extpoints.Registry{
+		gatekeeper: factory(&berthGatekeeper{berthHinted{berthJudge{gatekeeper, s}}}),
+		guard:      factory(&berthHinted{berthJudge{guard, s}}),
+		stranger:   factory(&berthJudge{stranger, s}),
+		nominator:  factory(&berthNominator{s}),
+		binder: func(_ any, handle extpoints.Handle) (extpoints.Plugin, error) {
+			*h = handle
+			return b, nil
+		},
+	}
+	if err := r.Merge(scripted); err != nil {
+		panic(fmt.Sprintf("queuelevel: %v", err))
+	}
+	return r
+}

@@ -1,0 +1,114 @@
+package queuelevel
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/differences"
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/queue"
+)
+
+// run runs cases until one has an unexplained difference.
+func run(t *testing.T, cases uint64, o Options) *differences.Report {
+	t.Helper()
+	report, err := differences.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for number := uint64(0); number < cases && report.Unexplained() == 0; number++ {
+		if err := Run(1, number, report, o); err != nil {
+			t.Fatalf("case %d: %v", number, err)
+		}
+	}
+	return report
+}
+
+// A short run with a fixed seed, in which everything happens that may happen.
+func TestQueues(t *testing.T) {
+	cases := uint64(80)
+	if testing.Short() {
+		cases = 24
+	}
+	report := run(t, cases, Options{})
+	if report.Unexplained() > 0 {
+		var text strings.Builder
+		report.Print(&text)
+		t.Fatal(text.String())
+	}
+	for _, s := range steps {
+		if n := report.Counted("(" + s.name + ")"); n < int(cases) {
+			t.Errorf("%s: %d times only", s.name, n)
+		}
+	}
+	for place := queue.None; place <= queue.InFlight; place++ {
+		if n := report.Counted("(" + place.String() + ")"); n < 50*int(cases) {
+			t.Errorf("%s: %d times only", place, n)
+		}
+	}
+}
+
+// hints makes a mistake in the hints of a bare queue.
+func hints(change func([]queue.PluginHints) []queue.PluginHints) Options {
+	return Options{Change: func(c *queue.Config) {
+		for profile := range c.Hints {
+			c.Hints[profile] = change(c.Hints[profile])
+		}
+	}}
+}
+
+// Whatever the queue gets wrong is noticed: each line makes one mistake.
+func TestMistakesAreNoticed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	mistakes := map[string]Options{
+		"backoff begins longer": {Change: func(c *queue.Config) {
+			c.InitialBackoff += time.Second
+			c.MaxBackoff = max(c.MaxBackoff, c.InitialBackoff)
+		}},
+		"backoff grows longer": {Change: func(c *queue.Config) {
+			if c.MaxBackoff != queue.NoBackoff {
+				c.MaxBackoff *= 2
+			}
+		}},
+		"backoff is not cut to seconds":   {Change: func(c *queue.Config) { c.OrderingWindow = time.Millisecond }},
+		"the timeout is a second longer":  {Change: func(c *queue.Config) { c.MaxInUnschedulable += time.Second }},
+		"the timeout is a moment shorter": {Change: func(c *queue.Config) { c.MaxInUnschedulable-- }},
+		"the timeout is checked rarely":   {Change: func(c *queue.Config) { c.UnschedulableFlushInterval = time.Minute }},
+		"backing off may be cut short":    {Change: func(c *queue.Config) { c.NoPopFromBackoff = !c.NoPopFromBackoff }},
+		"gates are not asked":             {Change: func(c *queue.Config) { c.PreEnqueue = nil }},
+		"the order is another": {Change: func(c *queue.Config) {
+			if less := c.Less; less != nil {
+				c.Less = func(a, b *extpoints.Queued) bool { return less(b, a) }
+			}
+		}},
+		"hints are not asked": hints(func(list []queue.PluginHints) []queue.PluginHints {
+			list = slices.Clone(list)
+			for i := range list {
+				list[i].Events = slices.Clone(list[i].Events)
+				for j := range list[i].Events {
+					list[i].Events[j].Hint = nil
+				}
+			}
+			return list
+		}),
+		"pods are changed behind its back":   {Deaf: func(c *engine.Change) bool { return c.Update != nil }},
+		"nodes are removed behind its back":  {Deaf: func(c *engine.Change) bool { return c.RemoveNode != "" }},
+		"pods are adopted behind its back":   {Deaf: func(c *engine.Change) bool { return c.Adopt != nil }},
+		"pods are confirmed behind its back": {Deaf: func(c *engine.Change) bool { return c.Confirm != nil }},
+	}
+	for _, plugin := range judges {
+		mistakes["the hints of the "+plugin+" are missing"] = hints(func(list []queue.PluginHints) []queue.PluginHints {
+			return slices.DeleteFunc(slices.Clone(list), func(p queue.PluginHints) bool { return p.Plugin == plugin })
+		})
+	}
+	for name, o := range mistakes {
+		if report := run(t, 200, o); report.Unexplained() == 0 {
+			t.Errorf("not noticed: %s", name)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package reference
+
+import (
+	_ "unsafe" // for go:linkname
+
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/scheduler/backend/queue"
+)
+
+// The queue's periodic work is only reachable through Run, which does it on
+// goroutines of its own by the real time. These are its two parts.
+
+//go:linkname flushBackoff k8s.io/kubernetes/pkg/scheduler/backend/queue.(*PriorityQueue).flushBackoffQCompleted
+func flushBackoff(q *queue.PriorityQueue, logger klog.Logger)
+
+//go:linkname flushUnschedulable k8s.io/kubernetes/pkg/scheduler/backend/queue.(*PriorityQueue).flushUnschedulableEntitiesLeftover
+func flushUnschedulable(q *queue.PriorityQueue, logger klog.Logger)
+
+// FlushBackoff does what kube-scheduler does every second: it moves the pods
+// whose backoff has ended to the active queue.
+func (s *Scheduler) FlushBackoff() { flushBackoff(s.Queue(), s.logger) }
+
+// FlushUnschedulable does what kube-scheduler does every 30 seconds: it moves
+// the pods that have waited for an event for too long.
+func (s *Scheduler) FlushUnschedulable() { flushUnschedulable(s.Queue(), s.logger) }
+
+// Queue is the scheduling queue.
+func (s *Scheduler) Queue() *queue.PriorityQueue {
+	return s.Scheduler.SchedulingQueue.(*queue.PriorityQueue)
+}
+
+// Ready reports whether there is a pod to be scheduled: one that is active, or
+// one that backs off after a rejection, which may be taken where nothing is
+// active. One that backs off after an error may not.
+func (s *Scheduler) Ready() bool {
+	q := s.Queue()
+	if len(q.PodsInActiveQ()) > 0 {
+		return true
+	}
+	for _, pod := range q.PodsInBackoffQ() {
+		info, ok := q.GetPod(pod.Name, pod.Namespace, pod.Spec.SchedulingGroup)
+		if ok && info.UnschedulablePlugins.Len()+info.PendingPlugins.Len() > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,152 @@
+package twin
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1 "k8s.io/component-helpers/scheduling/corev1"
+
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/answer"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/subject"
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/model"
+)
+
+// Pods lists the pods in order of arrival; do not change it.
+func (t *Twin) Pods() []*Pod { return t.pods }
+
+// Find returns the pod of the ID, nil where there is none.
+func (t *Twin) Find(id string) *Pod {
+	if i := slices.IndexFunc(t.pods, func(p *Pod) bool { return p.ID == id }); i >= 0 {
+		return t.pods[i]
+	}
+	return nil
+}
+
+// Object is the pod's object. It must not be changed.
+func (t *Twin) Object(p *Pod) *v1.Pod {
+	return t.Reference.Get(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: p.ID}}).(*v1.Pod)
+}
+
+// NewPod draws a pod of a new name.
+func (t *Twin) NewPod() *v1.Pod {
+	t.serial++
+	return t.Source.Pod(fmt.Sprintf("w%d", t.serial))
+}
+
+// Put adds a pod: one that waits or, where it has a node, one that is there.
+func (t *Twin) Put(object *v1.Pod) *Pod {
+	t.tick()
+	p := &Pod{ID: object.Name, Node: object.Spec.NodeName, namespace: object.Namespace, Going: object.DeletionTimestamp != nil}
+	if p.Node != "" {
+		p.Place, p.Since = Placed, object.Status.StartTime.Time
+	}
+	t.pods = append(t.pods, p)
+	t.Reference.Put(object)
+	t.Subject.Apply(subject.Found(object, t.Convert(object))...)
+	return p
+}
+
+// Update replaces a pod that waits or is confirmed.
+func (t *Twin) Update(p *Pod, object *v1.Pod) {
+	t.tick()
+	t.Reference.Put(object)
+	t.Subject.Apply(engine.Change{Update: t.Convert(object)})
+}
+
+// Confirm tells that a pod has been seen on the node that was chosen for it.
+func (t *Twin) Confirm(p *Pod) {
+	t.tick()
+	p.Place = Placed
+	object := t.Object(p).DeepCopy()
+	object.Spec.NodeName = p.Node
+	object.Status.StartTime = &metav1.Time{Time: p.Since}
+	t.Reference.Put(object)
+	t.Subject.Apply(engine.Change{Confirm: &model.Binding{Workload: p.ID, Node: p.Node}})
+}
+
+// Terminate tells that a pod on a node is on its way out.
+func (t *Twin) Terminate(p *Pod) {
+	t.tick()
+	p.Going = true
+	object := t.Object(p).DeepCopy()
+	object.DeletionTimestamp = &metav1.Time{Time: t.now}
+	t.Reference.Put(object)
+	t.Subject.Apply(engine.Change{Terminate: p.ID})
+}
+
+// Remove forgets a pod. One that is assumed is confirmed first, as it would be
+// by its node.
+func (t *Twin) Remove(p *Pod) {
+	if p.Place == Assumed {
+		t.Confirm(p)
+	}
+	t.tick()
+	t.pods = slices.DeleteFunc(t.pods, func(o *Pod) bool { return o == p })
+	t.Reference.Delete(t.Object(p))
+	t.Subject.Apply(engine.Change{Remove: p.ID})
+}
+
+// ScheduleOne runs one cycle on both sides; false where both have nothing to
+// do. What both agree on, but for a message, is written into the books. Where
+// they do not agree, the cluster is not the same any more.
+func (t *Twin) ScheduleOne() (ref, sub answer.Decision, ok bool) {
+	t.confirmVictims()
+	t.tick()
+	ref, refOK := t.Reference.ScheduleOne()
+	sub, subOK := t.Subject.ScheduleOne()
+	if !refOK && !subOK {
+		return ref, sub, false
+	}
+	if what := answer.Compare(ref, sub); what != "" && what != "message" {
+		return ref, sub, true
+	}
+	if p := t.Find(ref.Workload); ref.Node != "" {
+		p.Place, p.Node, p.Since = Assumed, ref.Node, t.now
+	}
+	for _, id := range ref.Victims {
+		t.Find(id).Going = true
+	}
+	t.tick()
+	t.Reference.Deliver()
+	return ref, sub, true
+}
+
+// Pass lets time pass, in which both queues do what is due at each whole second.
+func (t *Twin) Pass(d time.Duration) {
+	until := t.now.Add(d)
+	for {
+		next := t.now.Truncate(time.Second).Add(time.Second)
+		if next.After(until) {
+			break
+		}
+		t.Advance(next.Sub(t.now))
+		t.Reference.FlushBackoff()
+		if next.Second()%30 == 0 {
+			t.Reference.FlushUnschedulable()
+		}
+		t.Subject.Tick()
+	}
+	t.Advance(until.Sub(t.now))
+}
+
+// confirmVictims confirms the assumed pods that a waiting one may displace. An
+// API server would tell of the binding before it tells of the deletion; here the
+// deletion is asked for in the middle of a cycle.
+func (t *Twin) confirmVictims() {
+	highest, waits := int32(math.MinInt32), false
+	for _, p := range t.pods {
+		if p.Place == Waiting {
+			highest, waits = max(highest, corev1.PodPriority(t.Object(p))), true
+		}
+	}
+	for _, p := range t.pods {
+		if waits && p.Place == Assumed && corev1.PodPriority(t.Object(p)) < highest {
+			t.Confirm(p)
+		}
+	}
+}
