@@ -298,7 +298,7 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 			r.updated(now, before, after)
 		}
 		if kept := nomination(before); kept != "" && kept != after.Node && !r.cfg.ReferenceWakeUps {
-			r.freed(now, before) // the room that was kept for it elsewhere
+			r.gaveUp(now, before)
 		}
 		if r.waiting.get(after.Info.ID) != nil {
 			r.queue.Update(now, before.Info, after.Info) // for when it is turned down
@@ -390,6 +390,13 @@ func (r *Raw) freed(now time.Time, before *store.Workload) {
 		priority := before.Info.Priority
 		r.queue.Move(now, freedBy(before.Info), func(w *model.Workload) bool { return w.Priority <= priority })
 	}
+}
+
+// gaveUp wakes those who had left room for a workload that was placed elsewhere.
+func (r *Raw) gaveUp(now time.Time, before *store.Workload) {
+	change, priority := freedBy(before.Info), before.Info.Priority
+	change.Event.Label = queue.RoomGivenUp
+	r.queue.Move(now, change, func(w *model.Workload) bool { return w.Priority <= priority })
 }
 
 // freedBy is the event of a workload that leaves what it had.

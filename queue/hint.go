@@ -185,6 +185,9 @@ func merge(items []*Item, regs []*registration) []*Item {
 // of a map and goes on as long as a higher verdict is possible, to the same
 // end).
 func (q *Queue) worth(it *Item, c *extpoints.Change) (verdict, string) {
+	if c.Event.Label == RoomGivenUp && c.OldWorkload.ID == it.ID() {
+		return skip, ""
+	}
 	if c.Event.IsWildcard() {
 		if !concerns(c, it.ID()) {
 			return skip, ""

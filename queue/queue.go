@@ -80,6 +80,7 @@ const (
 	ForceActivate          = "ForceActivate"          // Activate
 	DemandsChanged         = "DemandsChanged"         // Update, of what the workload asks for
 	EvictionFailed         = "EvictionFailed"         // Retry
+	RoomGivenUp            = "RoomGivenUp"            // Move, of a workload that takes other room than was kept for it; not for itself
 	PopFromBackoffQ        = "PopFromBackoffQ"        // Pop, when nothing was active
 	Popped                 = "Popped"                 // Pop
 	Discarded              = "Discarded"              // Pop, of one already in flight
