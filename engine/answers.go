@@ -221,7 +221,7 @@ func (p preempter) Interested(w *model.Workload) bool {
 func (p preempter) Preempt(ctx context.Context, w *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, nodes extpoints.Nodes) (map[string]*extpoints.Victims, error) {
 	log, _ := ctx.Value(answersKey{}).(*answers)
 	a := log.ask(w, question{p.Extender, verbPreempt, func(a *answer) error {
-		chosen, err := p.Extender.Preempt.Preempt(ctx, w, maps.Clone(candidates), nodes)
+		chosen, err := p.Extender.Preempt.Preempt(ctx, w, cloned(candidates), nodes)
 		a.Victims = byID(chosen)
 		return err
 	}})[0]
@@ -230,6 +230,19 @@ func (p preempter) Preempt(ctx context.Context, w *extpoints.WorkloadInfo, candi
 	}
 	chosen, err := found(a.Victims, nodes)
 	return chosen, p.Failed(verbPreempt, w.Workload, err)
+}
+
+// cloned is what an extender gets of the candidates: it may change that, which in
+// a replay nobody does.
+func cloned(candidates map[string]*extpoints.Victims) map[string]*extpoints.Victims {
+	list := make(map[string]*extpoints.Victims, len(candidates))
+	for node, v := range candidates {
+		if v != nil {
+			v = &extpoints.Victims{Workloads: slices.Clone(v.Workloads), BudgetViolations: v.BudgetViolations}
+		}
+		list[node] = v
+	}
+	return list
 }
 
 func byID(chosen map[string]*extpoints.Victims) map[string]*victims {

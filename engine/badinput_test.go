@@ -10,6 +10,7 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
+	"github.com/berth-project/berth/queue"
 )
 
 func TestConfigListsEveryProblem(t *testing.T) {
@@ -18,6 +19,7 @@ func TestConfigListsEveryProblem(t *testing.T) {
 		Workers:                  -1,
 		TieBreak:                 9,
 		MaxBindings:              -2,
+		Queue:                    queue.Config{InitialBackoff: -1},
 	})
 	for _, problem := range []string{
 		"Profiles: at least one is needed",
@@ -27,6 +29,7 @@ func TestConfigListsEveryProblem(t *testing.T) {
 		"Workers: -1 is negative",
 		"TieBreak: 9 is not one of the constants",
 		"MaxBindings: -2 is negative",
+		"Queue: queue: InitialBackoff is -1ns, must be more than 0",
 	} {
 		require.ErrorContains(t, err, problem)
 	}
@@ -162,4 +165,16 @@ func TestUpdatesAreCheckedToo(t *testing.T) {
 	err := r.Apply(epoch, engine.Change{Update: &model.Workload{ID: "a", Profile: "?", Requests: model.Resources{CPU: -1}}})
 	require.ErrorIs(t, err, model.ErrInvalid)
 	require.ErrorContains(t, err, `there is no profile "?"`)
+}
+
+// A workload that is being bound may have to wait again, so that no update may
+// give it a profile that there is not.
+func TestAnUpdateWhileBindingNeedsAProfile(t *testing.T) {
+	r := newRaw(t, &world{})
+	w := task("w", 1)
+	require.NoError(t, r.Apply(epoch, node("n1", 1000), w))
+	require.True(t, r.Schedule(epoch))
+	lost := *w.Submit
+	lost.Profile = "nonesuch"
+	require.ErrorContains(t, r.Apply(epoch, engine.Change{Update: &lost}), `workload "w": profile: there is no profile "nonesuch"`)
 }

@@ -158,8 +158,19 @@ func (c *Config) Validate() error {
 	if c.MaxBindings < 0 {
 		problem("MaxBindings: %d is negative", c.MaxBindings)
 	}
+	if err := c.checkQueue(); err != nil {
+		problem("Queue: %w", err)
+	}
 	for _, err := range framework.CheckExtenders(c.Extenders) {
 		problem("%w", err)
 	}
 	return errors.Join(problems...)
+}
+
+// checkQueue is the check of the queue's times: its functions are the engine's.
+func (c *Config) checkQueue() error {
+	q := c.Queue.WithDefaults()
+	q.Less = func(a, b *extpoints.Queued) bool { return false }
+	q.PreEnqueue, q.Hints = nil, nil
+	return q.Validate()
 }

@@ -60,3 +60,28 @@ func TestCallOffLeavesTasksThatWereTaken(t *testing.T) {
 	a, _ := r.View().Workload("a")
 	require.Equal(t, model.Bound, a.Phase)
 }
+
+// Another scheduler places a workload elsewhere than on the node that it is
+// nominated to: those that had left it room are woken, but not where the wake-ups
+// are to be the reference's (eventhandlers.go deletePodFromSchedulingQueue, 1.37.1).
+func TestAConfirmationElsewhereWakesThoseThatLeftRoom(t *testing.T) {
+	for reference, want := range map[bool]queue.Place{false: queue.Backoff, true: queue.Unschedulable} {
+		cfg := config(&world{})
+		cfg.ReferenceWakeUps = reference
+		r, err := engine.NewRaw(cfg)
+		require.NoError(t, err)
+		high, low := task("high", 900), task("low", 400)
+		high.Submit.Priority, low.Submit.Priority = 10, 1
+		require.NoError(t, r.Apply(epoch, node("n1", 1000), task("v", 500)))
+		settle(r, epoch)
+		require.NoError(t, r.Apply(epoch, engine.Change{Confirm: &model.Binding{Workload: "v", Node: "n1"}}, high))
+		settle(r, epoch)
+		w, _ := r.View().Workload("high")
+		require.Equal(t, "n1", w.Nominated)
+		require.NoError(t, r.Apply(epoch, low))
+		settle(r, epoch)
+		require.NoError(t, r.Apply(epoch, engine.Change{Confirm: &model.Binding{Workload: "high", Node: "n2"}}))
+		p, _ := r.Queue("low")
+		require.Equal(t, want, p.Place, "reference: %v", reference)
+	}
+}

@@ -245,3 +245,37 @@ func TestLookingDoesNotSettleTheOrder(t *testing.T) {
 }
 
 var _ extpoints.Orchestrator = (*slowWorld)(nil)
+
+// To be told the same again, in the very object that is on record, is an update
+// like any other: in a replay it is another object.
+func TestAnUpdateWithTheSameObjectIsReplayed(t *testing.T) {
+	rejecting := func() engine.Config {
+		cfg := config(&world{})
+		require.NoError(t, cfg.Registry.Register("RejectAll", func(any, extpoints.Handle) (extpoints.Plugin, error) { return rejectAll{}, nil }))
+		cfg.Profiles[0].Plugins.Filter.Enabled = []extpoints.PluginRef{{Name: "RejectAll"}}
+		return cfg
+	}
+	var log bytes.Buffer
+	cfg := rejecting()
+	cfg.Recorder = engine.NewRecorder(&log)
+	r, err := engine.NewRaw(cfg)
+	require.NoError(t, err)
+	w := task("w", 1)
+	require.NoError(t, r.Apply(epoch, node("n1", 1000), w))
+	require.True(t, r.Schedule(epoch))
+	require.NoError(t, r.Apply(epoch.Add(time.Hour), engine.Change{Update: w.Submit}))
+	again, err := engine.Replay(rejecting(), bytes.NewReader(log.Bytes()))
+	require.NoError(t, err)
+	want, _ := again.Queue("w")
+	got, _ := r.Queue("w")
+	require.Equal(t, want, got)
+}
+
+// rejectAll is a filter that rejects every node and does not say what may help.
+type rejectAll struct{}
+
+func (rejectAll) Name() string { return "RejectAll" }
+
+func (rejectAll) Filter(*extpoints.CycleState, *extpoints.WorkloadInfo, *extpoints.NodeInfo) *extpoints.Status {
+	return extpoints.NewStatus(extpoints.Unschedulable, "no")
+}

@@ -1,8 +1,10 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -163,4 +165,23 @@ func TestExplainWithoutNodes(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, engine.ErrNoNodes.Error(), e.Message)
 	require.Empty(t, e.Nodes)
+}
+
+// Why an earlier attempt failed is of no interest once the workload is there, even
+// if the answer of Bind was lost.
+func TestExplainForgetsWhyOnceThereIsANode(t *testing.T) {
+	r := newRaw(t, &world{})
+	require.NoError(t, r.Apply(epoch, node("n1", 10), task("w", 100)))
+	require.True(t, r.Schedule(epoch))
+	require.NoError(t, r.Apply(epoch, node("n1", 1000)))
+	later := epoch.Add(time.Minute)
+	r.Tick(later)
+	require.True(t, r.Schedule(later))
+	bind := r.NextTask()
+	require.NoError(t, r.Apply(later, engine.Change{Confirm: &model.Binding{Workload: "w", Node: "n1"}}))
+	bind.Settle(errors.New("the answer was lost"))
+	r.Finish(later, bind)
+	e, err := r.Explain(later, "w", engine.ExplainOptions{})
+	require.NoError(t, err)
+	require.Nil(t, e.Last)
 }

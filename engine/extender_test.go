@@ -69,7 +69,7 @@ func TestExtendersListEveryProblem(t *testing.T) {
 	cfg.Extenders = []extpoints.Extender{
 		base{name: "a"}, nil, base{name: "a"}, base{}, weigher{base{name: "w"}, 0},
 		binderOutside{base{name: "b1"}}, binderOutside{base{name: "b2"}},
-		nothing{weigher: weigher{base{name: "n"}, -1}},
+		nothing{weigher: weigher{base{name: "n"}, -1}}, (*lot)(nil), base{name: "\xff"},
 	}
 	_, err := engine.New(cfg)
 	require.EqualError(t, err, strings.Join([]string{
@@ -77,6 +77,8 @@ func TestExtendersListEveryProblem(t *testing.T) {
 		`config: Extenders[2].Name: "a" is there twice`,
 		`config: Extenders[3].Name: is empty`,
 		`config: Extenders[4].Weight: extender "w" prioritizes with a weight of 0; it must be positive`,
+		`config: Extenders[8]: panic: runtime error: invalid memory address or nil pointer dereference`,
+		`config: Extenders[9].Name: "\xff" is not valid UTF-8, and no record could tell whose answers are its`,
 		`config: Extenders: only one may bind, got ["b1" "b2"]`,
 	}, "\n"))
 

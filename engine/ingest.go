@@ -60,7 +60,7 @@ func (c *core) writeOne(tx *store.Txn, now time.Time, ch *Change) error {
 		err = c.adopt(tx, now, ch.Adopt)
 	case ch.Update != nil:
 		if err = c.checkUpdate(tx, ch.Update); err == nil {
-			err = tx.UpdateWorkload(ch.Update)
+			err = tx.UpdateWorkload(another(tx, ch.Update))
 		}
 	case ch.Confirm != nil && confirmedAlready(tx, ch.Confirm):
 	case ch.Confirm != nil:
@@ -121,10 +121,7 @@ func (c *core) writeOther(tx *store.Txn, ch *Change) error {
 // check lists everything that is wrong with a workload: by itself, and with
 // what it names.
 func (c *core) check(tx *store.Txn, w *model.Workload) error {
-	problems := []error{w.Validate()}
-	if c.framework(w) == nil {
-		problems = append(problems, fmt.Errorf("workload %q: profile: there is no profile %q", w.ID, w.Profile))
-	}
+	problems := []error{w.Validate(), c.checkProfile(w)}
 	if w.Group != "" && tx.Group(w.Group) == nil {
 		problems = append(problems, fmt.Errorf("workload %q: group: there is no group %q", w.ID, w.Group))
 	}
@@ -136,18 +133,42 @@ func (c *core) check(tx *store.Txn, w *model.Workload) error {
 
 // checkUpdate is check for a workload that is known already. What it names
 // matters only while it waits for a node: what is there is there.
+// Its profile matters also while it is being bound: it may yet have to wait again.
 func (c *core) checkUpdate(tx *store.Txn, w *model.Workload) error {
-	if row := tx.Workload(w.ID); row == nil || row.Phase != model.Pending {
-		return w.Validate()
+	switch row := tx.Workload(w.ID); {
+	case row == nil:
+	case row.Phase == model.Pending:
+		return c.check(tx, w)
+	case row.Phase == model.Assumed:
+		return errors.Join(w.Validate(), c.checkProfile(w))
 	}
-	return c.check(tx, w)
+	return w.Validate()
+}
+
+// another returns the workload, or a copy where it is the very object that is
+// recorded: an update is told from other changes by its object, and in a replay
+// it is always another.
+func another(tx *store.Txn, w *model.Workload) *model.Workload {
+	if row := tx.Workload(w.ID); row != nil && row.Info.Workload == w {
+		same := *w
+		return &same
+	}
+	return w
+}
+
+// checkProfile refuses a workload that no profile of the engine can place.
+func (c *core) checkProfile(w *model.Workload) error {
+	if c.framework(w) == nil {
+		return fmt.Errorf("workload %q: profile: there is no profile %q", w.ID, w.Profile)
+	}
+	return nil
 }
 
 // checkRequeue refuses to queue a workload that no profile of the engine can
 // place: one that was adopted from somebody else.
 func (c *core) checkRequeue(tx *store.Txn, id string) error {
-	if row := tx.Workload(id); row != nil && c.framework(row.Info.Workload) == nil {
-		return fmt.Errorf("workload %q: profile: there is no profile %q", id, row.Info.Profile)
+	if row := tx.Workload(id); row != nil {
+		return c.checkProfile(row.Info.Workload)
 	}
 	return nil
 }
@@ -312,16 +333,19 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 func (r *Raw) confirmed(now time.Time, before, after *store.Workload) {
 	id := after.Info.ID
 	binding := model.Binding{Workload: id, Node: after.Node, Devices: after.Info.Shares}
+	delete(r.lastWhy, id)
 	if before != nil && before.Phase == model.Pending {
 		r.queue.Delete(id)
-		delete(r.lastWhy, id)
 	}
 	if before != nil && before.Phase == model.Assumed && before.Node != after.Node {
 		r.interrupt(now, id, ErrRemoved) // it went elsewhere
 	}
 	if before != nil && place(before) != after.Node {
 		r.left(id)
-		if nomination(before) != after.Node {
+		switch kept := nomination(before); {
+		case kept == after.Node:
+		case kept != "" && r.cfg.ReferenceWakeUps:
+		default:
 			r.freed(now, before) // what it had there
 		}
 	}

@@ -30,7 +30,8 @@ type Listener struct {
 	Bound     func(PlacedEvent)
 	Confirmed func(PlacedEvent)
 	Rejected  func(RejectedEvent)
-	// Evicting tells of an eviction that is asked of the orchestrator.
+	// Evicting tells of an eviction that is asked of the orchestrator, or that is
+	// done by calling off the workload's binding.
 	Evicting func(EvictingEvent)
 	// Removed tells of a workload that has gone.
 	Removed func(RemovedEvent)

@@ -8,6 +8,7 @@ import (
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
 )
 
 // preemption is room being made for one workload: the evictions that its
@@ -36,6 +37,7 @@ type preemption struct {
 	holds   bool                 // nothing is scheduled meanwhile
 	failed  bool
 	silent  bool // the last left, and no event of that is to come
+	updated bool // the workload has another spec by now
 	changed bool // it is among r.touched
 }
 
@@ -139,6 +141,8 @@ func (r *Raw) followRoom(before, after *store.Workload) {
 	p := r.room.byWorkload[id]
 	if p != nil && (before == nil || after == nil || after.Phase != model.Pending || before.CreateIndex != after.CreateIndex) {
 		r.endRoom(p)
+	} else if p != nil && before.Info.Workload != after.Info.Workload {
+		p.updated = true
 	}
 }
 
@@ -168,7 +172,7 @@ func (r *Raw) evictionFailed(victim string) {
 		}
 		p.failed, p.rest = true, nil
 		for _, other := range p.waits {
-			if t := r.evicting[other]; t != nil && t.evict.by == p.by && len(r.room.byVictim[other]) == 1 {
+			if t := r.evicting[other]; t != nil && t.evict.by == p.by && !t.evict.asked && len(r.room.byVictim[other]) == 1 {
 				t.stop(fmt.Errorf("called off, because the eviction of workload %q failed", victim))
 			}
 		}
@@ -222,6 +226,10 @@ func (r *Raw) roomMade(now time.Time, p *preemption) {
 		r.queue.Retry(now, p.by)
 	case p.silent:
 		r.activate(now, []string{p.by})
+	case p.updated:
+		// It was held back when it changed. What it waits for now need not be the
+		// departure that is to come.
+		r.queue.Move(now, &extpoints.Change{Event: queue.WorkloadDemandsChanged, NewWorkload: row.Info}, nil)
 	}
 }
 

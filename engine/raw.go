@@ -114,10 +114,10 @@ func (r *Raw) queueConfig() queue.Config {
 // evictions are under way that a plugin wants to await (see
 // [extpoints.CycleState.AwaitEvictions]) there is none.
 func (r *Raw) Schedule(now time.Time) bool {
+	defer r.settle(now)
 	if r.room.holding > 0 {
 		return false
 	}
-	defer r.settle(now)
 	item, ok := r.queue.Pop(now)
 	if ok {
 		// Afterwards, because what extenders answer is part of the input.
@@ -197,8 +197,8 @@ func first(list *[]*Task, take bool) *Task {
 }
 
 // Settle carries out what plugins have asked for from other goroutines since
-// the last call of any method: allow, reject, activate. Every other method
-// does so too when it ends.
+// the last call: allow, reject, activate. Apply, Schedule, Tick, Finish and Evict
+// do so too when they end.
 func (r *Raw) Settle(now time.Time) {
 	r.settle(now)
 }

@@ -125,7 +125,10 @@ func (e *Engine) step(work context.Context) (busy bool, due time.Duration) {
 	leftOver := e.startTasks(work)
 	e.locked(func(r *Raw, now time.Time) {
 		if !leftOver {
-			busy = r.Schedule(now) || r.nextBinding(false) != nil || r.nextEviction(false) != nil
+			// An eviction that is left over for want of a place is not to be done
+			// now: the one that leaves a place wakes the loop.
+			place := len(e.evictions) < cap(e.evictions)
+			busy = r.Schedule(now) || r.nextBinding(false) != nil || place && r.nextEviction(false) != nil
 		}
 		due = longestSleep
 		if at, ok := r.NextDue(now); ok {

@@ -185,7 +185,7 @@ func merge(items []*Item, regs []*registration) []*Item {
 // of a map and goes on as long as a higher verdict is possible, to the same
 // end).
 func (q *Queue) worth(it *Item, c *extpoints.Change) (verdict, string) {
-	if c.Event.Label == RoomGivenUp && c.OldWorkload.ID == it.ID() {
+	if c.Event.Label == RoomGivenUp && c.OldWorkload != nil && c.OldWorkload.ID == it.ID() {
 		return skip, ""
 	}
 	if c.Event.IsWildcard() {

@@ -314,7 +314,7 @@ func (t *twin) fail(now time.Time, it *twinItem, rejected, pending []string) {
 
 func (t *twin) update(now time.Time, old, new *extpoints.WorkloadInfo) {
 	events := EventsForWorkloadUpdate(old.Workload, new.Workload, extpoints.TargetWorkload)
-	if !old.SameDemands(new.Workload) {
+	if !old.SameDemands(new.Workload) || len(old.Tolerations) == len(new.Tolerations) && !slices.Equal(old.Tolerations, new.Tolerations) {
 		events = []extpoints.ClusterEvent{everything(DemandsChanged)}
 	}
 	change := func(e extpoints.ClusterEvent) extpoints.Change {

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/berth-project/berth/extpoints"
@@ -187,12 +189,12 @@ func (x *Extender) Preempt(ctx context.Context, w *extpoints.WorkloadInfo, candi
 		return nil, err
 	}
 	chosen := make(map[string]*extpoints.Victims, len(answer.NodeNameToMetaVictims))
-	for name, meta := range answer.NodeNameToMetaVictims {
+	for _, name := range slices.Sorted(maps.Keys(answer.NodeNameToMetaVictims)) { // so that of several errors it is always the same
 		node := nodes.Get(name)
 		if node == nil {
 			return nil, fmt.Errorf("the extender claims to preempt on node %q, which there is not", name)
 		}
-		if chosen[name], err = victims(meta, node); err != nil {
+		if chosen[name], err = victims(answer.NodeNameToMetaVictims[name], node); err != nil {
 			return nil, err
 		}
 	}
@@ -217,7 +219,8 @@ func (x *Extender) preemptionArgs(w *extpoints.WorkloadInfo, candidates map[stri
 		return args, nil
 	}
 	args.NodeNameToVictims = make(map[string]*podVictims, len(candidates))
-	for name, v := range candidates {
+	for _, name := range slices.Sorted(maps.Keys(candidates)) {
+		v := candidates[name]
 		pods := &podVictims{Pods: make([]json.RawMessage, len(v.Workloads)), NumPDBViolations: int64(v.BudgetViolations)}
 		for i, victim := range v.Workloads {
 			if pods.Pods[i], err = x.cfg.Codec.Pod(victim, name); err != nil {

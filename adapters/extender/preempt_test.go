@@ -67,3 +67,20 @@ func TestPreemption(t *testing.T) {
 		})
 	}
 }
+
+// Of several things that are wrong with an answer it is always the same that is
+// reported.
+func TestPreemptionReportsTheSameError(t *testing.T) {
+	s := newServer(t, map[string]string{"/preempt": `{"NodeNameToMetaVictims":{"b":{},"c":{},"a":{},"d":{}}}`})
+	x := newExtender(t, s.URL, nil)
+	w := &extpoints.WorkloadInfo{Workload: &model.Workload{ID: "w"}}
+	for range 20 {
+		_, err := x.Preempt(t.Context(), w, nil, noNodes{})
+		require.EqualError(t, err, `the extender claims to preempt on node "a", which there is not`)
+	}
+}
+
+// noNodes has no node.
+type noNodes struct{ extpoints.Nodes }
+
+func (noNodes) Get(string) *extpoints.NodeInfo { return nil }

@@ -134,13 +134,14 @@ func (s *sim) allowAll() {
 }
 
 // settleFully waits until every workload was tried again, and wants all placed
-// that fit and that Permit does not hold back.
+// that fit and that Permit does not hold back, those apart that wait for one that
+// it does.
 func (s *sim) settleFully() {
 	s.allowAll()
 	s.advance(s.now.Add(8 * time.Minute))
 	for _, id := range s.rowsWhere(func(w *model.WorkloadRecord) bool { return w.Phase == model.Pending }) {
 		pos, _ := s.raw.Queue(id)
-		if node := s.fits(id); node != "" && pos.Place != queue.Gated && !turnedDown(&pos) {
+		if node := s.fits(id); node != "" && pos.Place != queue.Gated && !turnedDown(&pos) && !s.awaitsArrival(&pos) {
 			s.fail("at rest %s is %v because of %v, and would fit on %s", id, pos.Place, pos.UnschedulablePlugins, node)
 		}
 		if row, _ := s.row(id); pos.Place == queue.Gated && len(row.Gates) == 0 {

@@ -135,6 +135,6 @@ func (s *sim) heldForRoom(pos *queue.Position) bool {
 	asked := slices.ContainsFunc(s.tasks, func(t *simTask) bool { return t.evicts || t.stopped })
 	return asked || slices.ContainsFunc(s.cur.ids, func(id string) bool {
 		row := s.cur.rows[id]
-		return row.Phase == model.Terminating && row.Displaced
+		return row.Phase == model.Terminating
 	})
 }

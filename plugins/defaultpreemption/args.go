@@ -33,7 +33,8 @@ type Args struct {
 	// TieBreak chooses among equally good nodes. Default: FirstNode.
 	TieBreak TieBreak
 	// Synchronous makes the engine schedule nothing else until the evictions
-	// have been accepted. Default: false, only the workload that they make room
+	// have been accepted, or refused; one that the orchestrator neither accepts
+	// nor refuses holds up everything. Default: false, only the workload that they make room
 	// for waits, held back by PreEnqueue.
 	Synchronous bool
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -84,10 +85,16 @@ func CheckExtenders(list []extpoints.Extender) []error {
 			problem("Extenders[%d]: is nil", i)
 			continue
 		}
-		x := newExtender(outside)
+		var x *Extender
+		if err := Guard(func() error { x = newExtender(outside); return nil }); err != nil {
+			problem("Extenders[%d]: %w", i, err) // above all a nil pointer
+			continue
+		}
 		switch {
 		case x.Name == "":
 			problem("Extenders[%d].Name: is empty", i)
+		case !utf8.ValidString(x.Name):
+			problem("Extenders[%d].Name: %q is not valid UTF-8, and no record could tell whose answers are its", i, x.Name)
 		case seen[x.Name]:
 			problem("Extenders[%d].Name: %q is there twice", i, x.Name)
 		}

@@ -20,7 +20,7 @@ type run struct {
 
 var runKey = extpoints.NewStateKey[*run]("framework")
 
-// begin puts an empty run into the state, reusing one that is there.
+// begin puts an empty run into the state, in place of one that is there.
 func (f *Framework) begin(s *extpoints.CycleState) *run {
 	r := &run{
 		skipExtension: make([]bool, len(f.preFilters)),

@@ -62,10 +62,9 @@ func newPlan(number uint64, s *generate.Source) plan {
 		p.Tame, p.adopted, p.steps = true, 0, 15
 		p.nodes = generate.Pick(s, 150, 233, 250, 377, 500)
 	}
-	// Scores of pods with resources of their own, and events of changes that the
-	// model does not keep, are known differences, after which nothing would be
-	// the same.
-	p.Nodes, p.ByContainer, p.PlainChanges = p.nodes+5, true, true
+	// Events of changes that the model does not keep are a known difference,
+	// after which nothing would be the same.
+	p.Nodes, p.PlainChanges = p.nodes+5, true
 	return p
 }
 
@@ -169,6 +168,9 @@ func (h *history) step() {
 	if what := h.changeWaiting(); !h.compareWaiting(what) {
 		return
 	}
+	if h.Percent(25) {
+		h.leaveNominated()
+	}
 	if h.Percent(15) {
 		h.putBudget()
 	}
@@ -214,6 +216,22 @@ func (h *history) changeWaiting() string {
 		return "removal of " + p.ID
 	}
 	return ""
+}
+
+// leaveNominated tells a pod to go that is on a node to which another is
+// nominated, and is not its victim.
+func (h *history) leaveNominated() {
+	p := h.AnyPod(twin.Waiting)
+	if p == nil {
+		return
+	}
+	node := h.Object(p).Status.NominatedNodeName
+	for _, other := range h.Pods() {
+		if node != "" && other.Node == node && other.Place == twin.Placed && !other.Going {
+			h.Terminate(other)
+			return
+		}
+	}
 }
 
 // letVictimsGo ends some of those that were told to go.

@@ -16,7 +16,7 @@ import (
 
 // How much one case does.
 const (
-	rounds         = 8 // times that the cluster changes and is looked at
+	rounds         = 12 // times that the cluster changes and is looked at
 	podsPerRound   = 4
 	eventsPerRound = 12
 	podsToSign     = 12
@@ -65,7 +65,7 @@ func moodOf(number uint64) generate.Mood {
 	mood := generate.Mood{Nodes: 12, Several: true}
 	switch number % 16 {
 	case 4:
-		mood.Huge = true
+		mood.Huge, mood.ByContainer = true, true
 		return mood
 	case 12:
 		mood.Odd = true
@@ -97,8 +97,6 @@ func (c *comparison) round() {
 	}
 	for range eventsPerRound {
 		c.compareEvent()
-	}
-	for range podsPerRound {
 		c.compareQueueing()
 	}
 }

@@ -138,7 +138,7 @@ func (a *asked) scores() {
 		ref, status := plugin.Score(a.ctx, a.refState, a.pod, n)
 		sub, st := a.subject.score(a.subState, a.info, subNodes[i])
 		refText, subText := fmt.Sprint(ref, " ", ofReference(status)), fmt.Sprint(sub, " ", ofSubject(st))
-		a.same("Score"+a.ownResources(refText, subText, subNodes, i)+a.beyond(n, subNodes[i]), refText, subText, n.Node())
+		a.same("Score"+a.beyond(n, subNodes[i]), refText, subText, n.Node())
 		refScores = append(refScores, fwk.NodeScore{Name: n.Node().Name, Score: ref})
 		subScores = append(subScores, sub)
 	}

@@ -60,7 +60,7 @@ func (c *comparison) compareEvent() {
 				subHint = err.Error()
 			}
 			refHint := c.hint(p.reference, pod, event, h)
-			c.report.Compare(hintPlace(p, refHint, &subHint)+eventName(event)+c.unreadable(pod), refHint, subHint, func() string {
+			c.report.Compare(hintPlace(p, refHint, &subHint)+eventName(event)+c.unreadable(pod)+h.beyond(c.Huge), refHint, subHint, func() string {
 				return c.detail(p, pod, nil)() + "; old " + twin.JSON(h.old) + "; new " + twin.JSON(h.new)
 			})
 		}

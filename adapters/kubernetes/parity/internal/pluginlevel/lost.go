@@ -1,8 +1,6 @@
 package pluginlevel
 
 import (
-	"context"
-	"fmt"
 	"math"
 
 	v1 "k8s.io/api/core/v1"
@@ -77,6 +75,27 @@ func asking(p *v1.Pod, w *model.Workload) *v1.Pod {
 // beyondThousandfold reports whether a pod asks for so much that the reference,
 // which compares thousandths, compares something else.
 func (h *happening) beyondThousandfold() bool {
+	return h.asksFor(func(name v1.ResourceName, q resource.Quantity) bool {
+		return name != v1.ResourceCPU && q.CmpInt64(math.MaxInt64/1000) > 0
+	})
+}
+
+// beyond says of a happening, in the mood for it, that a pod asks for so much
+// that sums may wrap around.
+func (h *happening) beyond(huge bool) string {
+	if huge && h.asksFor(func(name v1.ResourceName, q resource.Quantity) bool {
+		if name == v1.ResourceCPU {
+			return q.Cmp(*resource.NewMilliQuantity(math.MaxInt64/100, resource.DecimalSI)) > 0
+		}
+		return q.CmpInt64(math.MaxInt64/100) > 0
+	}) {
+		return beyondHundredfold
+	}
+	return ""
+}
+
+// asksFor reports whether a pod before or after asks for such an amount.
+func (h *happening) asksFor(such func(v1.ResourceName, resource.Quantity) bool) bool {
 	for _, o := range []any{h.old, h.new} {
 		p, ok := o.(*v1.Pod)
 		if !ok || p == nil {
@@ -84,7 +103,7 @@ func (h *happening) beyondThousandfold() bool {
 		}
 		options := resourcehelper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true}
 		for name, q := range resourcehelper.PodRequests(p, options) {
-			if name != v1.ResourceCPU && q.CmpInt64(math.MaxInt64/1000) > 0 {
+			if such(name, q) {
 				return true
 			}
 		}
@@ -92,10 +111,12 @@ func (h *happening) beyondThousandfold() bool {
 	return false
 }
 
+// beyondHundredfold ends the names of places where the reference's sums and
+// products wrap around.
+const beyondHundredfold = " for amounts whose hundredfold is no int64"
+
 // beyond says of a node that there are amounts on it, or asked for by the pod,
-// whose hundredfold is no int64: there the reference's sums and products wrap
-// around. The names of places with it stand for themselves in the list of
-// differences.
+// whose hundredfold is no int64.
 func (a *asked) beyond(ref fwk.NodeInfo, sub *extpoints.NodeInfo) string {
 	if !a.Huge {
 		return ""
@@ -113,28 +134,9 @@ func (a *asked) beyond(ref fwk.NodeInfo, sub *extpoints.NodeInfo) string {
 		}
 	}
 	if off {
-		return " for amounts whose hundredfold is no int64"
+		return beyondHundredfold
 	}
 	return ""
-}
-
-// ownResources says of a score that differs that it is because the reference
-// scores a pod that has resources as a whole by its containers alone. It makes
-// sure of that by scoring such a pod.
-func (a *asked) ownResources(refText, subText string, nodes []*extpoints.NodeInfo, i int) string {
-	if refText == subText || a.pod.Spec.Resources == nil {
-		return ""
-	}
-	pod := a.pod.DeepCopy()
-	pod.Spec.Resources = nil
-	info := &extpoints.WorkloadInfo{Workload: a.workload(pod)}
-	state := extpoints.NewCycleState(context.Background(), a.views.Subject, a.Now(), 1)
-	a.subject.preScore(state, info, nodes)
-	score, st := a.subject.score(state, info, nodes[i])
-	if fmt.Sprint(score, " ", ofSubject(st)) != refText {
-		return ""
-	}
-	return " for a pod with resources of its own"
 }
 
 // unreadable says of a pod, in the mood for it, that its required node affinity

@@ -35,12 +35,11 @@ type Twin struct {
 	Reference *reference.Scheduler
 	Subject   *subject.Engine
 
-	now     time.Time
-	nodes   []string // sorted
-	pods    []*Pod   // in order of arrival
-	owners  convert.Owners
-	budgets int
-	serial  int
+	now    time.Time
+	nodes  []string // sorted
+	pods   []*Pod   // in order of arrival
+	owners convert.Owners
+	serial int
 }
 
 // Pod is what a Twin knows of a pod, beside the object, which the reference

@@ -49,7 +49,8 @@ func (v Views) Compare(r *differences.Report) bool {
 	for i, n := range v.Reference {
 		b := v.Subject.Nodes().At(i)
 		where := "view node"
-		if v.huge && (b.Requested.CPU == math.MaxInt64 || b.Requested.Memory == math.MaxInt64 || b.Requested.EphemeralStorage == math.MaxInt64) {
+		atLimit := func(name string) bool { return b.Requested.Get(name) == math.MaxInt64 }
+		if v.huge && slices.ContainsFunc(b.Requested.Names(), atLimit) {
 			where += " for amounts whose hundredfold is no int64"
 		}
 		r.Compare(where, describeReference(n, b), describeSubject(b), func() string { return Describe(nil, n.Node()) })

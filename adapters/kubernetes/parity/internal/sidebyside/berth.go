@@ -1,0 +1,98 @@
+package sidebyside
+
+import (
+	"errors"
+	"time"
+
+	"github.com/berth-project/berth/adapters/kubernetes/convert"
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/extpoints/extpointstest"
+	"github.com/berth-project/berth/plugins"
+)
+
+// berth is Berth.
+type berth struct {
+	raw  *engine.Raw
+	row  Row
+	now  time.Time
+	made int // workloads of the row
+	// since is how many had been made at the last Reset.
+	since int
+}
+
+// NewBerth makes Berth with the cluster.
+func NewBerth(r Row, c Cluster) (Side, error) {
+	profile := plugins.DefaultProfile()
+	profile.PercentageOfNodesToScore = &c.Share
+	raw, err := engine.NewRaw(engine.Config{
+		Profiles:     []extpoints.Profile{profile},
+		Registry:     plugins.Default(),
+		Orchestrator: &extpointstest.Orchestrator{},
+		Workers:      1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	b := &berth{raw: raw, row: r, now: epoch}
+	for i := range c.Nodes {
+		n, err := convert.Node(node(i))
+		must(err)
+		b.apply(engine.Change{PutNode: n})
+	}
+	for i := range c.Nodes {
+		for j := range c.PodsPerNode {
+			p := r.already(i, j)
+			w, err := convert.Pod(p)
+			must(err)
+			b.apply(engine.Change{Adopt: &engine.Placement{Workload: w, Node: p.Spec.NodeName, Since: p.Status.StartTime.Time}})
+		}
+	}
+	return b, nil
+}
+
+func (b *berth) apply(changes ...engine.Change) { must(b.raw.Apply(b.now, changes...)) }
+
+// Name implements [Side].
+func (b *berth) Name() string { return "berth" }
+
+// Limit implements [Side].
+func (b *berth) Limit() int { return b.row.Limit() }
+
+// Queue implements [Side].
+func (b *berth) Queue(n int) {
+	for range n {
+		w, err := convert.Pod(b.row.pod(b.made))
+		must(err)
+		b.made++
+		b.now = b.now.Add(time.Microsecond) // first come, first served
+		b.apply(engine.Change{Submit: w})
+	}
+}
+
+// Decide implements [Side].
+func (b *berth) Decide() {
+	if !b.raw.Schedule(b.now) {
+		panic("sidebyside: nothing is queued")
+	}
+}
+
+// Reset implements [Side].
+func (b *berth) Reset() []string {
+	var chosen []string
+	for ; b.since < b.made; b.since++ {
+		id := string(b.row.pod(b.since).UID)
+		row, _ := b.raw.View().Workload(id)
+		chosen = append(chosen, row.Node+row.Nominated)
+		b.apply(engine.Change{Remove: id})
+	}
+	for t := b.raw.NextTask(); t != nil; t = b.raw.NextTask() {
+		t.Settle(errors.New("nobody is to go"))
+		b.raw.Finish(b.now, t)
+	}
+	b.now = b.now.Add(time.Minute)
+	return chosen
+}
+
+// Close implements [Side].
+func (b *berth) Close() {}

@@ -1,0 +1,35 @@
+// Package sidebyside measures what a scheduling decision costs kube-scheduler
+// and Berth: both cores in one process, the same cluster, the same pods, no API
+// server.
+//
+// # One decision
+//
+// Of kube-scheduler: Cache.UpdateSnapshot, SchedulePod, a copy of the pod (which
+// its ScheduleOne makes too) and Cache.AssumePod; where the pod fits nowhere,
+// RunPostFilterPlugins. The pod's QueuedPodInfo is made beforehand, as its queue
+// would. Left out are its queue, Reserve, Permit, metrics of the cycle, and all
+// that comes after a failure.
+//
+// Of Berth: Raw.Schedule, that is the queue, the snapshot, the decision, Reserve,
+// Permit and the transaction that records the decision; where the workload fits
+// nowhere, PostFilter, its way back to the queue and its nomination. Submitting
+// is left out.
+//
+// So whatever is not the same is counted on Berth's side only. Victims are not
+// evicted, and what a batch of decisions has placed is taken away after it,
+// outside of the time, so that the cluster stays as it is.
+//
+// # Fairness
+//
+// Both run their default profile, kube-scheduler without the plugins that Berth
+// does not have (volumes and the like; for pods like these they only skip).
+// Both filter and score on one goroutine: parallelism 1 and Workers 1. More would
+// compare how two cores are shared, on a machine that may have no more, and is
+// no good measure of work: kube-scheduler's own default of 16 goroutines costs
+// more CPU for each decision, not less. Opportunistic batching, which answers for
+// pods that are alike without deciding, is off.
+//
+// The two take turns, a batch each. Garbage is collected between the turns, so
+// that neither pays for the other's. The number for a side is the median of its
+// batches. A test sees to it that both make the same decisions in every row.
+package sidebyside

@@ -1,0 +1,224 @@
+package plugins_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
+)
+
+// oldName is a small cluster on which predicates and priorities of older
+// documents decide, and what takes their place.
+type oldName struct {
+	// names are the old ones, plugins and args what the README says of them.
+	names   string
+	plugins []extpoints.PluginRef
+	args    any // of the only plugin
+	// beside are plugins that would rather have another node.
+	beside   []extpoints.PluginRef
+	nodes    []*model.Node
+	running  []engine.Placement
+	workload *model.Workload
+	want     string
+	// rejected are the nodes that are not feasible: who rejects them.
+	rejected map[string]string
+}
+
+// TestOldNames: what the README gives in place of an old name decides as that
+// did, and without it the decision would be another.
+func TestOldNames(t *testing.T) {
+	for _, c := range oldNames {
+		t.Run(c.names, func(t *testing.T) {
+			node, why := c.place(t)
+			require.Equal(t, c.want, node)
+			for _, n := range why.Nodes {
+				who := c.rejected[n.Node]
+				require.Equal(t, who == "", n.Feasible, "node %s: %v", n.Node, n.Verdicts)
+				if who != "" {
+					require.Contains(t, rejecters(n), who, "node %s", n.Node)
+				}
+			}
+			for what, less := range c.without() {
+				node, _ := less.place(t)
+				require.NotEqual(t, c.want, node, "without %s the same node is chosen", what)
+			}
+		})
+	}
+}
+
+func rejecters(n engine.NodeExplanation) (names []string) {
+	for _, v := range n.Verdicts {
+		names = append(names, v.Plugin)
+	}
+	return names
+}
+
+// without is the case with something left out, by what that is.
+func (c oldName) without() map[string]oldName {
+	list := map[string]oldName{}
+	less := c
+	less.plugins, less.args = nil, nil
+	list["the plugins"] = less
+	if c.args != nil {
+		less = c
+		less.args = nil
+		list["the arguments"] = less
+	}
+	if c.plugins[0].Weight != 0 {
+		less = c
+		less.plugins = []extpoints.PluginRef{usual(c.plugins[0].Name)}
+		list["the weight"] = less
+	}
+	w := c.workload
+	plain := &model.Workload{ID: w.ID, Namespace: w.Namespace, Labels: w.Labels, Requests: w.Requests}
+	if !reflect.DeepEqual(plain, w) {
+		less = c
+		less.workload = plain
+		list["what the workload says"] = less
+	}
+	return list
+}
+
+// usual is the plugin as the default profile has it.
+func usual(name string) extpoints.PluginRef {
+	list := plugins.DefaultProfile().Plugins.MultiPoint.Enabled
+	return list[slices.IndexFunc(list, func(r extpoints.PluginRef) bool { return r.Name == name })]
+}
+
+// place schedules the workload, and says what was said of each node.
+func (c oldName) place(t *testing.T) (string, *engine.Explanation) {
+	t.Helper()
+	profile := extpoints.Profile{Name: "old"}
+	profile.Plugins.MultiPoint.Enabled = append(refs(plugins.PrioritySort, plugins.DefaultBinder), c.beside...)
+	profile.Plugins.MultiPoint.Enabled = append(profile.Plugins.MultiPoint.Enabled, c.plugins...)
+	if c.args != nil {
+		profile.Args = map[string]any{c.plugins[0].Name: c.args}
+	}
+	return schedule(t, profile, c)
+}
+
+func schedule(t *testing.T, profile extpoints.Profile, c oldName) (string, *engine.Explanation) {
+	t.Helper()
+	raw, err := engine.NewRaw(engine.Config{
+		Profiles: []extpoints.Profile{profile}, Registry: plugins.Default(), Orchestrator: nobody{},
+	})
+	require.NoError(t, err)
+	var changes []engine.Change
+	for _, n := range c.nodes {
+		changes = append(changes, engine.Change{PutNode: n.Clone()})
+	}
+	for i, p := range c.running {
+		w := p.Workload.Clone()
+		w.ID = fmt.Sprint("running-", i)
+		changes = append(changes, engine.Change{Adopt: &engine.Placement{Workload: w, Node: p.Node}})
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	require.NoError(t, raw.Apply(now, append(changes, engine.Change{Submit: c.workload.Clone()})...))
+	why, err := raw.Explain(now, c.workload.ID, engine.ExplainOptions{AllFilters: true})
+	require.NoError(t, err)
+	require.Len(t, why.Nodes, len(c.nodes))
+	require.True(t, raw.Schedule(now))
+	w, _ := raw.View().Workload(c.workload.ID)
+	require.Equal(t, why.Node, w.Node)
+	return w.Node, why
+}
+
+// nobody is an orchestrator that does nothing.
+type nobody struct{}
+
+func (nobody) Bind(context.Context, *model.Workload, model.Binding) error { return nil }
+func (nobody) Evict(context.Context, *model.Workload, string) error       { return nil }
+
+// EqualPriority is what remains where nothing scores.
+func TestEqualPriority(t *testing.T) {
+	c := oldName{
+		nodes:    []*model.Node{roomy("full", 1000), roomy("empty", 100000)},
+		workload: workload(500),
+	}
+	profile := plugins.DefaultProfile()
+	node, _ := schedule(t, profile, c)
+	require.Equal(t, "empty", node, "the default profile has scores")
+	profile.Plugins.Score.Disabled = []string{extpoints.AllPlugins}
+	node, why := schedule(t, profile, c)
+	require.Equal(t, "full", node, "the first of equals")
+	for _, n := range why.Nodes {
+		require.EqualValues(t, 1, n.Total)
+	}
+	require.Equal(t, []string{"full", "empty"}, why.Ties)
+}
+
+// notBuilt are old names that nothing here takes the place of yet.
+const notBuilt = "NoDiskConflict NoVolumeZoneConflict CheckVolumeBinding MaxCSIVolumeCountPred MaxCSIVolumeCount " +
+	"MaxEBSVolumeCount EBSLimits MaxGCEPDVolumeCount GCEPDLimits " +
+	"MaxAzureDiskVolumeCount AzureDiskLimits MaxCinderVolumeCount CinderLimits"
+
+// TestOldNamesAreInTheREADME: every name that is tested here has a row there,
+// with the plugins and the arguments of the test, and every name there is tested.
+func TestOldNamesAreInTheREADME(t *testing.T) {
+	rows := readme(t)
+	known := map[string]bool{"EqualPriority": true}
+	for _, c := range oldNames {
+		for name := range strings.FieldsSeq(c.names) {
+			known[name] = true
+			row := rows[name]
+			require.Len(t, row, 4, "%s has no row", name)
+			require.False(t, strings.HasPrefix(row[3], "not built yet"), name)
+			for _, p := range c.plugins {
+				require.Contains(t, row[2], "`"+p.Name+"`", name)
+				if p.Weight != 0 {
+					require.Contains(t, row[2], fmt.Sprint("weight ", p.Weight), name)
+				}
+			}
+			if c.args != nil {
+				require.Contains(t, row[2], fmt.Sprintf("`%T`", c.args), name)
+			}
+		}
+	}
+	for name := range strings.FieldsSeq(notBuilt) {
+		known[name] = true
+		require.Len(t, rows[name], 4, "%s has no row", name)
+		require.Equal(t, "not built yet", rows[name][3], name)
+	}
+	for name := range rows {
+		require.True(t, known[name], "nothing tests what the README says of %s", name)
+	}
+	require.Len(t, rows, len(known), "EqualPriority has no row")
+}
+
+// readme returns the cells of the row of each name in the first column.
+func readme(t *testing.T) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	_, section, ok := strings.Cut(string(text), "\n## Names in older documents\n")
+	require.True(t, ok, "the README has no such section")
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := map[string][]string{}
+	for line := range strings.Lines(section) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		var cells []string
+		for _, cell := range strings.Split(strings.Trim(line, "|"), "|") {
+			cells = append(cells, strings.TrimSpace(cell))
+		}
+		for name := range strings.SplitSeq(cells[0], ", ") {
+			name = strings.Trim(name, "`")
+			require.NotContains(t, rows, name, "two rows")
+			rows[name] = cells
+		}
+	}
+	return rows
+}
