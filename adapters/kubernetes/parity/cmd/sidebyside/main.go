@@ -9,6 +9,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"runtime"
@@ -27,9 +28,9 @@ type options struct {
 }
 
 func main() {
-	o, err := parse()
+	o, err := parse(os.Args[1:])
 	if err == nil {
-		err = table(o)
+		err = table(os.Stdout, o)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sidebyside:", err)
@@ -37,26 +38,29 @@ func main() {
 	}
 }
 
-func parse() (*options, error) {
-	rows := flag.String("rows", "", "only the rows whose name matches the regular expression")
-	nodes := flag.String("nodes", "1000,5000", "numbers of nodes")
-	pods := flag.String("pods", "0,10", "numbers of pods that are on each node already")
-	shares := flag.String("share", "0,100", "shares of nodes to look at, in percent; 0: adaptive")
-	each := flag.Duration("time", 3*time.Second, "how much processor time the slower side may use, in each line")
-	flag.Parse()
+func parse(args []string) (*options, error) {
+	flags := flag.NewFlagSet("sidebyside", flag.ExitOnError)
+	rows := flags.String("rows", "", "only the rows whose name matches the regular expression")
+	nodes := flags.String("nodes", "1000,5000", "numbers of nodes")
+	pods := flags.String("pods", "0,10", "numbers of pods that are on each node already")
+	shares := flags.String("share", "0,100", "shares of nodes to look at, in percent; 0: adaptive")
+	each := flags.Duration("time", 3*time.Second, "how much processor time the slower side may use, in each line")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
 	pattern, err := regexp.Compile(*rows)
 	if err != nil {
 		return nil, err
 	}
 	o := &options{rows: pattern, each: *each}
 	for _, list := range []struct {
-		text string
-		to   *[]int
-	}{{*nodes, &o.nodes}, {*pods, &o.pods}, {*shares, &o.shares}} {
+		flag, text string
+		to         *[]int
+	}{{"nodes", *nodes, &o.nodes}, {"pods", *pods, &o.pods}, {"share", *shares, &o.shares}} {
 		for _, field := range strings.Split(list.text, ",") {
 			n, err := strconv.Atoi(field)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("-%s: %q is no number; want numbers with commas between them", list.flag, field)
 			}
 			*list.to = append(*list.to, n)
 		}
@@ -65,10 +69,10 @@ func parse() (*options, error) {
 }
 
 // table measures line by line and prints each when it is ready.
-func table(o *options) error {
-	fmt.Printf("%s, GOMAXPROCS %d. Processor time (µs) and allocations a decision; ratio of the times.\n\n", runtime.Version(), runtime.GOMAXPROCS(0))
-	fmt.Println("| pods | nodes | pods a node | share | kube µs | kube allocs | Berth µs | Berth allocs | ratio |")
-	fmt.Println("|---|---:|---:|---|---:|---:|---:|---:|---:|")
+func table(w io.Writer, o *options) error {
+	fmt.Fprintf(w, "%s, GOMAXPROCS %d. Processor time (µs) and allocations a decision; ratio of the times.\n\n", runtime.Version(), runtime.GOMAXPROCS(0))
+	fmt.Fprintln(w, "| pods | nodes | pods a node | share | kube µs | kube allocs | Berth µs | Berth allocs | ratio |")
+	fmt.Fprintln(w, "|---|---:|---:|---|---:|---:|---:|---:|---:|")
 	for _, row := range sidebyside.Rows() {
 		if !o.rows.MatchString(row.Name) {
 			continue
@@ -80,7 +84,7 @@ func table(o *options) error {
 					if !c.Suits(row) {
 						continue
 					}
-					if err := line(row, c, o.each); err != nil {
+					if err := line(w, row, c, o.each); err != nil {
 						return fmt.Errorf("%s, %s: %w", row.Name, c, err)
 					}
 				}
@@ -90,7 +94,7 @@ func table(o *options) error {
 	return nil
 }
 
-func line(row sidebyside.Row, c sidebyside.Cluster, each time.Duration) error {
+func line(w io.Writer, row sidebyside.Row, c sidebyside.Cluster, each time.Duration) error {
 	kube, err := sidebyside.NewKube(row, c)
 	if err != nil {
 		return err
@@ -107,7 +111,7 @@ func line(row sidebyside.Row, c sidebyside.Cluster, each time.Duration) error {
 	if c.Share != 0 {
 		share = fmt.Sprintf("%d %%", c.Share)
 	}
-	fmt.Printf("| %s | %d | %d | %s | %.0f | %.0f | %.0f | %.0f | %.1f |\n", row.Name, c.Nodes, c.PodsPerNode, share,
+	fmt.Fprintf(w, "| %s | %d | %d | %s | %.0f | %.0f | %.0f | %.0f | %.1f |\n", row.Name, c.Nodes, c.PodsPerNode, share,
 		micros(k.CPU), k.Allocs, micros(b.CPU), b.Allocs, micros(k.CPU)/micros(b.CPU))
 	return nil
 }

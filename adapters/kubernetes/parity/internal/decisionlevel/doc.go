@@ -10,6 +10,8 @@
 //
 // Where the reference is random both are kept from the choice: start times are
 // all different, so that preemption has no ties; all nodes are tried for
-// preemption; node affinity names at most one node; no two things happen at the
-// same time.
+// preemption; node affinity names at most one node; at most one disruption budget
+// protects a pod; no two things happen at the same time. Random there are also
+// the order in which nodes are tried for preemption, where fewer are wanted than
+// there are, and its beginning.
 package decisionlevel

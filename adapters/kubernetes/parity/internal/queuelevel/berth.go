@@ -17,8 +17,9 @@ import (
 // berth is Berth's side: its engine, or its queue alone.
 type berth interface {
 	Apply(now time.Time, changes ...engine.Change) error
-	NextDue(now time.Time) (time.Time, bool)
-	Tick(now time.Time)
+	// DoDue does what is due by now, where it says itself that something is, and
+	// reports whether it did.
+	DoDue(now time.Time) bool
 	Queue(id string) (queue.Position, bool)
 	QueueCounts() queue.Counts
 	Activate(now time.Time, ids []string)
@@ -79,6 +80,16 @@ func newEngineSide(profile extpoints.Profile, s *script, c queue.Config, o Optio
 // Apply implements [berth].
 func (e *engineSide) Apply(now time.Time, changes ...engine.Change) error {
 	return e.Raw.Apply(now, heard(changes, e.deaf)...)
+}
+
+// DoDue implements [berth].
+func (e *engineSide) DoDue(now time.Time) bool {
+	due, ok := e.NextDue(now)
+	if !ok || due.After(now) {
+		return false
+	}
+	e.Tick(now)
+	return true
 }
 
 // heard leaves out what is not to be told.

@@ -23,16 +23,20 @@ type berthJudge struct {
 	script *script
 }
 
+// Name implements [extpoints.Plugin].
 func (p *berthJudge) Name() string { return p.name }
 
+// PreFilter implements [extpoints.PreFilterPlugin].
 func (p *berthJudge) PreFilter(*extpoints.CycleState, *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
 	return nil, berthStatus(p.script.preFilter[p.name], p.name+" rejects the pod")
 }
 
+// Filter implements [extpoints.FilterPlugin].
 func (p *berthJudge) Filter(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, n *extpoints.NodeInfo) *extpoints.Status {
 	return berthStatus(p.script.onNode(p.name, n.Node.Name), p.name+" rejects the node")
 }
 
+// Permit implements [extpoints.PermitPlugin].
 func (p *berthJudge) Permit(*extpoints.CycleState, *extpoints.WorkloadInfo, *model.Binding) (*extpoints.Status, time.Duration) {
 	return berthStatus(p.script.permit[p.name], p.name+" does not permit it"), extpoints.MaxPermitTimeout
 }
@@ -40,6 +44,7 @@ func (p *berthJudge) Permit(*extpoints.CycleState, *extpoints.WorkloadInfo, *mod
 // berthHinted is one that has hints.
 type berthHinted struct{ berthJudge }
 
+// EventsToRegister implements [extpoints.EnqueueExtensions].
 func (p *berthHinted) EventsToRegister() ([]extpoints.EventHint, error) {
 	var events []extpoints.EventHint
 	for _, r := range registrations[p.name] {
@@ -72,6 +77,7 @@ func (p *berthHinted) hint(w *model.Workload, c *extpoints.Change) (extpoints.Hi
 // berthGatekeeper is one that has a PreEnqueue too.
 type berthGatekeeper struct{ berthHinted }
 
+// PreEnqueue implements [extpoints.PreEnqueuePlugin].
 func (p *berthGatekeeper) PreEnqueue(w *model.Workload) *extpoints.Status {
 	if _, ok := w.Labels[held]; ok {
 		return extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "held")
@@ -82,8 +88,10 @@ func (p *berthGatekeeper) PreEnqueue(w *model.Workload) *extpoints.Status {
 // berthNominator nominates what the script says.
 type berthNominator struct{ script *script }
 
+// Name implements [extpoints.Plugin].
 func (p *berthNominator) Name() string { return nominator }
 
+// PostFilter implements [extpoints.PostFilterPlugin].
 func (p *berthNominator) PostFilter(*extpoints.CycleState, *extpoints.WorkloadInfo, extpoints.NodeStatuses) (*extpoints.PostFilterResult, *extpoints.Status) {
 	n := p.script.nominating
 	return &extpoints.PostFilterResult{NominatingInfo: &n}, nil
@@ -92,8 +100,10 @@ func (p *berthNominator) PostFilter(*extpoints.CycleState, *extpoints.WorkloadIn
 // berthBinder answers what the history has told it to.
 type berthBinder struct{ outcome *extpoints.Status }
 
+// Name implements [extpoints.Plugin].
 func (p *berthBinder) Name() string { return binder }
 
+// Bind implements [extpoints.BindPlugin].
 func (p *berthBinder) Bind(context.Context, *extpoints.CycleState, *extpoints.WorkloadInfo, *model.Binding) *extpoints.Status {
 	return p.outcome
 }

@@ -187,12 +187,7 @@ func (h *history) advance(d time.Duration) {
 		if next.Equal(next.Truncate(30 * time.Second)) {
 			h.kube.FlushUnschedulable()
 		}
-		due, ok := h.berth.NextDue(next)
-		ticks := ok && !due.After(next)
-		if ticks {
-			h.berth.Tick(next)
-		}
-		if ticks || h.uneven() {
+		if h.berth.DoDue(next) || h.uneven() {
 			h.compare("time")
 		}
 	}

@@ -29,18 +29,23 @@ type kubeJudge struct {
 	script *script
 }
 
+// Name implements [fwk.Plugin].
 func (p *kubeJudge) Name() string { return p.name }
 
+// PreFilter implements [fwk.PreFilterPlugin].
 func (p *kubeJudge) PreFilter(context.Context, fwk.CycleState, *v1.Pod, []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	return nil, kubeStatus(p.script.preFilter[p.name], p.name+" rejects the pod")
 }
 
+// PreFilterExtensions implements [fwk.PreFilterPlugin].
 func (p *kubeJudge) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
 
+// Filter implements [fwk.FilterPlugin].
 func (p *kubeJudge) Filter(_ context.Context, _ fwk.CycleState, _ *v1.Pod, n fwk.NodeInfo) *fwk.Status {
 	return kubeStatus(p.script.onNode(p.name, n.Node().Name), p.name+" rejects the node")
 }
 
+// Permit implements [fwk.PermitPlugin].
 func (p *kubeJudge) Permit(context.Context, fwk.CycleState, *v1.Pod, string) (*fwk.Status, time.Duration) {
 	return kubeStatus(p.script.permit[p.name], p.name+" does not permit it"), extpoints.MaxPermitTimeout
 }
@@ -48,6 +53,7 @@ func (p *kubeJudge) Permit(context.Context, fwk.CycleState, *v1.Pod, string) (*f
 // kubeHinted is one that has hints.
 type kubeHinted struct{ kubeJudge }
 
+// EventsToRegister implements [fwk.EnqueueExtensions].
 func (p *kubeHinted) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	var events []fwk.ClusterEventWithHint
 	for _, r := range registrations[p.name] {
@@ -79,6 +85,7 @@ func kubeText(object any) string {
 // kubeGatekeeper is one that has a PreEnqueue too.
 type kubeGatekeeper struct{ kubeHinted }
 
+// PreEnqueue implements [fwk.PreEnqueuePlugin].
 func (p *kubeGatekeeper) PreEnqueue(_ context.Context, pod *v1.Pod) *fwk.Status {
 	if _, ok := pod.Labels[held]; ok {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "held")
@@ -89,8 +96,10 @@ func (p *kubeGatekeeper) PreEnqueue(_ context.Context, pod *v1.Pod) *fwk.Status 
 // kubeNominator nominates what the script says.
 type kubeNominator struct{ script *script }
 
+// Name implements [fwk.Plugin].
 func (p *kubeNominator) Name() string { return nominator }
 
+// PostFilter implements [fwk.PostFilterPlugin].
 func (p *kubeNominator) PostFilter(context.Context, fwk.CycleState, *v1.Pod, fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	n := p.script.nominating
 	mode := fwk.ModeNoop
@@ -106,20 +115,16 @@ type kubeBinder struct {
 	waiting map[types.UID]chan *fwk.Status
 }
 
+// Name implements [fwk.Plugin].
 func (p *kubeBinder) Name() string { return binder }
 
+// Bind implements [fwk.BindPlugin].
 func (p *kubeBinder) Bind(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) *fwk.Status {
 	outcome := make(chan *fwk.Status)
 	p.mu.Lock()
 	p.waiting[pod.UID] = outcome
 	p.mu.Unlock()
 	return <-outcome
-}
-
-func (p *kubeBinder) is(uid types.UID) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.waiting[uid] != nil
 }
 
 func (p *kubeBinder) len() int {

@@ -146,11 +146,15 @@ func (b *queueSide) addUnschedulable(now time.Time, it *queue.Item, rejected, pe
 	b.q.AddUnschedulable(now, it, rejected, pending)
 }
 
-// NextDue implements [berth].
-func (b *queueSide) NextDue(now time.Time) (time.Time, bool) { return b.q.NextDue(now) }
-
-// Tick implements [berth].
-func (b *queueSide) Tick(now time.Time) { b.q.Tick(now) }
+// DoDue implements [berth].
+func (b *queueSide) DoDue(now time.Time) bool {
+	due, ok := b.q.NextDue(now)
+	if !ok || due.After(now) {
+		return false
+	}
+	b.q.Tick(now)
+	return true
+}
 
 // Queue implements [berth].
 func (b *queueSide) Queue(id string) (queue.Position, bool) { return b.q.Position(id) }

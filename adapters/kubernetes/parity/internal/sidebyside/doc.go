@@ -30,6 +30,10 @@
 // pods that are alike without deciding, is off.
 //
 // The two take turns, a batch each. Garbage is collected between the turns, so
-// that neither pays for the other's. The number for a side is the median of its
-// batches. A test sees to it that both make the same decisions in every row.
+// that neither pays for the other's, and a few decisions at the beginning of a
+// turn do not count, since the other has had the caches of the processor.
+// [Measure] counts processor time, which hardly depends on what else the machine
+// does, and takes the median of the batches; the benchmark of the module counts
+// the time that passes, as benchmarks do. A test sees to it that both sides make
+// the same decisions in every row.
 package sidebyside
