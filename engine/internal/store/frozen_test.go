@@ -18,8 +18,8 @@ func TestMutationIsCaught(t *testing.T) {
 		"row":         func(s *Store) { s.Workload("w").Node = "b" },
 		"label":       func(s *Store) { s.Workload("w").Info.Labels["app"] = "other" },
 		"spec":        func(s *Store) { s.Workload("w").Info.Workload.Priority++ },
-		"devices":     func(s *Store) { s.Workload("w").Info.Devices[0].Share++ },
-		"devices-app": func(s *Store) { i := s.Workload("w").Info; i.Devices = append(i.Devices, model.DeviceShare{}) },
+		"devices":     func(s *Store) { s.Workload("w").Info.Shares[0].Share++ },
+		"devices-app": func(s *Store) { i := s.Workload("w").Info; i.Shares = append(i.Shares, model.DeviceShare{}) },
 		"placed":      func(s *Store) { s.Workload("w").Info.PlacedAt = time.Unix(9, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
