@@ -22,10 +22,10 @@ import (
 // departure that it would wait for may never come; where the last left without
 // one it is activated. The rules are those of kube-scheduler framework/preemption/
 // executor.go, 1.37.1, which activates it in both cases, with three additions: a
-// last victim that has gone before it was asked counts as
-// one that left without a departure to come; nobody is evicted any more when
-// the workload has itself gone or got a node; and a binding that is called off
-// counts as under way until its task is given back.
+// last victim that has gone before it was asked counts as one that left without
+// a departure to come; nobody is evicted any more when the workload has itself
+// gone or got a node; and a binding that is called off counts as under way until
+// its task is given back.
 //
 // Where nothing may be scheduled meanwhile ([extpoints.CycleState.AwaitEvictions])
 // all are asked for side by side.

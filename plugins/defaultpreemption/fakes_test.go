@@ -11,6 +11,7 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins/helper"
 )
 
 var now = extpointstest.Now
@@ -163,7 +164,7 @@ func sums(nodes []*extpoints.NodeInfo) string {
 // firstFirst is a seed by which the search begins with the first of n nodes.
 func firstFirst(n int) uint64 {
 	for seed := uint64(1); ; seed++ {
-		if n == 0 || draw(seed, offsetStream, n) == 0 {
+		if n == 0 || helper.Draw(seed, offsetStream, n) == 0 {
 			return seed
 		}
 	}

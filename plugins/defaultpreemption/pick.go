@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/plugins/helper"
 )
 
 // criteria say how good a candidate is, the more the better. A later one counts
@@ -70,7 +71,7 @@ func (p *DefaultPreemption) pick(s *extpoints.CycleState, list []candidate) *can
 		list = rest
 	}
 	if p.args.TieBreak == RandomNode {
-		return &list[draw(s.Seed(), tieStream, len(list))]
+		return &list[helper.Draw(s.Seed(), tieStream, len(list))]
 	}
 	first := slices.MinFunc(list, func(a, b candidate) int { return cmp.Compare(a.place, b.place) })
 	return &first

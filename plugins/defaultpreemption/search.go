@@ -2,12 +2,12 @@ package defaultpreemption
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 	"sort"
 	"strings"
 
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/plugins/helper"
 )
 
 // candidate is a node on which the workload would fit if the victims left.
@@ -38,7 +38,7 @@ func (p *DefaultPreemption) search(s *extpoints.CycleState, w *extpoints.Workloa
 		return f
 	}
 	trial := newTrial(p.handle.Preemption(), s, w)
-	offset, wanted := draw(s.Seed(), offsetStream, len(nodes)), p.args.wanted(len(nodes))
+	offset, wanted := helper.Draw(s.Seed(), offsetStream, len(nodes)), p.args.wanted(len(nodes))
 	var allowed, violating []candidate
 	for i := range nodes {
 		place := (offset + i) % len(nodes)
@@ -124,16 +124,3 @@ const (
 	offsetStream uint64 = iota
 	tieStream
 )
-
-// draw returns a number from 0 to n-1 that is a function of the seed and the
-// stream; all are equally likely over the seeds. It is the stream-th output of
-// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) started at the seed, scaled to
-// n by the high half of the product.
-func draw(seed, stream uint64, n int) int {
-	x := seed + (stream+1)*0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	x ^= x >> 31
-	high, _ := bits.Mul64(x, uint64(n))
-	return int(high)
-}

@@ -1,10 +1,9 @@
 package devicepacking
 
 import (
-	"math/bits"
-
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins/helper"
 )
 
 // random gives the best score to one feasible node, all being equally likely,
@@ -31,7 +30,7 @@ func (p *random) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (
 // PreScore draws the node.
 func (p *random) PreScore(s *extpoints.CycleState, _ *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) *extpoints.Status {
 	if len(nodes) > 0 {
-		drawnKey.Set(s, nodes[draw(s.Seed(), nodeStream, len(nodes))].Node.Name)
+		drawnKey.Set(s, nodes[helper.Draw(s.Seed(), nodeStream, len(nodes))].Node.Name)
 	}
 	return nil
 }
@@ -59,7 +58,7 @@ func (p *random) ChooseDevices(s *extpoints.CycleState, w *extpoints.WorkloadInf
 	if len(fitting) == 0 {
 		return nil
 	}
-	d := draw(s.Seed(), deviceStream+uint64(request), len(fitting))
+	d := helper.Draw(s.Seed(), deviceStream+uint64(request), len(fitting))
 	return fitting[d : d+1]
 }
 
@@ -68,17 +67,3 @@ const (
 	nodeStream uint64 = iota
 	deviceStream
 )
-
-// draw returns a number from 0 to n-1 that is a function of the seed and the
-// stream; all numbers are equally likely over the seeds. It is the stream-th
-// output of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) started at the seed,
-// scaled to n by the high half of the product: seeds may follow each other, and
-// the bias is below n/2^64.
-func draw(seed, stream uint64, n int) int {
-	x := seed + (stream+1)*0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	x ^= x >> 31
-	high, _ := bits.Mul64(x, uint64(n))
-	return int(high)
-}
