@@ -95,11 +95,11 @@ func TestAllProfilesSortTheQueueAlike(t *testing.T) {
 
 func TestApplyIsAllOrNothingAndListsEveryProblem(t *testing.T) {
 	r := newRaw(t, &world{})
-	require.NoError(t, r.Apply(epoch, node("n1", 1000), task("a", 100)))
+	require.NoError(t, r.Apply(epoch, node("n1", 1000), task("a", 100), engine.Change{PutGroup: &model.Group{ID: "groups", Composite: true}}))
 	index := r.View().Index()
 
 	lost := task("lost", 100)
-	lost.Submit.Profile, lost.Submit.Group, lost.Submit.NodeName = "no profile", "no group", "no node"
+	lost.Submit.Profile, lost.Submit.Group, lost.Submit.NodeName = "no profile", "groups", "no node"
 	lost.Submit.Requests.Memory = -1
 	err := r.Apply(epoch,
 		task("good", 100),
@@ -125,7 +125,7 @@ func TestApplyIsAllOrNothingAndListsEveryProblem(t *testing.T) {
 		`change 1, submit "a"`,
 		`change 2, submit "lost"`,
 		`there is no profile "no profile"`,
-		`there is no group "no group"`,
+		`group: "groups" is a group of groups`,
 		`there is no node "no node"`,
 		`change 3, put node "bad"`,
 		`change 4, remove "nobody"`,

@@ -8,15 +8,18 @@ import (
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
 )
 
-// Task is work for the world outside: binding one workload, or evicting one.
+// Task is work for the world outside: binding one workload, or evicting one, or
+// taking back what a claim was given.
 // Whoever takes it from [Raw.NextTask] calls Run once, on any goroutine, and
 // then gives it back to [Raw.Finish].
 type Task struct {
 	orchestrator extpoints.Orchestrator
 	cycle        *cycle // of a binding, else nil
 	evict        *eviction
+	release      *release
 
 	mu        sync.Mutex
 	stage     taskStage
@@ -58,17 +61,29 @@ func (t *Task) enter(from, to taskStage) bool {
 	return true
 }
 
-// Workload is the workload to bind or evict.
+// Workload is the workload to bind or evict, or for whose sake a claim is to lose
+// its devices.
 func (t *Task) Workload() *model.Workload {
-	if t.evict != nil {
+	switch {
+	case t.evict != nil:
 		return t.evict.workload
+	case t.release != nil:
+		return t.release.workload
 	}
 	return t.cycle.info.Workload
 }
 
-// Binding is what is to be bound; false for a task that evicts.
+// Claim is the claim that is to lose its devices, nil for other tasks.
+func (t *Task) Claim() *model.DeviceClaim {
+	if t.release == nil {
+		return nil
+	}
+	return t.release.claim
+}
+
+// Binding is what is to be bound; false for a task that does something else.
 func (t *Task) Binding() (model.Binding, bool) {
-	if t.evict != nil {
+	if t.cycle == nil {
 		return model.Binding{}, false
 	}
 	return t.cycle.binding, true
@@ -90,9 +105,12 @@ func (t *Task) Run(ctx context.Context) {
 	}
 	t.cancel = cancel
 	t.mu.Unlock()
-	if t.evict != nil {
+	switch {
+	case t.evict != nil:
 		t.runEviction(ctx)
-	} else {
+	case t.release != nil:
+		t.runRelease(ctx)
+	default:
 		t.runBinding(ctx)
 	}
 	t.enter(taskRunning, taskSettled)
@@ -216,6 +234,10 @@ func (r *Raw) finish(now time.Time, t *Task) {
 		r.finishEviction(now, t)
 		return
 	}
+	if t.release != nil {
+		r.finishRelease(now, t)
+		return
+	}
 	t.cycle.now = now
 	for _, err := range t.failed {
 		r.listener.Failed(FailedEvent{At: now, Workload: t.cycle.info.ID, Err: err})
@@ -336,7 +358,13 @@ func (r *Raw) interrupt(now time.Time, id string, cause error) {
 // enqueue lets a pending workload into the queue, unless a binding of it that
 // was called off is still under way: then it goes in when that has ended.
 func (r *Raw) enqueue(now time.Time, w *extpoints.WorkloadInfo) {
-	if r.tasks[w.ID] == nil {
-		r.queue.Add(now, w)
+	if r.tasks[w.ID] != nil {
+		return
+	}
+	r.queue.Add(now, w)
+	if w.Group != "" {
+		// It may be the one that its group has waited for. (kube-scheduler
+		// eventhandlers.go addPodToSchedulingQueue, 1.37.1.)
+		r.queue.Move(now, &extpoints.Change{Event: queue.WorkloadAdded, NewWorkload: w}, nil)
 	}
 }

@@ -64,7 +64,8 @@ func (d *Decision) Placed() bool { return d.Binding.Node != "" }
 // PreFilter up to and including Reserve, and if it gets a node puts it there on
 // the branch. A plan is about room: what holds a workload back from the queue
 // (PreEnqueue) is not asked.
-// That it fits nowhere is not an error; a plugin that fails is.
+// That it fits nowhere is not an error; a plugin that fails is. A member of a
+// group is placed as if it were by itself; see ScheduleGroup.
 func (b *Branch) Schedule(now time.Time, id string) (Decision, error) {
 	row := b.core.store.Workload(id)
 	if row == nil {
@@ -74,7 +75,7 @@ func (b *Branch) Schedule(now time.Time, id string) (Decision, error) {
 		return Decision{}, fmt.Errorf("schedule workload %q on a branch: it is %v, not Pending", id, row.Phase)
 	}
 	c := b.core.newCycle(now, row.Info)
-	c.state.SetTrial()
+	c.state.SetTrial(true)
 	st := c.decide()
 	if st == nil {
 		st = b.reserve(c)

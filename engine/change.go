@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -46,6 +47,13 @@ type Change struct {
 	RemoveBudget    string           `json:",omitempty"`
 	PutNamespace    *model.Namespace `json:",omitempty"`
 	RemoveNamespace string           `json:",omitempty"`
+
+	// PutObject adds an object of storage or devices, or replaces the one of
+	// the same kind and ID. What has been decided about it is kept, as far as
+	// the new one does not say it; see [model.Decidable].
+	PutObject model.Object `json:"-"`
+	// RemoveObject removes it.
+	RemoveObject *model.ObjectRef `json:",omitempty"`
 }
 
 // Placement is a workload and where it is.
@@ -97,6 +105,12 @@ func (ch *Change) each(f func(verb, object string)) {
 		f("put namespace", ch.PutNamespace.Name)
 	}
 	named("remove namespace", ch.RemoveNamespace)
+	if ch.PutObject != nil {
+		f("put "+string(ch.PutObject.ObjectKind()), ch.PutObject.ObjectID())
+	}
+	if ch.RemoveObject != nil {
+		f("remove "+string(ch.RemoveObject.Kind), ch.RemoveObject.ID)
+	}
 }
 
 func (p *Placement) id() string {
@@ -124,4 +138,38 @@ func (ch *Change) String() string {
 	default:
 		return fmt.Sprintf("%d changes in one", ch.count())
 	}
+}
+
+// plainChange is a Change without its methods.
+type plainChange Change
+
+// writtenChange is a Change as JSON: an object needs its kind beside it.
+type writtenChange struct {
+	*plainChange
+	PutObject model.Objects `json:",omitempty"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (ch Change) MarshalJSON() ([]byte, error) {
+	w := writtenChange{plainChange: (*plainChange)(&ch)}
+	if ch.PutObject != nil {
+		w.PutObject = model.Objects{ch.PutObject}
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (ch *Change) UnmarshalJSON(text []byte) error {
+	w := writtenChange{plainChange: (*plainChange)(ch)}
+	if err := json.Unmarshal(text, &w); err != nil {
+		return err
+	}
+	switch len(w.PutObject) {
+	case 0:
+	case 1:
+		ch.PutObject = w.PutObject[0]
+	default:
+		return fmt.Errorf("putObject: %d objects in one change", len(w.PutObject))
+	}
+	return nil
 }

@@ -9,11 +9,11 @@ import (
 )
 
 // check lists everything that is wrong with a workload: by itself, and with
-// what it names.
+// what it names. Its group may come later: until then it waits.
 func (c *core) check(tx *store.Txn, w *model.Workload) error {
 	problems := []error{w.Validate(), c.checkProfile(w)}
-	if w.Group != "" && tx.Group(w.Group) == nil {
-		problems = append(problems, fmt.Errorf("workload %q: group: there is no group %q", w.ID, w.Group))
+	if g := tx.Group(w.Group); g != nil && g.Group.Composite {
+		problems = append(problems, fmt.Errorf("workload %q: group: %q is a group of groups", w.ID, w.Group))
 	}
 	if w.NodeName != "" && tx.Node(w.NodeName) == nil {
 		problems = append(problems, fmt.Errorf("workload %q: nodeName: there is no node %q", w.ID, w.NodeName))
@@ -61,4 +61,49 @@ func (c *core) checkRequeue(tx *store.Txn, id string) error {
 		return c.checkProfile(row.Info.Workload)
 	}
 	return nil
+}
+
+// checkTree refuses a group that would make a circle of groups, or a tree that is
+// too deep, and one whose parent takes workloads only. Parents may come later.
+func checkTree(tx *store.Txn, g *model.Group) error {
+	var problems []error
+	above := 0
+	for at := g.Parent; at != ""; above++ {
+		if at == g.ID {
+			return fmt.Errorf("group %q: parent: the groups above it lead back to it", g.ID)
+		}
+		parent := tx.Group(at)
+		if parent == nil {
+			above++
+			break
+		}
+		if above == 0 && !parent.Group.Composite {
+			problems = append(problems, fmt.Errorf("group %q: parent: %q is not a group of groups", g.ID, at))
+		}
+		at = parent.Group.Parent
+	}
+	height := 1
+	if g.Composite {
+		height = heightOf(tx, g.ID)
+	}
+	if depth := above + height; depth > model.MaxGroupDepth {
+		problems = append(problems, fmt.Errorf("group %q: parent: %d groups above each other, more than %d", g.ID, depth, model.MaxGroupDepth))
+	}
+	return errors.Join(problems...)
+}
+
+// heightOf is how many groups are above each other from the group of groups
+// downwards, itself included, whether it is there yet or not.
+func heightOf(tx *store.Txn, id string) int {
+	below := 0
+	for g := range tx.Groups() {
+		switch {
+		case g.Group.Parent != id || g.Group.ID == id:
+		case g.Group.Composite:
+			below = max(below, heightOf(tx, g.Group.ID))
+		default:
+			below = max(below, 1)
+		}
+	}
+	return below + 1
 }

@@ -95,6 +95,7 @@ func (c *core) patch(ch *store.Change) {
 	case store.WorkloadKind:
 		c.patchPlace(ch.OldWorkload, ch.NewWorkload)
 		c.patchNomination(ch.OldWorkload, ch.NewWorkload)
+		c.patchMember(ch.OldWorkload, ch.NewWorkload)
 	case store.GroupKind:
 		if ch.NewGroup != nil {
 			c.view.PutGroup(ch.NewGroup.Group)
@@ -113,6 +114,18 @@ func (c *core) patch(ch *store.Change) {
 		} else {
 			c.view.RemoveNamespace(ch.OldNamespace.Namespace.Name)
 		}
+	case store.ObjectKind:
+		c.patchObject(current(ch.OldObject), current(ch.NewObject))
+	}
+}
+
+func (c *core) patchObject(before, after model.Object) {
+	switch {
+	case before == after:
+	case after != nil:
+		c.view.PutObject(after)
+	default:
+		c.view.RemoveObject(before)
 	}
 }
 
@@ -145,6 +158,28 @@ func (c *core) patchNomination(before, after *store.Workload) {
 	}
 	if to != "" {
 		c.view.Nominate(after.Info, to)
+	}
+}
+
+// patchMember keeps the members of groups by whether they are on a node.
+func (c *core) patchMember(before, after *store.Workload) {
+	if before != nil && before.Info.Group != "" {
+		switch {
+		case after != nil && before.Info == after.Info && before.Phase == after.Phase:
+			return
+		case place(before) != "":
+			c.view.UnplaceMember(before.Info)
+		case before.Phase == model.Pending:
+			c.view.UnawaitMember(before.Info)
+		}
+	}
+	if after != nil && after.Info.Group != "" {
+		switch {
+		case place(after) != "":
+			c.view.PlaceMember(after.Info, after.Node)
+		case after.Phase == model.Pending:
+			c.view.AwaitMember(after.Info)
+		}
 	}
 }
 

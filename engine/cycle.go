@@ -22,8 +22,13 @@ type cycle struct {
 	item  *queue.Item // nil on a branch
 	// created is the CreateIndex of the workload's row.
 	created uint64
-	tell    *Listener // nil: nobody is told
-	start   int       // the start index before the search, for the record
+	// part is the part of the nodes that the placement of its group allows; nil
+	// for all. result is what the try of a group's member came to.
+	part   *within
+	result *extpoints.Status
+	tell   *Listener // nil: nobody is told
+	start  int       // the start index before the search, for the record
+	number uint64    // of the decision, likewise
 
 	all     bool // look at every node, and score even a single one
 	keepRaw bool // keep raw scores
@@ -37,8 +42,7 @@ type cycle struct {
 	scores            *framework.Scores
 	ties              int
 	nominating        *extpoints.NominatingInfo
-	activated         int      // how many of the state's activations are carried out
-	denied            []string // who is to lose its nomination
+	activated         int // how many of the state's activations are carried out
 	binding           model.Binding
 	extension
 }
@@ -54,11 +58,19 @@ func (c *core) newCycle(now time.Time, info *extpoints.WorkloadInfo) *cycle {
 	c.scratch.positions = c.scratch.positions[:0]
 	c.scratch.rejected = c.scratch.rejected[:0]
 	return &cycle{
-		core: c, now: now, info: info, view: view, start: c.start,
+		core: c, now: now, info: info, view: view, start: c.start, number: c.decisions,
 		fw:      c.framework(info.Workload),
 		state:   extpoints.NewCycleState(c.context(), view, now, mix(c.cfg.Seed^mix(c.decisions))),
 		binding: model.Binding{Workload: info.ID},
 	}
+}
+
+// nodes are the nodes that the workload may go to.
+func (c *cycle) nodes() extpoints.Nodes {
+	if c.part != nil {
+		return c.part.of(c.view.Nodes())
+	}
+	return c.view.Nodes()
 }
 
 // raise tells the listener, where there is one.
@@ -98,7 +110,7 @@ func (r *Raw) postFilter(c *cycle, st *extpoints.Status) *extpoints.Status {
 	if result != nil {
 		c.nominating = result.NominatingInfo
 	}
-	r.planRoom(c)
+	r.planRoom(c.info.ID, c.state)
 	return st
 }
 

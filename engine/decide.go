@@ -36,7 +36,7 @@ type rejection struct {
 // feasible, what is best. It changes nothing but the start index. A nil status
 // means that c.binding.Node is chosen; a rejection comes with c.diagnosis.
 func (c *cycle) decide() *extpoints.Status {
-	nodes := c.view.Nodes()
+	nodes := c.nodes()
 	if nodes.Len() == 0 {
 		return extpoints.AsStatus(ErrNoNodes)
 	}

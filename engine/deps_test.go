@@ -33,6 +33,7 @@ var floors = []struct {
 	{pkg: "extpoints/extpointstest", may: []string{"model", "model/modeltest", "extpoints"}, third: []string{"github.com/hashicorp/go-hclog"}},
 	{pkg: "queue", may: []string{"model", "extpoints"}},
 	{pkg: "plugins", may: []string{"model", "extpoints", "plugins/"}, reason: "the registry names all plugins"},
+	{pkg: "plugins/dynamicresources", may: []string{"model", "extpoints", "plugins/helper", "plugins/dynamicresources/"}, reason: "its allocator can be used without it"},
 	{pkg: "plugins/*", may: []string{"model", "extpoints", "plugins/helper"}, reason: "a plugin imports no other plugin"},
 	{pkg: "engine", may: []string{"model", "extpoints", "queue", "engine/internal/"},
 		third: []string{"github.com/hashicorp/go-hclog", "golang.org/x/sync"}, reason: "the caller passes plugins and adapters in"},

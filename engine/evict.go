@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
@@ -15,7 +16,8 @@ type eviction struct {
 	workload *model.Workload
 	node     string
 	reason   string
-	// by is the workload that room is to be made for, or empty.
+	// by is the workload that room is to be made for, or the groupKey of a tree
+	// of groups, or empty.
 	by string
 	// asked: somebody else wants it, through Raw.Evict.
 	asked bool
@@ -74,7 +76,13 @@ func (r *Raw) evict(now time.Time, id, reason, by string) {
 		}
 		return
 	}
-	r.listener.Evicting(EvictingEvent{At: now, Workload: row.Info.Workload, Node: row.Node, Reason: reason, By: by})
+	event := EvictingEvent{At: now, Workload: row.Info.Workload, Node: row.Node, Reason: reason}
+	if root, group := strings.CutPrefix(by, groupKey("")); group {
+		event.ByGroup = root
+	} else {
+		event.By = by
+	}
+	r.listener.Evicting(event)
 	if t == nil {
 		t = r.newTask()
 		t.evict = &eviction{workload: row.Info.Workload, node: row.Node, reason: reason, by: by, asked: by == ""}

@@ -129,6 +129,7 @@ func (r *Raw) explainer(now time.Time, id string, o ExplainOptions) (func() (*Ex
 	case d == nil || d.node != row.Node || d.created != row.CreateIndex:
 		return nil, fmt.Errorf("explain workload %q on node %q: %w", id, row.Node, ErrNoRecord)
 	}
+	e.Signature = d.fw.Signature(d.info.Workload) // here, because Sign may look at the cluster as it is
 	cfg := r.cfg
 	return func() (*Explanation, error) { return e, e.fill(cfg, d, o) }, nil
 }
@@ -137,7 +138,6 @@ func (r *Raw) explainer(now time.Time, id string, o ExplainOptions) (func() (*Ex
 // down everything.
 func (e *Explanation) fill(cfg *Config, d *decision, o ExplainOptions) error {
 	e.At = d.at
-	e.Signature = d.fw.Signature(d.info.Workload)
 	e.Filters = d.fw.FilterNames()
 	for i, name := range d.fw.ScoreNames() {
 		e.Scores = append(e.Scores, PluginWeight{name, d.fw.ScoreWeights()[i]})
@@ -161,7 +161,7 @@ func (e *Explanation) fill(cfg *Config, d *decision, o ExplainOptions) error {
 	case st != nil:
 		e.Message = st.Message()
 	}
-	if c.view.Nodes().Len() > 0 {
+	if c.nodes().Len() > 0 {
 		e.fillNodes(c, o)
 	}
 	return nil
@@ -171,11 +171,11 @@ func (e *Explanation) fill(cfg *Config, d *decision, o ExplainOptions) error {
 func (d *decision) again(cfg *Config) *cycle {
 	probe := &core{cfg: cfg, view: d.view, start: d.start, decisions: d.number}
 	c := &cycle{
-		core: probe, now: d.at, info: d.info, fw: d.fw, view: d.view, keepRaw: true,
+		core: probe, now: d.at, info: d.info, fw: d.fw, view: d.view, part: d.part, keepRaw: true,
 		state:   extpoints.NewCycleState(context.Background(), d.view, d.at, mix(cfg.Seed^mix(d.number))),
 		binding: model.Binding{Workload: d.info.ID},
 	}
-	c.state.SetTrial()
+	c.state.SetTrial(true)
 	return c
 }
 
@@ -205,7 +205,7 @@ func (e *Explanation) fillNodes(c *cycle, o ExplainOptions) {
 		byName[node.Node.Name] = e.feasible(c, i, node)
 	}
 	e.fillTies(c)
-	nodes := c.view.Nodes()
+	nodes := c.nodes()
 	for i := range nodes.Len() {
 		info := nodes.At(i)
 		n, looked := byName[info.Node.Name]

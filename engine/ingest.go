@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -95,7 +96,7 @@ func (c *core) writeOther(tx *store.Txn, ch *Change) error {
 	var err error
 	switch {
 	case ch.PutGroup != nil:
-		if err = ch.PutGroup.Validate(); err == nil {
+		if err = errors.Join(ch.PutGroup.Validate(), checkTree(tx, ch.PutGroup)); err == nil {
 			err = tx.PutGroup(ch.PutGroup)
 		}
 	case ch.RemoveGroup != "":
@@ -112,6 +113,12 @@ func (c *core) writeOther(tx *store.Txn, ch *Change) error {
 		}
 	case ch.RemoveNamespace != "":
 		err = tx.DeleteNamespace(ch.RemoveNamespace)
+	case ch.PutObject != nil:
+		if err = ch.PutObject.Validate(); err == nil {
+			err = tx.PutObject(ch.PutObject)
+		}
+	case ch.RemoveObject != nil:
+		err = tx.DeleteObject(*ch.RemoveObject)
 	default:
 		err = errors.New("it says nothing")
 	}
@@ -172,6 +179,7 @@ func (r *Raw) react(now time.Time, ch *store.Change) {
 		if ch.NewGroup != nil {
 			change.NewGroup = ch.NewGroup.Group
 		}
+		r.queue.GroupChanged(now, ch.ID())
 		r.queue.Move(now, &change, nil)
 	case store.BudgetKind:
 		r.queue.Move(now, &extpoints.Change{Event: event(extpoints.BudgetResource, ch.OldBudget != nil, ch.NewBudget != nil)}, nil)
@@ -184,7 +192,29 @@ func (r *Raw) react(now time.Time, ch *store.Change) {
 			change.NewNamespace = ch.NewNamespace.Namespace
 		}
 		r.queue.Move(now, &change, nil)
+	case store.ObjectKind:
+		r.reactObject(now, ch.OldObject, ch.NewObject)
 	}
+}
+
+// reactObject tells of an object that was reported, or about which something
+// was decided or taken back: to those who wait it is the same.
+func (r *Raw) reactObject(now time.Time, before, after *store.Object) {
+	change := extpoints.Change{OldObject: current(before), NewObject: current(after)}
+	if change.OldObject == change.NewObject {
+		return
+	}
+	kind := cmp.Or(change.NewObject, change.OldObject).ObjectKind()
+	change.Event = event(extpoints.Resource(kind), before != nil, after != nil)
+	r.queue.Move(now, &change, nil)
+}
+
+// current is the object as decisions have to take it, nil where there is none.
+func current(row *store.Object) model.Object {
+	if row == nil {
+		return nil
+	}
+	return row.Current()
 }
 
 func event(resource extpoints.Resource, before, after bool) extpoints.ClusterEvent {

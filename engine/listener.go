@@ -30,6 +30,9 @@ type Listener struct {
 	Bound     func(PlacedEvent)
 	Confirmed func(PlacedEvent)
 	Rejected  func(RejectedEvent)
+	// Decided tells how an attempt to place a group has ended, after the
+	// events of its members.
+	Decided func(GroupEvent)
 	// Evicting tells of an eviction that is asked of the orchestrator, or that is
 	// done by calling off the workload's binding.
 	Evicting func(EvictingEvent)
@@ -115,14 +118,30 @@ type RejectedEvent struct {
 	Plugins []string
 }
 
+// GroupEvent: an attempt to place a group has ended; of a tree of groups there
+// is one for each.
+type GroupEvent struct {
+	At    time.Time
+	Group *model.Group
+	// Code is Success, Unschedulable, or Error.
+	Code extpoints.Code
+	// Message is why it was not placed.
+	Message string
+	// Placed and Unplaced count the members that were tried in this attempt.
+	Placed, Unplaced int
+	// MakingRoom: others are asked to leave for the group's sake.
+	MakingRoom bool
+}
+
 // EvictingEvent: a workload is asked to leave its node.
 type EvictingEvent struct {
 	At       time.Time
 	Workload *model.Workload
 	Node     string
 	Reason   string
-	// By is the ID of the workload that room is made for, or empty.
-	By string
+	// By is the ID of the workload that room is made for, or empty; ByGroup
+	// that of the highest group, where it is made for a group.
+	By, ByGroup string
 }
 
 // RemovedEvent: a workload has gone.
@@ -162,6 +181,7 @@ func guardedTee(log hclog.Logger, listeners ...Listener) Listener {
 		Bound:     tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Bound }),
 		Confirmed: tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Confirmed }),
 		Rejected:  tee(log, listeners, func(l *Listener) func(RejectedEvent) { return l.Rejected }),
+		Decided:   tee(log, listeners, func(l *Listener) func(GroupEvent) { return l.Decided }),
 		Evicting:  tee(log, listeners, func(l *Listener) func(EvictingEvent) { return l.Evicting }),
 		Removed:   tee(log, listeners, func(l *Listener) func(RemovedEvent) { return l.Removed }),
 		Failed:    tee(log, listeners, func(l *Listener) func(FailedEvent) { return l.Failed }),

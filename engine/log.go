@@ -80,6 +80,12 @@ func logListener(log hclog.Logger) Listener {
 				log.Info("rejected", "workload", e.Workload.ID, "code", e.Code, "message", e.Message, "nominated", e.Nominated)
 			}
 		},
+		Decided: func(e GroupEvent) {
+			if log.IsInfo() {
+				log.Info("group decided", "group", e.Group.ID, "code", e.Code, "message", e.Message,
+					"placed", e.Placed, "unplaced", e.Unplaced, "making room", e.MakingRoom)
+			}
+		},
 		Evicting: func(e EvictingEvent) {
 			if log.IsInfo() {
 				log.Info("evicting", "workload", e.Workload.ID, "node", e.Node, "reason", e.Reason)

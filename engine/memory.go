@@ -24,6 +24,7 @@ type decision struct {
 	info   *extpoints.WorkloadInfo
 	fw     *framework.Framework
 	view   *snapshot.View
+	part   *within
 	start  int
 	number uint64
 	at     time.Time
@@ -39,7 +40,7 @@ func (m *decisionMemory) remember(c *cycle) {
 	}
 	d := &decision{
 		info: c.info, fw: c.fw, view: c.view, start: c.start,
-		number: c.core.decisions, at: c.now, node: c.binding.Node,
+		part: c.part, number: c.number, at: c.now, node: c.binding.Node,
 		created: c.created,
 	}
 	if m.byID == nil {

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/store"
@@ -30,7 +31,7 @@ import (
 // Where nothing may be scheduled meanwhile ([extpoints.CycleState.AwaitEvictions])
 // all are asked for side by side.
 type preemption struct {
-	by      string               // the workload that room is made for
+	by      string               // the workload that room is made for, or the groupKey of a tree of groups
 	rest    []extpoints.Eviction // not asked for yet
 	waits   []string             // workloads whose evictions are under way
 	last    string               // the last workload, once it is asked
@@ -51,19 +52,18 @@ type preemptions struct {
 
 // planRoom takes down which evictions the cycle's PostFilter asked for, before
 // the workload goes back to the queue: from now on it is held back.
-func (r *Raw) planRoom(c *cycle) {
-	c.denied = c.state.Unnominations()
-	asked := c.state.Evictions()
+func (r *Raw) planRoom(by string, s *extpoints.CycleState) {
+	asked := s.Evictions()
 	if len(asked) == 0 {
 		return
 	}
-	p := r.room.byWorkload[c.info.ID]
+	p := r.room.byWorkload[by]
 	if p == nil {
-		p = &preemption{by: c.info.ID}
-		r.room.byWorkload[p.by] = p
+		p = &preemption{by: by}
+		r.room.byWorkload[by] = p
 	}
 	p.rest = append(p.rest, asked...)
-	if c.state.AwaitsEvictions() && !p.holds {
+	if s.AwaitsEvictions() && !p.holds {
 		p.holds = true
 		r.room.holding++
 	}
@@ -71,11 +71,11 @@ func (r *Raw) planRoom(c *cycle) {
 
 // makeRoom does what PostFilter asked for, when the workload is back in the
 // queue: what happens now may wake it.
-func (r *Raw) makeRoom(c *cycle) {
-	for _, id := range c.denied {
-		r.unnominate(c.now, id)
+func (r *Raw) makeRoom(now time.Time, by string, s *extpoints.CycleState) {
+	for _, id := range s.Unnominations() {
+		r.unnominate(now, id)
 	}
-	p := r.room.byWorkload[c.info.ID]
+	p := r.room.byWorkload[by]
 	if p == nil || len(p.rest) == 0 {
 		return
 	}
@@ -85,7 +85,7 @@ func (r *Raw) makeRoom(c *cycle) {
 	}
 	p.rest = p.rest[len(first):]
 	for _, e := range first {
-		r.displace(c.now, p, e)
+		r.displace(now, p, e)
 	}
 	r.touch(p)
 }
@@ -144,6 +144,37 @@ func (r *Raw) followRoom(before, after *store.Workload) {
 	} else if p != nil && before.Info.Workload != after.Info.Workload {
 		p.updated = true
 	}
+	r.followGroupRoom(before, after)
+}
+
+// followGroupRoom ends the preemption for a tree of groups when no member waits
+// for a node any more.
+func (r *Raw) followGroupRoom(before, after *store.Workload) {
+	if before == nil || before.Info.Group == "" || before.Phase != model.Pending || after != nil && after.Phase == model.Pending {
+		return
+	}
+	root := r.view.Groups().Root(before.Info.Group)
+	if root == nil {
+		return
+	}
+	if p := r.room.byWorkload[groupKey(root.ID)]; p != nil && r.firstPending(root.ID) == "" {
+		r.endRoom(p)
+	}
+}
+
+// firstPending is a member of the tree below the group that waits for a node;
+// empty where there is none.
+func (r *Raw) firstPending(group string) string {
+	groups := r.view.Groups()
+	if pending := groups.Pending(group); len(pending) > 0 {
+		return pending[0]
+	}
+	for _, child := range groups.Children(group) {
+		if id := r.firstPending(child.ID); id != "" {
+			return id
+		}
+	}
+	return ""
 }
 
 func rowID(before, after *store.Workload) string {
@@ -219,13 +250,17 @@ func (r *Raw) advance(now time.Time, p *preemption) {
 // not go must not try again at once, as the reference lets it: that would go on
 // for as long as they refuse.
 func (r *Raw) roomMade(now time.Time, p *preemption) {
-	row := r.store.Workload(p.by)
+	waiter := p.by
+	if root, group := strings.CutPrefix(p.by, groupKey("")); group {
+		waiter = r.firstPending(root)
+	}
+	row := r.store.Workload(waiter)
 	switch {
 	case row == nil:
 	case p.failed:
-		r.queue.Retry(now, p.by)
+		r.queue.Retry(now, waiter)
 	case p.silent:
-		r.activate(now, []string{p.by})
+		r.activate(now, []string{waiter})
 	case p.updated:
 		// It was held back when it changed. What it waits for now need not be the
 		// departure that is to come.
@@ -252,10 +287,19 @@ func (r *Raw) forgetVictim(victim string, p *preemption) {
 	}
 }
 
-// makingRoom reports whether the workload must wait for evictions: it is what
+// makingRoom reports whether the workload, or the tree of groups that it is a
+// member of, must wait for evictions: it is what
 // [extpoints.Preemption.UnderWay] says. It looks at the victims as they are, so
 // that the departure of the last one finds the way open.
 func (r *Raw) makingRoom(id string) bool {
+	if len(r.room.byWorkload) == 0 {
+		return false
+	}
 	p := r.room.byWorkload[id]
+	if row := r.store.Workload(id); p == nil && row != nil && row.Info.Group != "" {
+		if root := r.view.Groups().Root(row.Info.Group); root != nil {
+			p = r.room.byWorkload[groupKey(root.ID)]
+		}
+	}
 	return p != nil && (len(p.rest) > 0 || slices.ContainsFunc(p.waits, r.displacing))
 }

@@ -62,6 +62,7 @@ func NewRaw(cfg Config) (*Raw, error) {
 		Waiting:      &r.waiting,
 		Activate:     func(ids ...string) { r.commands.add(command{Activate: ids}) },
 		UnderWay:     r.makingRoom,
+		View:         func() extpoints.View { return r.view },
 		Extenders:    framework.NewExtenders(cfg.Extenders),
 	}
 	env.Preempters = preempters(env.Extenders)
@@ -83,13 +84,21 @@ func (r *Raw) queueConfig() queue.Config {
 	q.Less = r.frameworks[r.cfg.Profiles[0].Name].Less(func(err error) { r.listener.Failed(FailedEvent{Err: err}) })
 	q.PreEnqueue = map[string][]extpoints.PreEnqueuePlugin{}
 	q.Hints = map[string][]queue.PluginHints{}
+	q.AsGroups = map[string]bool{}
+	q.Groups = func() queue.Groups { return r.view.Groups() }
 	for name, f := range r.frameworks {
 		q.PreEnqueue[name] = f.PreEnqueue()
 		q.Hints[name] = f.Hints()
+		if f.SchedulesGroups() {
+			q.AsGroups[name] = true
+		}
 	}
 	// The empty name is the first profile.
 	q.PreEnqueue[""] = q.PreEnqueue[r.cfg.Profiles[0].Name]
 	q.Hints[""] = q.Hints[r.cfg.Profiles[0].Name]
+	if q.AsGroups[r.cfg.Profiles[0].Name] {
+		q.AsGroups[""] = true
+	}
 	q.OnMove = func(m queue.Move) {
 		switch m.To {
 		case queue.Gated:
@@ -124,6 +133,10 @@ func (r *Raw) Schedule(now time.Time) bool {
 		defer func() { r.recorder.schedule(now, r.answers.take()) }()
 	}
 	for ; ok; item, ok = r.queue.Pop(now) {
+		if item.Group != nil {
+			r.attemptGroup(now, item)
+			return true
+		}
 		row := r.store.Workload(item.ID())
 		if row == nil || row.Phase != model.Pending {
 			r.queue.Done(item.ID()) // gone, or placed by somebody else
@@ -142,7 +155,8 @@ func (r *Raw) attempt(now time.Time, item *queue.Item, row *store.Workload) {
 	c.item, c.tell, c.created = item, &r.listener, row.CreateIndex
 	if st := r.run(c); !st.IsSuccess() {
 		r.fail(c, st)
-		r.makeRoom(c)
+		r.makeRoom(now, c.info.ID, c.state)
+		r.releaseClaims(now, c.info.Workload, c.state)
 		return
 	}
 	r.memory.remember(c)

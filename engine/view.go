@@ -64,6 +64,16 @@ func (v *View) Groups() iter.Seq[model.GroupRecord] {
 	return records(v.store.Groups(), (*store.Group).Record)
 }
 
+// Object returns the object; false where there is none.
+func (v *View) Object(ref model.ObjectRef) (model.ObjectRecord, bool) {
+	return recordOf(v.store.Object(ref), (*store.Object).Record)
+}
+
+// Objects lists the objects of the kind, by ID.
+func (v *View) Objects(kind model.ObjectKind) iter.Seq[model.ObjectRecord] {
+	return records(v.store.Objects(kind), (*store.Object).Record)
+}
+
 // Budget returns the budget of the ID; false where there is none.
 func (v *View) Budget(id string) (model.BudgetRecord, bool) {
 	return recordOf(v.store.Budget(id), (*store.Budget).Record)

@@ -19,9 +19,12 @@ type CycleState struct {
 	seed    uint64
 	ctx     context.Context
 	trial   bool
+	group   *GroupInfo
+	shared  *CycleState
 	entries []stateEntry
 	evicted []Eviction
 	denied  []string
+	freed   []string
 	awaits  bool
 
 	mu     sync.Mutex // guards active: PreBind plugins may run side by side
@@ -61,9 +64,23 @@ func (s *CycleState) Seed() uint64 { return s.seed }
 // called. A plugin that keeps books of its own leaves them alone.
 func (s *CycleState) Trial() bool { return s.trial }
 
-// SetTrial makes the cycle one that only tries something out. For those who run
-// cycles.
-func (s *CycleState) SetTrial() { s.trial = true }
+// SetTrial makes the cycle one that only tries something out, or one that does
+// not any more. For those who run cycles.
+func (s *CycleState) SetTrial(trial bool) { s.trial = trial }
+
+// Group is the group in whose cycle this one is, nil outside of one; for the
+// points of groups it is the group that they are given.
+func (s *CycleState) Group() *GroupInfo { return s.group }
+
+// Shared is the state of the group's try, which the cycles of all its members
+// share; nil outside of one. Its view is that before the first member.
+func (s *CycleState) Shared() *CycleState { return s.shared }
+
+// SetGroup makes the cycle part of that of a group. For those who run cycles.
+func (s *CycleState) SetGroup(g *GroupInfo, shared *CycleState) { s.group, s.shared = g, shared }
+
+// SetView gives the cycle another view. For those who run cycles.
+func (s *CycleState) SetView(v View) { s.view = v }
 
 // Context is for calls that want one, extenders' above all. It ends when the
 // engine is told to stop; the points that may block are given a context of their
@@ -116,6 +133,17 @@ func (s *CycleState) Unnominate(id string) { s.denied = append(s.denied, id) }
 // Unnominations lists the IDs given to Unnominate.
 func (s *CycleState) Unnominations() []string { return s.denied }
 
+// Deallocate asks that what the device claims of the IDs have been given be taken
+// back, and nobody have them reserved any more; a claim that was made for scalar
+// resources ([model.DeviceClaim].ForResources) is to be deleted. Like Evict it
+// is for PostFilter: the engine passes the requests on when the cycle has ended.
+// (kube-scheduler plugins/dynamicresources/dynamicresources.go
+// deallocateOrDeletePodClaims, 1.37.1.)
+func (s *CycleState) Deallocate(claimIDs ...string) { s.freed = append(s.freed, claimIDs...) }
+
+// Deallocations lists the IDs given to Deallocate.
+func (s *CycleState) Deallocations() []string { return s.freed }
+
 // Clone returns a copy for trying something out: values whose type has a Clone
 // method are cloned, the others are shared.
 func (s *CycleState) Clone() *CycleState {
@@ -129,7 +157,8 @@ func (s *CycleState) Clone() *CycleState {
 // in it is gone.
 func (s *CycleState) CopyTo(c *CycleState) {
 	c.view, c.now, c.seed, c.ctx, c.trial = s.view, s.now, s.seed, s.ctx, s.trial
-	c.evicted, c.denied, c.awaits, c.active = nil, nil, false, nil
+	c.group, c.shared = s.group, s.shared
+	c.evicted, c.denied, c.freed, c.awaits, c.active = nil, nil, nil, false, nil
 	c.entries = c.entries[:0]
 	for _, e := range s.entries {
 		if e.clone != nil {

@@ -114,11 +114,15 @@ func TestCycleState(t *testing.T) {
 	}
 	s.Unnominate("n")
 	s.AwaitEvictions()
+	s.Deallocate("c", "d")
+	if got := s.Deallocations(); !slices.Equal(got, []string{"c", "d"}) {
+		t.Errorf("deallocations %v", got)
+	}
 	if got := s.Unnominations(); !slices.Equal(got, []string{"n"}) || !s.AwaitsEvictions() {
 		t.Error(got)
 	}
 	c := s.Clone()
-	if len(c.Activated()) != 0 || len(c.Evictions()) != 0 || len(c.Unnominations()) != 0 || c.AwaitsEvictions() || c.Seed() != 42 {
+	if len(c.Activated()) != 0 || len(c.Evictions()) != 0 || len(c.Unnominations()) != 0 || len(c.Deallocations()) != 0 || c.AwaitsEvictions() || c.Seed() != 42 {
 		t.Error("a clone asks for what only its original asked for")
 	}
 }

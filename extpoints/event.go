@@ -23,6 +23,19 @@ const (
 	GroupResource     Resource = "Group"
 	NamespaceResource Resource = "Namespace"
 	BudgetResource    Resource = "Budget"
+	// The objects of storage and devices are kinds of their own, named like
+	// their [model.ObjectKind].
+	VolumeClaimResource      = Resource(model.VolumeClaimKind)
+	VolumeResource           = Resource(model.VolumeKind)
+	StorageClassResource     = Resource(model.StorageClassKind)
+	StorageDriverResource    = Resource(model.StorageDriverKind)
+	NodeStorageResource      = Resource(model.NodeStorageKind)
+	StorageCapacityResource  = Resource(model.StorageCapacityKind)
+	VolumeAttachmentResource = Resource(model.VolumeAttachmentKind)
+	DeviceSliceResource      = Resource(model.DeviceSliceKind)
+	DeviceClassResource      = Resource(model.DeviceClassKind)
+	DeviceClaimResource      = Resource(model.DeviceClaimKind)
+	DeviceTaintRuleResource  = Resource(model.DeviceTaintRuleKind)
 	// AnyResource matches every kind.
 	AnyResource Resource = "*"
 )
@@ -45,6 +58,8 @@ const (
 	UpdateWorkloadScaleUp
 	UpdateWorkloadToleration
 	UpdateWorkloadGatesEliminated
+	// UpdateWorkloadDeviceClaims: claims that are made for it are there.
+	UpdateWorkloadDeviceClaims
 	updateOther
 
 	// Update is every update. An update that is none of the kinds above is
@@ -56,7 +71,7 @@ const (
 
 var actionNames = []string{"Add", "Delete", "UpdateNodeAllocatable", "UpdateNodeLabel", "UpdateNodeTaint",
 	"UpdateNodeDevices", "UpdateNodeFeatures", "UpdateWorkloadLabel", "UpdateWorkloadScaleDown", "UpdateWorkloadScaleUp",
-	"UpdateWorkloadToleration", "UpdateWorkloadGatesEliminated", "UpdateOther"}
+	"UpdateWorkloadToleration", "UpdateWorkloadGatesEliminated", "UpdateWorkloadDeviceClaims", "UpdateOther"}
 
 // String names the action; a union is joined with "|".
 func (a Action) String() string {
@@ -132,6 +147,17 @@ type Change struct {
 	OldGroup, NewGroup       *model.Group
 	OldNamespace             *model.Namespace
 	NewNamespace             *model.Namespace
+	// OldObject and NewObject are of the kind that the event's Resource names;
+	// see [ObjectsOf]. What was decided about them is not part of it.
+	OldObject, NewObject model.Object
+}
+
+// ObjectsOf returns the objects of a change as what they are: nil where there is
+// none, or where it is of another kind.
+func ObjectsOf[T model.Object](c *Change) (before, after T) {
+	before, _ = c.OldObject.(T)
+	after, _ = c.NewObject.(T)
+	return before, after
 }
 
 // Hint says whether an event makes it worth trying a workload again.

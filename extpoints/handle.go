@@ -23,6 +23,11 @@ type Handle interface {
 	Activate(ids ...string)
 	// Preemption is for plugins that make room for workloads.
 	Preemption() Preemption
+	// View is the cluster as it is now, for points that are given no
+	// [CycleState]: PreEnqueue, QueueSort, Sign, hints, Unreserve and, where it is
+	// about more than the workload's own cycle, Permit. Only to be called there,
+	// and not to be kept.
+	View() View
 }
 
 // Preemption is what a plugin that displaces workloads needs of the engine. The

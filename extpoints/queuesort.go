@@ -6,12 +6,18 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// Queued is something that waits to be scheduled, as the queue orders it.
+// Queued is something that waits to be scheduled, as the queue orders it: a
+// workload, or a tree of groups with the members that wait.
 type Queued struct {
+	// Workload is the workload; of a tree of groups the member of which the
+	// order of members is first.
 	Workload *model.Workload
-	// Priority is the workload's.
+	// Group is the highest group of the tree; nil for a workload of its own.
+	Group *model.Group
+	// Priority is the workload's, or that of the highest group.
 	Priority int32
-	// Timestamp is when it entered the queue, or when its last attempt failed.
+	// Timestamp is when it entered the queue, or when its last attempt failed. A
+	// tree of groups has that of its first member until it is tried.
 	Timestamp time.Time
 	// AddedAt is when it first entered the queue.
 	AddedAt time.Time

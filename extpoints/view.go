@@ -13,8 +13,12 @@ type View interface {
 	Nominated(node string) []*WorkloadInfo
 	// Namespace returns the namespace's object, nil where there is none.
 	Namespace(name string) *model.Namespace
-	// Group returns the group of the ID, nil where there is none.
-	Group(id string) *model.Group
+	// Groups are the groups and their members.
+	Groups() Groups
+	// Storage are the volumes and the claims to them.
+	Storage() Storage
+	// Devices are the device slices and the claims to them.
+	Devices() Devices
 	// Budgets lists all budgets, by ID.
 	Budgets() []*model.Budget
 	// Index finds the workloads on the nodes by what they are.

@@ -8,4 +8,8 @@ type Binding struct {
 	// Devices are the device shares reserved for the workload, in the order of
 	// its requests.
 	Devices []DeviceShare
+	// Decided are the objects that the decision changes, as it leaves them:
+	// volumes and claims that belong together from now on, claims with the
+	// devices that they are given. Each is [Decidable], and there once.
+	Decided Objects `json:",omitempty"`
 }

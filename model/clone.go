@@ -49,6 +49,10 @@ func (w *Workload) Clone() *Workload {
 	c.Ports = slices.Clone(w.Ports)
 	c.Images = slices.Clone(w.Images)
 	c.Devices = cloneEach(w.Devices, func(r *DeviceRequest) { r.Models = slices.Clone(r.Models) })
+	c.VolumeClaims = slices.Clone(w.VolumeClaims)
+	c.Disks = cloneEach(w.Disks, func(d *Disk) { d.Keys = slices.Clone(d.Keys) })
+	c.DeviceClaims = slices.Clone(w.DeviceClaims)
+	c.Containers = cloneEach(w.Containers, func(p *Container) { p.Requests = p.Requests.Clone() })
 	c.Features = slices.Clone(w.Features)
 	c.OwnerSelector = w.OwnerSelector.Clone()
 	c.Gates = slices.Clone(w.Gates)
@@ -61,6 +65,7 @@ func (g *Group) Clone() *Group {
 		return nil
 	}
 	c := *g
+	c.DeviceClaims = slices.Clone(g.DeviceClaims)
 	return &c
 }
 
@@ -92,6 +97,7 @@ func (b *Binding) Clone() *Binding {
 	}
 	c := *b
 	c.Devices = slices.Clone(b.Devices)
+	c.Decided = slices.Clone(b.Decided)
 	return &c
 }
 

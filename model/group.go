@@ -7,7 +7,7 @@ type GroupPolicy string
 
 // The group policies; the empty value means Basic.
 const (
-	Basic GroupPolicy = "Basic" // members are placed one by one
+	Basic GroupPolicy = "Basic" // as many members as there is room for
 	Gang  GroupPolicy = "Gang"  // at least MinCount members, or none
 )
 
@@ -27,15 +27,25 @@ type Group struct {
 	Namespace string
 	// Parent is the ID of the group that this one is a child of, or empty.
 	Parent string
-	Policy GroupPolicy
+	// Composite: its members are groups, those that have it as Parent, and
+	// not workloads.
+	Composite bool
+	Policy    GroupPolicy
 	// MinCount is the smallest number of members (for a group of groups:
 	// children) that make a Gang; at least 1 for a Gang, else 0.
 	MinCount int32
 	// TopologyKey, where not empty, is a node label: all members go to nodes
 	// with the same value of it.
 	TopologyKey string
-	Priority    int32
-	Preemption  PreemptionPolicy
-	Disruption  DisruptionMode
-	CreatedAt   time.Time
+	// DeviceClaims are claims that all members share; see
+	// [DeviceClaimRef].OfGroup.
+	DeviceClaims []DeviceClaimRef
+	Priority     int32
+	Preemption   PreemptionPolicy
+	Disruption   DisruptionMode
+	CreatedAt    time.Time
 }
+
+// MaxGroupDepth is how many groups may be above each other, the highest and the
+// lowest included (kube-scheduler: a Workload's tree, 1.37.1).
+const MaxGroupDepth = 4

@@ -52,3 +52,14 @@ type NamespaceRecord struct {
 	*Namespace
 	CreateIndex, ModifyIndex uint64
 }
+
+// ObjectRecord is what an engine knows of an object at one moment. It is shared
+// and must not be changed.
+type ObjectRecord struct {
+	// Object is the object as decisions have left it.
+	Object
+	// Reported is the object as it was last put; nil for one that a decision
+	// has made.
+	Reported                 Object
+	CreateIndex, ModifyIndex uint64
+}

@@ -61,6 +61,7 @@ func (g *Group) Validate() error {
 	}
 	oneOfOrEmpty(&c, "preemption", g.Preemption, preemptionPolicies)
 	oneOfOrEmpty(&c, "disruption", g.Disruption, disruptionModes)
+	c.deviceClaimRefs("deviceClaims", g.DeviceClaims)
 	return invalid("group", g.ID, c.problems)
 }
 

@@ -41,6 +41,17 @@ func (w *Workload) Validate() error {
 	c.ports("ports", w.Ports)
 	c.noEmptyItem("images", w.Images)
 	c.deviceRequests("devices", w.Devices)
+	c.deviceClaimRefs("deviceClaims", w.DeviceClaims)
+	for i := range w.DeviceClaims {
+		if w.DeviceClaims[i].OfGroup && w.Group == "" {
+			c.item("deviceClaims", i)
+			c.report("ofGroup", "the workload is in no group")
+			c.leave()
+		}
+	}
+	c.containers("containers", w.Containers)
+	c.volumeClaimRefs("volumeClaims", w.VolumeClaims)
+	c.disks("disks", w.Disks)
 	c.noEmptyItem("features", w.Features)
 	c.selector("ownerSelector", w.OwnerSelector)
 	for i := range w.Gates {
@@ -57,22 +68,27 @@ func (c *checker) nodeAffinity(field string, a *NodeAffinity) {
 		return
 	}
 	c.enter(field)
-	if a.Required != nil {
-		c.enter("required")
-		if len(a.Required.Terms) == 0 {
-			c.report("terms", "must have at least one term; without any, no node would do")
-		}
-		for i := range a.Required.Terms {
-			c.item("terms", i)
-			c.nodeTerm(&a.Required.Terms[i])
-			c.leave()
-		}
-		c.leave()
-	}
+	c.nodeTerms("required", a.Required)
 	for i := range a.Preferred {
 		c.item("preferred", i)
 		c.weight(a.Preferred[i].Weight)
 		c.nodeTerm(&a.Preferred[i].NodeTerm)
+		c.leave()
+	}
+	c.leave()
+}
+
+func (c *checker) nodeTerms(field string, t *NodeTerms) {
+	if t == nil {
+		return
+	}
+	c.enter(field)
+	if len(t.Terms) == 0 {
+		c.report("terms", "must have at least one term; without any, no node would do")
+	}
+	for i := range t.Terms {
+		c.item("terms", i)
+		c.nodeTerm(&t.Terms[i])
 		c.leave()
 	}
 	c.leave()

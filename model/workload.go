@@ -95,6 +95,16 @@ type Workload struct {
 	// Images are the images that will be run, one entry for each container.
 	Images  []string
 	Devices []DeviceRequest
+	// VolumeClaims are the claims whose volumes it uses, Disks the volumes that
+	// it names itself.
+	VolumeClaims []VolumeClaimRef
+	Disks        []Disk
+	// DeviceClaims are the claims whose devices it uses.
+	DeviceClaims []DeviceClaimRef
+	// Containers say which of its parts Requests are for. It matters only where
+	// devices serve requests for scalars; see [DeviceClass].Resource. None: all
+	// is for one part.
+	Containers []Container
 	// Features are what the node must declare to be able to do; see
 	// [Node].Features.
 	Features []string
@@ -108,6 +118,16 @@ type Workload struct {
 	// CreatedAt is when the workload came into being, by its orchestrator's
 	// clock.
 	CreatedAt time.Time
+}
+
+// Container is a part of a workload with requests of its own. Those that run
+// before the others come first.
+type Container struct {
+	Name string
+	// Startup: it ends before those after it begin, and leaves them what it
+	// had. (Kubernetes: an init container that is not a sidecar.)
+	Startup  bool
+	Requests Resources
 }
 
 // DisplayName is what messages call the workload: namespace/name, or the name

@@ -6,10 +6,13 @@ package plugins
 
 import (
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/plugins/coscheduling"
 	"github.com/berth-project/berth/plugins/defaultbinder"
 	"github.com/berth-project/berth/plugins/defaultpreemption"
 	"github.com/berth-project/berth/plugins/devicepacking"
 	"github.com/berth-project/berth/plugins/devices"
+	"github.com/berth-project/berth/plugins/dynamicresources"
+	"github.com/berth-project/berth/plugins/gangscheduling"
 	"github.com/berth-project/berth/plugins/imagelocality"
 	"github.com/berth-project/berth/plugins/interpodaffinity"
 	"github.com/berth-project/berth/plugins/nodeaffinity"
@@ -18,10 +21,16 @@ import (
 	"github.com/berth-project/berth/plugins/nodeports"
 	"github.com/berth-project/berth/plugins/noderesources"
 	"github.com/berth-project/berth/plugins/nodeunschedulable"
+	"github.com/berth-project/berth/plugins/nodevolumelimits"
+	"github.com/berth-project/berth/plugins/podgrouppodscount"
 	"github.com/berth-project/berth/plugins/podtopologyspread"
 	"github.com/berth-project/berth/plugins/queuesort"
 	"github.com/berth-project/berth/plugins/schedulinggates"
 	"github.com/berth-project/berth/plugins/tainttoleration"
+	"github.com/berth-project/berth/plugins/topologyplacementgenerator"
+	"github.com/berth-project/berth/plugins/volumebinding"
+	"github.com/berth-project/berth/plugins/volumerestrictions"
+	"github.com/berth-project/berth/plugins/volumezone"
 )
 
 // The names of the plugins, which are kube-scheduler's where it has the plugin.
@@ -43,6 +52,15 @@ const (
 	DevicePacking                   = devicepacking.Name
 	DefaultBinder                   = defaultbinder.Name
 	NodeDeclaredFeatures            = nodedeclaredfeatures.Name
+	DynamicResources                = dynamicresources.Name
+	VolumeRestrictions              = volumerestrictions.Name
+	NodeVolumeLimits                = nodevolumelimits.Name
+	VolumeBinding                   = volumebinding.Name
+	VolumeZone                      = volumezone.Name
+	GangScheduling                  = gangscheduling.Name
+	Coscheduling                    = coscheduling.Name
+	TopologyPlacementGenerator      = topologyplacementgenerator.Name
+	PodGroupPodsCount               = podgrouppodscount.Name
 )
 
 // DefaultProfileName is the name of the default profile.
@@ -69,6 +87,15 @@ func Default() extpoints.Registry {
 		DevicePacking:                   devicepacking.New,
 		DefaultBinder:                   defaultbinder.New,
 		NodeDeclaredFeatures:            nodedeclaredfeatures.New,
+		DynamicResources:                dynamicresources.New,
+		VolumeRestrictions:              volumerestrictions.New,
+		NodeVolumeLimits:                nodevolumelimits.New,
+		VolumeBinding:                   volumebinding.New,
+		VolumeZone:                      volumezone.New,
+		GangScheduling:                  gangscheduling.New,
+		Coscheduling:                    coscheduling.New,
+		TopologyPlacementGenerator:      topologyplacementgenerator.New,
+		PodGroupPodsCount:               podgrouppodscount.New,
 	}
 }
 
@@ -102,9 +129,15 @@ func DefaultProfile() extpoints.Profile {
 			// Ours. It skips workloads that ask for no devices, so it costs
 			// those nothing; those that do must never be placed without.
 			{Name: Devices},
+			{Name: VolumeRestrictions},
+			{Name: NodeVolumeLimits},
+			{Name: VolumeBinding},
+			{Name: VolumeZone},
 			// 2: as for NodeAffinity, it is what the user prefers.
 			{Name: PodTopologySpread, Weight: 2},
 			{Name: InterPodAffinity, Weight: 2},
+			// 2: it scores alternatives in the order in which the user prefers them.
+			{Name: DynamicResources, Weight: 2},
 			// The one that makes room. Where others join it there, those in front
 			// of it are asked first.
 			{Name: DefaultPreemption},
@@ -116,6 +149,10 @@ func DefaultProfile() extpoints.Profile {
 			// A filter after all others: the reference appends what is behind a
 			// feature gate, and the place decides whose reason is given.
 			{Name: NodeDeclaredFeatures},
+			// The members of a group are placed together because of it.
+			{Name: GangScheduling},
+			{Name: TopologyPlacementGenerator},
+			{Name: PodGroupPodsCount, Weight: 1},
 		}}},
 	}
 }

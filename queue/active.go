@@ -20,6 +20,8 @@ func (q *Queue) toActive(it *Item, why cause, gates gating) {
 // none now. Where nothing is active it is the one whose backoff ends first,
 // if Config.NoPopFromBackoff is off; never one that backs off from an error.
 // The workload is in flight until Done, or AddUnschedulable, is called for it.
+// For the item of a tree of groups that goes for each member, and AddAttempted
+// ends the attempt; members that are in flight already are not among them.
 func (q *Queue) Pop(now time.Time) (*Item, bool) {
 	for {
 		why := labelled(Popped, now)
@@ -32,6 +34,12 @@ func (q *Queue) Pop(now time.Time) (*Item, bool) {
 			return nil, false
 		}
 		it.Attempts++
+		if it.Group != nil {
+			if q.launch(it, why) {
+				return it, true
+			}
+			continue
+		}
 		if q.inFlight.adopt(it) {
 			q.settle(it, None, labelled(Discarded, now))
 			continue

@@ -1,24 +1,32 @@
 package queue
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Backoff (kube-scheduler pkg/scheduler/backend/queue/backoff_queue.go, 1.37.1)
 // runs from the failure, wherever the workload spends the time. So one that was
 // unschedulable for longer than its backoff is active as soon as it is woken.
 
 // backoffFor is the length of the backoff after the count-th failure: the
-// initial one doubled count-1 times, at most the longest.
-func (q *Queue) backoffFor(count int) time.Duration {
+// initial one doubled count-1 times, at most the longest, which is longer for
+// many members.
+func (q *Queue) backoffFor(count, members int) time.Duration {
+	longest := q.cfg.MaxBackoff
+	if members > 1 {
+		longest = time.Duration(float64(longest) * math.Sqrt(float64(members)))
+	}
 	shift := count - 1
 	// Compared this way round since the shift to the left could overflow.
-	if q.cfg.InitialBackoff > q.cfg.MaxBackoff>>shift {
-		return q.cfg.MaxBackoff
+	if q.cfg.InitialBackoff > longest>>shift {
+		return longest
 	}
 	return q.cfg.InitialBackoff << shift
 }
 
 // expiration is when the backoff of an item that has just failed ends; zero
-// where backoff is off.
+// where backoff is off, and for one that was never tried.
 func (q *Queue) expiration(it *Item) time.Time {
 	if q.cfg.MaxBackoff == NoBackoff {
 		return time.Time{}
@@ -27,7 +35,10 @@ func (q *Queue) expiration(it *Item) time.Time {
 	if it.ConsecutiveErrors > 0 {
 		count = it.ConsecutiveErrors
 	}
-	return q.align(it.Timestamp.Add(q.backoffFor(count)))
+	if count == 0 {
+		return time.Time{}
+	}
+	return q.align(it.Timestamp.Add(q.backoffFor(count, len(it.Members))))
 }
 
 // align cuts a time to the window it is in, where windows matter.
@@ -53,7 +64,7 @@ func (q *Queue) toBackoff(it *Item, why cause) {
 		return
 	}
 	place := Backoff
-	if !it.rejected() {
+	if !it.rejected() { // trees of groups never are; kube-scheduler has them here too
 		place = ErrorBackoff
 	}
 	q.heapOf(place).push(it)

@@ -50,6 +50,19 @@ type Config struct {
 	// entry has all its workloads woken by any event that another profile
 	// cares for. Default none.
 	Hints map[string][]PluginHints
+	// AsGroups are the profiles that place groups as groups: the members of one
+	// tree of groups are one item in the queue. Where it is false, members of
+	// groups are workloads like any other. Default none.
+	AsGroups map[string]bool
+	// Groups returns what is known of groups at the moment. Required where
+	// AsGroups has a profile.
+	Groups func() Groups
+
+	// ReferenceWakeUps leaves a tree of groups gated when the member leaves it
+	// that was gated, until an event or the timeout has the gates asked again,
+	// as kube-scheduler 1.37.1 does. It is for comparing the two. Default: the
+	// gates are asked again at once.
+	ReferenceWakeUps bool
 
 	// OnMove is told of every move from one place to another. It must not call
 	// the queue. Default: nobody is told.
@@ -107,6 +120,9 @@ func (c Config) Validate() error {
 	}
 	if c.Less == nil {
 		wrong("Less is missing")
+	}
+	if len(c.AsGroups) > 0 && c.Groups == nil {
+		wrong("AsGroups needs Groups")
 	}
 	for profile, gates := range c.PreEnqueue {
 		for i, gate := range gates {

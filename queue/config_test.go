@@ -60,13 +60,16 @@ func TestBackoffSeries(t *testing.T) {
 	}
 	want := []time.Duration{1, 2, 4, 8, 10, 10}
 	for i, w := range want {
-		if got := q.backoffFor(i + 1); got != w*time.Second {
+		if got := q.backoffFor(i+1, 1); got != w*time.Second {
 			t.Errorf("after %d failures: %v, want %v", i+1, got, w*time.Second)
 		}
 	}
 	for n := 7; n < 1000; n++ {
-		if got := q.backoffFor(n); got != 10*time.Second {
+		if got := q.backoffFor(n, 0); got != 10*time.Second {
 			t.Fatalf("after %d failures: %v", n, got)
+		}
+		if got := q.backoffFor(n, 9); got != 30*time.Second {
+			t.Fatalf("after %d failures, with 9 members: %v", n, got)
 		}
 	}
 }

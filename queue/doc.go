@@ -13,6 +13,9 @@
 //	               for, or for the timeout
 //	Gated          turned away by a PreEnqueue plugin, waits like the above
 //	InFlight       popped; an attempt is under way
+//	Incomplete     member of a group that is not there, or whose parent is not
+//	Joining        member of groups that are being tried without it; joins
+//	               those that come back
 //
 // The loop that uses it:
 //
@@ -29,6 +32,28 @@
 // Between Pop and Done the queue remembers all events, so that one that arrives
 // during an attempt is not lost on the workload it would have helped: after a
 // failed attempt they are played back.
+//
+// # Groups
+//
+// In profiles that place groups as groups, all members of one tree of groups
+// that wait are one item: it has a priority, an age, counts and a backoff of its
+// own, the gates let all pass or none, and it is woken if one of them is.
+// Whoever pops it places the members together:
+//
+//	it, ok := q.Pop(now)              // it.Group is set: members in it.Members
+//	...                               // decide
+//	q.AddUnschedulable(now, m, rejectedBy, pendingOn) // each member without a node
+//	q.AddAttempted(now, it, queue.GroupPlaced)        // or how else it ended
+//	q.Done(m.ID())                    // later, each member that has a node
+//	q.GroupChanged(now, id)           // for each change of a group
+//
+// After an attempt a tree never waits for events. What is left of it is tried
+// again after the backoff, or at once if others of it were placed; so it is only
+// ever parked because it is gated. As in kube-scheduler its backoff is that after
+// errors, never cut short, even where plugins rejected all of its members. A
+// member whose binding fails is active without any backoff if no other of its
+// tree waits; so is a tree of which GroupPlaced was said although no member kept
+// its node. Who pops must not let that go on without end.
 //
 // The package is a pure state machine: it starts no goroutine, takes no lock,
 // reads no clock and draws no random number. The same calls with the same times
@@ -48,7 +73,10 @@
 //   - hints are asked of the pending plugins first, since their yes settles the
 //     matter, then of the rejecting ones, each in the order in which the failed
 //     attempt named them;
-//   - Activate goes by the order of its arguments.
+//   - Activate goes by the order of its arguments;
+//   - the members of a tree are asked and moved in the order of [Item].Members;
+//   - members that become incomplete, or find their groups, move by group in the
+//     order of the tree, and within a group in the order in which they waited.
 //
 // # Where it differs from kube-scheduler
 //
@@ -64,5 +92,10 @@
 //     from backoff off also if the workload backs off, which could leave it in
 //     two places.
 //   - Add of a workload that waits already replaces it, wherever it is.
+//   - A gated tree has the gates asked again when a member leaves that was gated;
+//     see Config.ReferenceWakeUps.
+//   - A group may be given another parent, and a workload another group.
+//   - Delete is given no time, so that a tree that it takes a member from goes on
+//     backing off until the next flush.
 //   - Nominations are not kept here: they are facts about workloads.
 package queue

@@ -50,6 +50,56 @@ func Example() {
 	// InFlight after 2 attempts, because of [NodeResourcesFit]
 }
 
+// forest has groups without parents by ID.
+type forest map[string]*model.Group
+
+func (f forest) Get(id string) *model.Group     { return f[id] }
+func (f forest) Root(id string) *model.Group    { return f[id] }
+func (f forest) Children(string) []*model.Group { return nil }
+
+// The members of a group are one item. One of two finds no room; the group is
+// tried again with it and with another that has come meanwhile.
+func Example_group() {
+	groups := forest{"gang": {ID: "gang"}}
+	q, err := queue.New(queue.Config{
+		Less:     func(a, b *extpoints.Queued) bool { return a.Timestamp.Before(b.Timestamp) },
+		AsGroups: map[string]bool{"": true},
+		Groups:   func() queue.Groups { return groups },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	add := func(id string) {
+		q.Add(now, &extpoints.WorkloadInfo{Workload: &model.Workload{ID: id, Group: "gang"}})
+	}
+	members := func(it *queue.Item) {
+		fmt.Print(it.Group.ID, ":")
+		for _, m := range it.Members {
+			fmt.Print(" ", m.ID())
+		}
+		fmt.Println()
+	}
+
+	add("one")
+	add("two")
+	it, _ := q.Pop(now)
+	members(it)
+	add("three")
+	placed, rejected := it.Members[0], it.Members[1]
+	q.AddUnschedulable(now, rejected, []string{"NodeResourcesFit"}, nil)
+	q.AddAttempted(now, it, queue.GroupPlaced)
+	q.Done(placed.ID())
+
+	it, _ = q.Pop(now)
+	members(it)
+
+	// Output:
+	// gang: one two
+	// gang: two three
+}
+
 func show(q *queue.Queue) string {
 	p, _ := q.Position("web")
 	return fmt.Sprintf("%s after %d attempts, because of %v", p.Place, p.Attempts, p.UnschedulablePlugins)

@@ -22,9 +22,16 @@ func (q *Queue) gatesAfterBackoff() gating { return gating(q.cfg.NoPopFromBackof
 // time, since it is the likeliest to do so again, then the others. The first
 // that does not say Success gates the item and joins the plugins that must
 // change their mind; it stays among them after it has let the item pass, until
-// the next failed attempt.
+// the next failed attempt. Of a tree of groups all members are asked, and the
+// last that is gated gates it.
 func (q *Queue) pass(it *Item) bool {
-	gates := q.cfg.PreEnqueue[it.Workload.Profile]
+	if it.Group != nil {
+		return q.passAll(it)
+	}
+	return q.passGates(it, q.cfg.PreEnqueue[it.Workload.Profile])
+}
+
+func (q *Queue) passGates(it *Item, gates []extpoints.PreEnqueuePlugin) bool {
 	last := it.GatingPlugin
 	if last != "" {
 		for _, gate := range gates {
@@ -40,6 +47,20 @@ func (q *Queue) pass(it *Item) bool {
 	}
 	it.GatingPlugin, it.Gate = "", nil
 	return true
+}
+
+func (q *Queue) passAll(it *Item) bool {
+	it.GatingPlugin, it.Gate = "", nil
+	var gates []extpoints.PreEnqueuePlugin
+	for i, m := range it.Members {
+		if i == 0 || m.Workload.Profile != it.Members[i-1].Workload.Profile {
+			gates = q.cfg.PreEnqueue[m.Workload.Profile]
+		}
+		if !q.passGates(m, gates) {
+			it.GatingPlugin, it.Gate = m.GatingPlugin, m.Gate
+		}
+	}
+	return it.Gate == nil
 }
 
 func (q *Queue) ask(it *Item, gate extpoints.PreEnqueuePlugin) bool {

@@ -22,7 +22,8 @@ type hints struct {
 	profiles map[string]map[string]*registration // by profile and plugin
 	byPlugin map[string][]*registration          // of all profiles
 	all      []*registration
-	// strangers stands for all plugins of the profiles that have no hints.
+	// strangers stands for all plugins of the profiles that have no hints, and
+	// of members of groups that nothing has turned away.
 	strangers *registration
 }
 
@@ -75,6 +76,10 @@ func (r *registration) matches(event extpoints.ClusterEvent) bool {
 func (q *Queue) resolve(it *Item) {
 	clear(it.rejectors)
 	it.rejectors = it.rejectors[:0]
+	if it.Group != nil {
+		q.resolveTree(it)
+		return
+	}
 	plugins, known := q.hints.profiles[it.Workload.Profile]
 	if !known {
 		it.rejectors = append(it.rejectors, rejector{item: it, reg: q.hints.strangers})
@@ -185,6 +190,9 @@ func merge(items []*Item, regs []*registration) []*Item {
 // of a map and goes on as long as a higher verdict is possible, to the same
 // end).
 func (q *Queue) worth(it *Item, c *extpoints.Change) (verdict, string) {
+	if it.Group != nil {
+		return q.worthToAny(it, c)
+	}
 	if c.Event.Label == RoomGivenUp && c.OldWorkload != nil && c.OldWorkload.ID == it.ID() {
 		return skip, ""
 	}
@@ -205,6 +213,43 @@ func (q *Queue) worth(it *Item, c *extpoints.Change) (verdict, string) {
 		return afterBackoff, j.reg.plugin
 	}
 	return skip, ""
+}
+
+// worthToAny judges what a change means for a tree of groups: the highest of
+// what it means for its members. One that nothing has turned away yet waits for
+// the others, and is glad of any event.
+func (q *Queue) worthToAny(it *Item, c *extpoints.Change) (verdict, string) {
+	best, by := skip, ""
+	for _, m := range it.Members {
+		v, plugin := afterBackoff, ""
+		if m.rejected() || c.Event.IsWildcard() {
+			v, plugin = q.worth(m, c)
+		}
+		if v > best {
+			best, by = v, plugin
+		}
+		if best == immediately {
+			break
+		}
+	}
+	return best, by
+}
+
+// resolveTree gathers the registrations that the members wait for.
+func (q *Queue) resolveTree(it *Item) {
+	add := func(r *registration) {
+		if !slices.ContainsFunc(it.rejectors, func(j rejector) bool { return j.reg == r }) {
+			it.rejectors = append(it.rejectors, rejector{item: it, reg: r})
+		}
+	}
+	for _, m := range it.Members {
+		if !m.rejected() {
+			add(q.hints.strangers)
+		}
+		for i := range m.rejectors {
+			add(m.rejectors[i].reg)
+		}
+	}
 }
 
 // concerns reports whether an event for everything concerns a workload: it does

@@ -19,11 +19,14 @@ const (
 	Unschedulable
 	Gated
 	InFlight
+	Incomplete
+	Joining
 
 	places
 )
 
-var placeNames = [places]string{"None", "Active", "Backoff", "ErrorBackoff", "Unschedulable", "Gated", "InFlight"}
+var placeNames = [places]string{"None", "Active", "Backoff", "ErrorBackoff", "Unschedulable", "Gated", "InFlight",
+	"Incomplete", "Joining"}
 
 // String returns the place's name.
 func (p Place) String() string {
@@ -33,15 +36,26 @@ func (p Place) String() string {
 	return "Place(invalid)"
 }
 
-// Item is a workload with its history in the queue. Whoever gets one may read
-// its fields, and must not change or copy it. While it is in flight the queue
-// leaves the fields as they are.
+// Item is a workload, or a tree of groups, with its history in the queue.
+// Whoever gets one may read its fields, and must not change or copy it. While it
+// is in flight the queue leaves the fields as they are.
+//
+// The item of a tree of groups has Group, Members and Tree, and its own counts
+// and times; Info and the plugins are those of its members.
 type Item struct {
 	// Queued is what the order of the active workloads is made from.
 	extpoints.Queued
 	// Info is the workload as it was when it was popped, or when it last
-	// changed while waiting.
+	// changed while waiting; nil for a tree of groups.
 	Info *extpoints.WorkloadInfo
+	// Members are the items of the members, of a tree of groups: in the order of
+	// Tree.All once it is popped, until then by priority (the highest first),
+	// attempts (the most first), Timestamp and ID. Group is nil in them, and so
+	// is what only the item of the tree has: they do not back off.
+	Members []*Item
+	// Tree are the groups with their members, as of the Pop; nil before and
+	// after the attempt, and for a workload of its own.
+	Tree *extpoints.GroupInfo
 	// ActiveAt is when it first became active; zero for one that never did.
 	ActiveAt time.Time
 
@@ -79,10 +93,23 @@ type Item struct {
 	// pending ones first.
 	rejectors []rejector
 	flight    flight
+
+	// Of a member: the item of the tree that it waits with, or was popped with,
+	// nil while it is incomplete; and its group, while it waits.
+	entity *Item
+	leaf   *leaf
+	// joining, of a tree of groups in flight, are the members that wait for the
+	// end of the attempt.
+	joining []*Item
 }
 
-// ID is the workload's ID.
-func (it *Item) ID() string { return it.Workload.ID }
+// ID is the workload's ID, or the highest group's.
+func (it *Item) ID() string {
+	if it.Group != nil {
+		return it.Group.ID
+	}
+	return it.Workload.ID
+}
 
 // setWorkload puts a new version of the workload in place.
 func (it *Item) setWorkload(w *extpoints.WorkloadInfo) {

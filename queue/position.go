@@ -10,9 +10,14 @@ import (
 )
 
 // Position says where a workload is in the queue, and why. The fields are
-// explained in [Item].
+// explained in [Item]. A member that waits with its tree of groups has the
+// tree's counts, backoff and place; the rest is its own, but it has the tree's
+// gate where it is not gated itself.
 type Position struct {
-	ID    string
+	ID string
+	// Group is the ID of the highest group of the tree of which it is a member;
+	// empty for a workload of its own, and while it is not known.
+	Group string
 	Place Place
 
 	Attempts           int
@@ -39,7 +44,7 @@ func (q *Queue) Position(id string) (Position, bool) {
 	if it == nil {
 		return Position{}, false
 	}
-	return Position{
+	p := Position{
 		ID:                   id,
 		Place:                it.place,
 		Attempts:             it.Attempts,
@@ -53,25 +58,42 @@ func (q *Queue) Position(id string) (Position, bool) {
 		Timestamp:            it.Timestamp,
 		BackoffExpiration:    it.BackoffExpiration,
 		Flushed:              it.Flushed,
-	}, true
+	}
+	tree := it.entity
+	if tree == nil {
+		return p, true
+	}
+	p.Group = tree.ID()
+	if it.leaf != nil {
+		p.UnschedulableCount, p.ConsecutiveErrors = tree.UnschedulableCount, tree.ConsecutiveErrors
+		p.BackoffExpiration = tree.BackoffExpiration
+		if p.Gate == nil {
+			p.GatingPlugin, p.Gate = tree.GatingPlugin, tree.Gate
+		}
+	}
+	return p, true
 }
 
-// Counts says how many workloads are in each place.
+// Counts says how many workloads are in each place, members of groups included.
 type Counts struct {
 	Active, Backoff, ErrorBackoff, Unschedulable, Gated, InFlight int
+	Incomplete, Joining                                           int
 	// Events is how many events are remembered for the workloads in flight.
 	Events int
 }
 
 // Counts counts. It takes no longer with more workloads.
 func (q *Queue) Counts() Counts {
+	count := func(p Place, items int) int { return items - q.items[p] + q.members[p] }
 	return Counts{
-		Active:        q.active.len(),
-		Backoff:       q.backoff.len(),
-		ErrorBackoff:  q.errorBackoff.len(),
-		Unschedulable: q.unschedulable.timeouts.len() - q.unschedulable.gated,
-		Gated:         q.unschedulable.gated,
+		Active:        count(Active, q.active.len()),
+		Backoff:       count(Backoff, q.backoff.len()),
+		ErrorBackoff:  count(ErrorBackoff, q.errorBackoff.len()),
+		Unschedulable: count(Unschedulable, q.unschedulable.timeouts.len()-q.unschedulable.gated),
+		Gated:         count(Gated, q.unschedulable.gated),
 		InFlight:      len(q.inFlight.byID),
+		Incomplete:    q.members[Incomplete],
+		Joining:       q.members[Joining],
 		Events:        len(q.inFlight.log),
 	}
 }
@@ -79,7 +101,10 @@ func (q *Queue) Counts() Counts {
 // Items lists what is in a place, for inspection: the active ones and those
 // that back off in the order in which they would be popped (by ID where the
 // order leaves it open), the unschedulable and gated ones in the order in which
-// they came there, those in flight in the order in which they were popped.
+// they came there, those in flight in the order in which they were popped. A
+// tree of groups is one item, but incomplete and joining members, and those in
+// flight, are items of their own; the former in the order in which they came
+// there.
 func (q *Queue) Items(p Place) []*Item {
 	var items []*Item
 	switch p {
@@ -97,6 +122,13 @@ func (q *Queue) Items(p Place) []*Item {
 		})
 	case Unschedulable, Gated:
 		for _, it := range q.unschedulable.timeouts.items {
+			if it.place == p {
+				items = append(items, it)
+			}
+		}
+		slices.SortFunc(items, func(a, b *Item) int { return cmp.Compare(a.seq, b.seq) })
+	case Incomplete, Joining:
+		for _, it := range q.waiting {
 			if it.place == p {
 				items = append(items, it)
 			}

@@ -24,6 +24,7 @@ type Queue struct {
 	unschedulable unschedulable
 
 	inFlight inFlight
+	groups
 
 	// Kept between calls to save the allocation; empty in between.
 	matched []*registration
@@ -41,6 +42,7 @@ func New(cfg Config) (*Queue, error) {
 		hints:    newHints(cfg.Hints),
 		waiting:  make(map[string]*Item),
 		inFlight: inFlight{byID: make(map[string]*Item)},
+		groups:   groups{byRoot: make(map[string]*Item), leaves: make(map[string]*leaf)},
 	}
 	q.active.less = func(a, b *Item) bool { return cfg.Less(&a.Queued, &b.Queued) }
 	q.errorBackoff.less = expiresBefore
@@ -57,17 +59,21 @@ func New(cfg Config) (*Queue, error) {
 	return q, nil
 }
 
-// Move is a workload going from one place to another.
+// Move is a workload going from one place to another. Where a tree of groups
+// moves there is one for each member.
 type Move struct {
-	ID       string
+	ID string
+	// Group is the ID of the highest group of the tree of which the workload is
+	// a member; empty for a workload of its own, and while it is not known.
+	Group    string
 	From, To Place
 	// Event is what moved it: a change in the cluster, or one of the labels
 	// below without a kind of object.
 	Event extpoints.ClusterEvent
 	// Plugin is the one whose hint or gate decided, empty where none did.
 	Plugin string
-	// At is the time that the call was given; zero for Deleted and Finished,
-	// whose calls are given none.
+	// At is the time that the call was given; zero for Delete and Done, which
+	// are given none.
 	At time.Time
 }
 
@@ -80,11 +86,12 @@ const (
 	ForceActivate          = "ForceActivate"          // Activate
 	DemandsChanged         = "DemandsChanged"         // Update, of what the workload asks for
 	EvictionFailed         = "EvictionFailed"         // Retry
+	GroupChanged           = "GroupChanged"           // GroupChanged
 	RoomGivenUp            = "RoomGivenUp"            // Move, of a workload that takes other room than was kept for it; not for itself
 	PopFromBackoffQ        = "PopFromBackoffQ"        // Pop, when nothing was active
 	Popped                 = "Popped"                 // Pop
 	Discarded              = "Discarded"              // Pop, of one already in flight
-	Deleted                = "Deleted"                // Delete
+	Deleted                = "Deleted"                // Delete, also of members that are left
 	Finished               = "Finished"               // Done
 )
 
@@ -99,26 +106,44 @@ func labelled(label string, now time.Time) cause {
 	return cause{event: extpoints.ClusterEvent{Label: label}, at: now}
 }
 
-// Add takes in a new workload: it becomes active, or gated. One that waits
-// under the same ID is replaced. While one of the same ID is in flight the new
+// Add takes in a new workload: it becomes active, or gated. A member of a group
+// joins the item of its tree, which stays where it is, except that the gates are
+// asked again if it is active or enters backoff anew; or it makes the item, or
+// waits until its groups are there or an attempt of theirs is over. One that
+// waits under the same ID is replaced. While one of the same ID is in flight the new
 // one is not popped: Pop drops it, and the attempt under way stands for it.
 func (q *Queue) Add(now time.Time, w *extpoints.WorkloadInfo) {
 	if old := q.waiting[w.ID]; old != nil {
-		q.take(old)
-		q.settle(old, None, labelled(Deleted, now))
+		q.drop(old, now)
 	}
 	it := new(Item)
 	it.setWorkload(w)
 	it.Timestamp = now
 	it.AddedAt = now
-	q.toActive(it, cause{event: WorkloadAdded, at: now}, askGates)
+	why := cause{event: WorkloadAdded, at: now}
+	if q.isMember(w) {
+		q.addMember(it, why)
+		return
+	}
+	q.toActive(it, why, askGates)
+}
+
+// drop takes a waiting item out of the queue for good.
+func (q *Queue) drop(it *Item, now time.Time) {
+	if it.leaf != nil {
+		q.dropMember(it, now)
+		return
+	}
+	q.take(it)
+	q.settle(it, None, labelled(Deleted, now))
 }
 
 // Update tells of a new version of a workload that is on no node. One that is
 // active or backing off is replaced where it is; for one that is unschedulable
 // or gated the hints decide whether the change is worth another attempt; one in
 // flight gets the new version after the attempt, and the change is played back
-// then. One that is unknown is added.
+// then. One that is unknown is added, and so is one that is with another group
+// now, or as a member where it was none, or the other way round: as new.
 func (q *Queue) Update(now time.Time, old, new *extpoints.WorkloadInfo) {
 	if f := q.inFlight.byID[new.ID]; f != nil {
 		f.flight.latest = new
@@ -130,6 +155,10 @@ func (q *Queue) Update(now time.Time, old, new *extpoints.WorkloadInfo) {
 	it := q.waiting[new.ID]
 	if it == nil {
 		q.Add(now, new)
+		return
+	}
+	if it.leaf != nil || q.isMember(new) {
+		q.updateMember(now, it, old, new)
 		return
 	}
 	switch it.place {
@@ -152,6 +181,12 @@ func (q *Queue) updateParked(now time.Time, it *Item, old, new *extpoints.Worklo
 		q.resolve(it)
 		q.unschedulable.insert(it)
 	}
+	q.offerUpdate(now, it, old, new)
+}
+
+// offerUpdate judges what a change of a workload means for a parked item that it
+// is, or is a member of.
+func (q *Queue) offerUpdate(now time.Time, it *Item, old, new *extpoints.WorkloadInfo) {
 	for _, event := range targetEvents(old, new) {
 		c := extpoints.Change{Event: event, OldWorkload: old, NewWorkload: new}
 		verdict, plugin := q.worth(it, &c)
@@ -165,24 +200,29 @@ func (q *Queue) updateParked(now time.Time, it *Item, old, new *extpoints.Worklo
 }
 
 // Delete takes the workload out of the queue, wherever it is. If it is in
-// flight it does not come back after the attempt.
+// flight it does not come back after the attempt. For the members of its tree
+// of groups that are active, or enter backoff anew, the gates are asked again.
 func (q *Queue) Delete(id string) {
-	if it := q.waiting[id]; it != nil {
-		q.take(it)
-		q.settle(it, None, labelled(Deleted, time.Time{}))
+	it := q.waiting[id]
+	if it != nil {
+		q.drop(it, time.Time{})
 	}
 	if f := q.inFlight.byID[id]; f != nil {
 		f.flight.deleted = true
+		if tree := q.treeOf(f.flight.latest); it == nil && tree != nil {
+			q.take(tree)
+			q.rejoin(tree, labelled(Deleted, time.Time{}))
+		}
 	}
 }
 
 // Activate makes the workloads active at once if they back off or are
 // unschedulable; gates still hold. For one in flight the wish is kept until the
 // attempt has failed, and then counts as an event that every plugin asked for.
-// All others are left alone.
+// All others are left alone. With a member of a group goes its whole tree.
 func (q *Queue) Activate(now time.Time, ids ...string) {
 	for _, id := range ids {
-		if it := q.waiting[id]; it != nil && it.place != Active {
+		if it := q.reachable(id); it != nil && it.place != Active {
 			q.activate(now, it)
 		} else if f := q.inFlight.byID[id]; f != nil {
 			q.inFlight.record(extpoints.Change{Event: forceActivate, NewWorkload: f.flight.latest})
@@ -201,6 +241,8 @@ func (q *Queue) activate(now time.Time, it *Item) {
 
 // Move offers a change to all unschedulable and gated workloads for which
 // preCheck holds (nil: all); those for which it is worth another attempt leave.
+// A tree of groups is offered it if preCheck holds for any member, and leaves if
+// it is worth it for any.
 // If any workload is in flight the change is remembered for it, whatever
 // preCheck says. The change may be reused after the call.
 func (q *Queue) Move(now time.Time, c *extpoints.Change, preCheck func(*model.Workload) bool) {
@@ -223,9 +265,13 @@ func (q *Queue) Move(now time.Time, c *extpoints.Change, preCheck func(*model.Wo
 // Retry is for a workload that waits for events, when something that its last
 // attempt has set going has failed: it need not wait for them, but is tried again
 // when its backoff, which runs from now on, is over. (As an error would be: other
-// backoffs are cut short when nothing else is to be done.)
+// backoffs are cut short when nothing else is to be done.) For a member that
+// waits with its tree of groups it is the tree that is tried again.
 func (q *Queue) Retry(now time.Time, id string) {
 	it := q.waiting[id]
+	if it != nil && it.leaf != nil {
+		it = it.entity
+	}
 	if it == nil || it.place != Unschedulable && it.place != Gated {
 		return
 	}
@@ -288,6 +334,18 @@ func (q *Queue) take(it *Item) {
 
 // settle records that an item is now in a place, and tells of the move.
 func (q *Queue) settle(it *Item, to Place, why cause) {
+	switch {
+	case it.Group != nil:
+		q.settleTree(it, to, why)
+	case it.entity != nil:
+		q.seat(it, to, it.entity.ID(), why)
+	default:
+		q.seat(it, to, "", why)
+	}
+}
+
+// seat is settle for a workload, which may be a member of the group.
+func (q *Queue) seat(it *Item, to Place, group string, why cause) {
 	from := it.place
 	it.place = to
 	switch {
@@ -299,7 +357,7 @@ func (q *Queue) settle(it *Item, to Place, why cause) {
 		q.waiting[it.ID()] = it
 	}
 	if from != to && q.cfg.OnMove != nil {
-		q.cfg.OnMove(Move{ID: it.ID(), From: from, To: to, Event: why.event, Plugin: why.plugin, At: why.at})
+		q.cfg.OnMove(Move{ID: it.ID(), Group: group, From: from, To: to, Event: why.event, Plugin: why.plugin, At: why.at})
 	}
 }
 

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -79,7 +80,8 @@ type dialogue struct {
 	says  map[string]string                  // plugin: skip, queue or error
 	shut  map[string]map[string]string       // gate, workload: reason
 	know  map[string]*extpoints.WorkloadInfo // the latest version of each workload
-	items map[string]*Item                   // popped
+	items map[string]*Item                   // popped, by workload or highest group
+	trees groupMap
 }
 
 func newDialogue() *dialogue {
@@ -88,12 +90,14 @@ func newDialogue() *dialogue {
 			Less:       byPriority,
 			PreEnqueue: map[string][]extpoints.PreEnqueuePlugin{},
 			Hints:      map[string][]PluginHints{"": nil},
+			AsGroups:   map[string]bool{},
 		},
 		now:   start,
 		says:  map[string]string{},
 		shut:  map[string]map[string]string{},
 		know:  map[string]*extpoints.WorkloadInfo{},
 		items: map[string]*Item{},
+		trees: groupMap{},
 	}
 }
 
@@ -157,8 +161,9 @@ func (d *dialogue) say(format string, args ...any) { fmt.Fprintf(&d.out, format+
 func (d *dialogue) configure(c command) bool {
 	switch c.verb {
 	case "config":
-		// config [initial=D] [max=D|off] [timeout=D] [nopop=true]: fields of
-		// Config, in place of the defaults. Before all others.
+		// config [initial=D] [max=D|off] [timeout=D] [nopop=true]
+		// [reference=true]: fields of Config, in place of the defaults. Before
+		// all others.
 		for k, v := range c.args {
 			switch k {
 			case "initial":
@@ -171,6 +176,8 @@ func (d *dialogue) configure(c command) bool {
 				d.cfg.MaxInUnschedulable = duration(v)
 			case "nopop":
 				d.cfg.NoPopFromBackoff = v == "true"
+			case "reference":
+				d.cfg.ReferenceWakeUps = v == "true"
 			default:
 				panic(c.line)
 			}
@@ -188,6 +195,11 @@ func (d *dialogue) configure(c command) bool {
 		// gate NAME [profile=P]: a PreEnqueue plugin. Before all others.
 		p := c.args["profile"]
 		d.cfg.PreEnqueue[p] = append(d.cfg.PreEnqueue[p], &gate{d, c.words[0]})
+	case "groups":
+		// groups [profile=P]: the profile places groups as groups. Before all
+		// others.
+		d.cfg.AsGroups[c.args["profile"]] = true
+		d.cfg.Groups = func() Groups { return d.trees }
 	case "says":
 		// says PLUGIN skip|queue|error: what the plugin's hints answer from now
 		// on. At first it is queue.
@@ -219,7 +231,7 @@ func (d *dialogue) do(c command) {
 		d.now = start.Add(duration(c.words[0]))
 	case "add":
 		// add ID... [priority=N] [profile=P] [cpu=N] [gates=A,B] [tolerations=N]
-		// [label=L]: Queue.Add.
+		// [label=L] [group=G]: Queue.Add.
 		for _, id := range c.words {
 			d.know[id] = version(c, &extpoints.WorkloadInfo{Workload: &model.Workload{ID: id}})
 			q.Add(d.now, d.know[id])
@@ -245,7 +257,34 @@ func (d *dialogue) do(c command) {
 				return
 			}
 			d.items[it.ID()] = it
+			for _, m := range it.Members {
+				d.items[m.ID()] = m
+			}
+			if it.Tree != nil {
+				d.say("  %s", treeText(it.Tree))
+			}
 		}
+	case "attempted":
+		// attempted GROUP placed|rejected|failed: Queue.AddAttempted of a popped
+		// tree.
+		how := map[string]Outcome{"placed": GroupPlaced, "rejected": GroupRejected, "failed": GroupFailed}
+		q.AddAttempted(d.now, d.items[c.words[0]], how[c.words[1]])
+	case "group":
+		// group ID [parent=ID] [priority=N] [composite=true] [created=N]: makes
+		// or changes the group, and Queue.GroupChanged.
+		g := &model.Group{ID: c.words[0], Parent: c.args["parent"], Composite: c.args["composite"] == "true"}
+		if c.args["priority"] != "" {
+			g.Priority = int32(c.int("priority"))
+		}
+		if c.args["created"] != "" {
+			g.CreatedAt = start.Add(time.Duration(c.int("created")))
+		}
+		d.trees[g.ID] = g
+		q.GroupChanged(d.now, g.ID)
+	case "ungroup":
+		// ungroup ID: removes the group, and Queue.GroupChanged.
+		delete(d.trees, c.words[0])
+		q.GroupChanged(d.now, c.words[0])
 	case "fail":
 		// fail ID... [by=PLUGIN,...] [pending=PLUGIN,...]: Queue.AddUnschedulable
 		// of popped ones; without plugins it is an error.
@@ -299,6 +338,15 @@ func (d *dialogue) do(c command) {
 		for _, id := range c.words {
 			d.where(id)
 		}
+	case "tree":
+		// tree GROUP: the item of the tree of which it is the highest group.
+		for p := range places {
+			for _, it := range q.Items(p) {
+				if it.Group != nil && it.ID() == c.words[0] {
+					d.tree(it, p)
+				}
+			}
+		}
 	case "list":
 		// list PLACE: Queue.Items.
 		p := Place(slices.Index(placeNames[:], c.words[0]))
@@ -315,13 +363,69 @@ func (d *dialogue) do(c command) {
 	}
 }
 
+func (d *dialogue) tree(it *Item, p Place) {
+	d.say("%s: %s priority=%d attempts=%d unschedulable=%d errors=%d since=%s until=%s", it.ID(), p, it.Priority,
+		it.Attempts, it.UnschedulableCount, it.ConsecutiveErrors, since(it.Timestamp), since(it.BackoffExpiration))
+	d.say("  members %s", strings.Join(names(it.Members, (*Item).ID), " "))
+	if it.GatingPlugin != "" {
+		d.say("  gated by %s", it.GatingPlugin)
+	}
+}
+
+// treeText writes a tree with its members: G(a b, H(c)).
+func treeText(g *extpoints.GroupInfo) string {
+	parts := []string{strings.Join(names(g.Members, func(w *extpoints.WorkloadInfo) string { return w.ID }), " ")}
+	for _, child := range g.Children {
+		parts = append(parts, treeText(child))
+	}
+	if parts[0] == "" {
+		parts = parts[1:]
+	}
+	return g.ID + "(" + strings.Join(parts, ", ") + ")"
+}
+
+// groupMap has groups by ID.
+type groupMap map[string]*model.Group
+
+func (m groupMap) Get(id string) *model.Group { return m[id] }
+
+func (m groupMap) Root(id string) *model.Group {
+	g := m[id]
+	for range model.MaxGroupDepth {
+		if g == nil || g.Parent == "" {
+			return g
+		}
+		if g = m[g.Parent]; g != nil && !g.Composite {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (m groupMap) Children(id string) []*model.Group {
+	var list []*model.Group
+	for _, g := range m {
+		if g.Parent == id {
+			list = append(list, g)
+		}
+	}
+	slices.SortFunc(list, func(a, b *model.Group) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
 func (d *dialogue) where(id string) {
 	p, ok := d.q.Position(id)
 	if !ok {
 		d.say("%s: not in the queue", id)
 		return
 	}
-	d.say("%s: %s attempts=%d unschedulable=%d errors=%d since=%s until=%s", id, p.Place,
+	name := id
+	if p.Group != "" {
+		name += " of " + p.Group
+	}
+	d.say("%s: %s attempts=%d unschedulable=%d errors=%d since=%s until=%s", name, p.Place,
 		p.Attempts, p.UnschedulableCount, p.ConsecutiveErrors, since(p.Timestamp), since(p.BackoffExpiration))
 	if len(p.UnschedulablePlugins)+len(p.PendingPlugins) > 0 {
 		d.say("  rejected by %v, pending on %v", p.UnschedulablePlugins, p.PendingPlugins)
@@ -341,7 +445,11 @@ func (d *dialogue) open() {
 		if m.Plugin != "" {
 			by = " by " + m.Plugin
 		}
-		d.say("%s: %s -> %s%s (%s)", m.ID, m.From, m.To, by, eventName(m.Event))
+		name := m.ID
+		if m.Group != "" {
+			name += " of " + m.Group
+		}
+		d.say("%s: %s -> %s%s (%s)", name, m.From, m.To, by, eventName(m.Event))
 	}
 	d.cfg.OnHintError = func(id, plugin string, err error) { d.say("hint of %s for %s failed: %v", plugin, id, err) }
 	d.cfg.OnGateError = func(id, plugin string, err error) { d.say("gate %s for %s failed: %v", plugin, id, err) }
@@ -404,6 +512,8 @@ func version(c command, old *extpoints.WorkloadInfo) *extpoints.WorkloadInfo {
 			w.Gates = split(v)
 		case "tolerations":
 			w.Tolerations = make([]model.Toleration, c.int(k))
+		case "group":
+			w.Group = v
 		case "label":
 			w.Labels = map[string]string{"label": v}
 		default:

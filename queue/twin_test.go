@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -25,6 +26,7 @@ type twin struct {
 	log     []extpoints.Change
 	parked  int // counts parkings, for their order
 	moves   []Move
+	groupTwin
 }
 
 type twinItem struct {
@@ -35,6 +37,7 @@ type twinItem struct {
 	start   int // first event of the flight
 	latest  *extpoints.WorkloadInfo
 	deleted bool
+	groupTwinItem
 }
 
 func find(list []*twinItem, id string) *twinItem {
@@ -60,7 +63,8 @@ func (t *twin) in(places ...Place) []*twinItem {
 	}
 	slices.SortFunc(list, func(a, b *twinItem) int {
 		byBackoff := a.pos.BackoffExpiration.Compare(b.pos.BackoffExpiration)
-		byLess := totalOrder(a.info.Priority, b.info.Priority, a.pos.Timestamp, b.pos.Timestamp, a.pos.ID, b.pos.ID)
+		p, q := a.queued(), b.queued()
+		byLess := totalOrder(p.Priority, q.Priority, p.Timestamp, q.Timestamp, p.Workload.ID, q.Workload.ID)
 		switch a.pos.Place {
 		case Active:
 			return byLess
@@ -82,10 +86,13 @@ func totalOrder(p, q int32, s, t time.Time, a, b string) int {
 }
 
 func (t *twin) to(it *twinItem, p Place, e extpoints.ClusterEvent, plugin string, at time.Time) {
-	from := it.pos.Place
-	it.pos.Place = p
-	if from != p {
-		t.moves = append(t.moves, Move{ID: it.pos.ID, From: from, To: p, Event: e, Plugin: plugin, At: at})
+	if it.group != nil {
+		for _, m := range it.sorted() {
+			t.tell(m, p, e, plugin, at)
+		}
+		it.pos.Place = p
+	} else {
+		t.tell(it, p, e, plugin, at)
 	}
 	t.waiting = without(t.waiting, it)
 	switch p {
@@ -99,10 +106,21 @@ func (t *twin) to(it *twinItem, p Place, e extpoints.ClusterEvent, plugin string
 	}
 }
 
+func (t *twin) tell(it *twinItem, p Place, e extpoints.ClusterEvent, plugin string, at time.Time) {
+	from := it.pos.Place
+	it.pos.Place = p
+	if from != p {
+		t.moves = append(t.moves, Move{ID: it.pos.ID, Group: it.treeID(), From: from, To: p, Event: e, Plugin: plugin, At: at})
+	}
+}
+
 func (t *twin) label(s string) extpoints.ClusterEvent { return extpoints.ClusterEvent{Label: s} }
 
 // gated asks the gates.
 func (t *twin) gated(it *twinItem) bool {
+	if it.group != nil {
+		return t.anyGated(it)
+	}
 	gates := slices.Clone(t.cfg.PreEnqueue[it.info.Profile])
 	slices.SortStableFunc(gates, func(a, b extpoints.PreEnqueuePlugin) int {
 		rank := func(p extpoints.PreEnqueuePlugin) int {
@@ -141,7 +159,7 @@ func (t *twin) requeue(it *twinItem, v verdict, e extpoints.ClusterEvent, plugin
 		window = now.Truncate(time.Second)
 	}
 	if v == skip {
-		t.to(it, Unschedulable, e, plugin, now)
+		t.to(it, parkedPlace(it), e, plugin, now)
 		return
 	}
 	if v == immediately || it.pos.BackoffExpiration.IsZero() || it.pos.BackoffExpiration.Before(window) {
@@ -176,6 +194,9 @@ func asked(p PluginHints, e extpoints.ClusterEvent) bool {
 }
 
 func (t *twin) worth(it *twinItem, c *extpoints.Change) (verdict, string) {
+	if it.group != nil {
+		return t.worthToAny(it, c)
+	}
 	p := it.pos
 	if len(p.UnschedulablePlugins)+len(p.PendingPlugins) == 0 {
 		return afterBackoff, ""
@@ -217,11 +238,15 @@ func (t *twin) worth(it *twinItem, c *extpoints.Change) (verdict, string) {
 }
 
 func (t *twin) add(now time.Time, w *extpoints.WorkloadInfo) {
-	if old := find(t.waiting, w.ID); old != nil {
-		t.to(old, None, t.label(Deleted), "", now)
+	if old := t.seek(w.ID); old != nil {
+		t.drop(old, now)
 	}
 	it := &twinItem{info: w}
 	it.pos = Position{ID: w.ID, AddedAt: now, Timestamp: now}
+	if t.isMember(w) {
+		t.join(it, WorkloadAdded, now)
+		return
+	}
 	t.active(it, true, WorkloadAdded, "", now)
 }
 
@@ -236,6 +261,12 @@ func (t *twin) pop(now time.Time) string {
 		}
 		it := list[0]
 		it.pos.Attempts++
+		if it.group != nil {
+			if t.launch(it, label, now) {
+				return it.pos.ID
+			}
+			continue
+		}
 		if f := find(t.flights, it.pos.ID); f != nil {
 			f.latest, f.deleted = it.info, false
 			t.to(it, None, t.label(Discarded), "", now)
@@ -256,17 +287,21 @@ func (t *twin) done(id string) {
 }
 
 func (t *twin) delete(id string) {
-	if it := find(t.waiting, id); it != nil {
-		t.to(it, None, t.label(Deleted), "", time.Time{})
+	it := t.seek(id)
+	if it != nil {
+		t.drop(it, time.Time{})
 	}
 	if f := find(t.flights, id); f != nil {
 		f.deleted = true
+		if tree := t.treeOf(f.latest); tree != nil && it == nil {
+			t.again(tree, t.label(Deleted), time.Time{})
+		}
 	}
 }
 
 func (t *twin) fail(now time.Time, it *twinItem, rejected, pending []string) {
 	f := find(t.flights, it.pos.ID)
-	if find(t.waiting, it.pos.ID) != nil || f != nil && f.deleted {
+	if t.seek(it.pos.ID) != nil || f != nil && f.deleted {
 		t.done(it.pos.ID)
 		return
 	}
@@ -286,16 +321,14 @@ func (t *twin) fail(now time.Time, it *twinItem, rejected, pending []string) {
 		count = p.UnschedulableCount
 	}
 	p.Timestamp = now
-	if t.cfg.MaxBackoff != NoBackoff {
-		backoff := t.cfg.InitialBackoff
-		for range count - 1 {
-			backoff = min(2*backoff, t.cfg.MaxBackoff)
-		}
-		p.BackoffExpiration = now.Add(backoff)
-		if !t.cfg.NoPopFromBackoff {
-			p.BackoffExpiration = p.BackoffExpiration.Truncate(time.Second)
-		}
+	if t.isMember(it.info) {
+		t.flights = without(t.flights, f)
+		p.BackoffExpiration = time.Time{}
+		t.join(it, t.label(ScheduleAttemptFailure), now)
+		return
 	}
+	it.tree = nil
+	p.BackoffExpiration = t.backoff(now, count, 1)
 	best, by := skip, ""
 	if f == nil || len(rejected)+len(pending) == 0 {
 		best = afterBackoff
@@ -310,6 +343,21 @@ func (t *twin) fail(now time.Time, it *twinItem, rejected, pending []string) {
 		t.flights = without(t.flights, f)
 	}
 	t.requeue(it, best, t.label(ScheduleAttemptFailure), by, now)
+}
+
+// backoff is when it ends after the count-th failure of so many members.
+func (t *twin) backoff(now time.Time, count, members int) time.Time {
+	if t.cfg.MaxBackoff == NoBackoff {
+		return time.Time{}
+	}
+	backoff, longest := t.cfg.InitialBackoff, time.Duration(float64(t.cfg.MaxBackoff)*math.Sqrt(float64(members)))
+	for range count - 1 {
+		backoff = min(2*backoff, longest)
+	}
+	if t.cfg.NoPopFromBackoff {
+		return now.Add(backoff)
+	}
+	return now.Add(backoff).Truncate(time.Second)
 }
 
 func (t *twin) update(now time.Time, old, new *extpoints.WorkloadInfo) {
@@ -327,13 +375,16 @@ func (t *twin) update(now time.Time, old, new *extpoints.WorkloadInfo) {
 		}
 		return
 	}
-	it := find(t.waiting, new.ID)
-	if it == nil {
+	it := t.seek(new.ID)
+	if it == nil || it.waits != t.isMember(new) || it.waits && it.info.Group != new.Group {
 		t.add(now, new)
 		return
 	}
 	profile := it.info.Profile
 	it.info = new
+	if it.waits && it.tree != nil {
+		it = it.tree // its place is what matters
+	}
 	if it.pos.Place != Unschedulable && it.pos.Place != Gated {
 		return
 	}
@@ -356,7 +407,7 @@ func (t *twin) move(now time.Time, c *extpoints.Change, preCheck func(*model.Wor
 		return
 	}
 	for _, it := range t.in(Unschedulable, Gated) {
-		if preCheck != nil && !preCheck(it.info.Workload) {
+		if preCheck != nil && !it.any(preCheck) {
 			continue
 		}
 		if it.pos.Place == Gated && !c.Event.IsWildcard() {
@@ -380,12 +431,29 @@ func (t *twin) move(now time.Time, c *extpoints.Change, preCheck func(*model.Wor
 }
 
 func (t *twin) activate(now time.Time, id string) {
-	if it := find(t.waiting, id); it != nil && it.pos.Place != Active {
+	if it := t.reach(id); it != nil && it.pos.Place != Active {
 		fromBackoff := it.pos.Place == Backoff || it.pos.Place == ErrorBackoff
 		t.active(it, !fromBackoff || t.cfg.NoPopFromBackoff, t.label(ForceActivate), "", now)
 	} else if f := find(t.flights, id); f != nil {
 		t.log = append(t.log, extpoints.Change{Event: everything(ForceActivate), NewWorkload: f.latest})
 	}
+}
+
+func (t *twin) retry(now time.Time, id string) {
+	it := t.seek(id)
+	if it != nil && it.waits {
+		it = it.tree
+	}
+	if it == nil || it.pos.Place != Unschedulable && it.pos.Place != Gated {
+		return
+	}
+	p := &it.pos
+	p.UnschedulablePlugins, p.PendingPlugins, p.GatingPlugin, p.Gate = nil, nil, "", nil
+	p.Timestamp, p.BackoffExpiration = now, time.Time{}
+	if count := cmp.Or(p.ConsecutiveErrors, p.UnschedulableCount); count > 0 {
+		p.BackoffExpiration = t.backoff(now, count, max(1, len(it.members)))
+	}
+	t.requeue(it, afterBackoff, t.label(EvictionFailed), "", now)
 }
 
 func (t *twin) tick(now time.Time) {
@@ -400,7 +468,8 @@ func (t *twin) tick(now time.Time) {
 	for _, it := range list {
 		if now.Truncate(30*time.Second).Sub(it.since()) > 5*time.Minute {
 			woken = true
-			it.pos.Flushed, it.flushed = true, now
+			it.setFlushed(true)
+			it.flushed = now
 			t.requeue(it, afterBackoff, t.label(UnschedulableTimeout), "", now)
 		}
 	}
@@ -448,7 +517,8 @@ func (t *twin) due(now time.Time) (time.Time, bool) {
 
 // world is what the random plugins of the test look at.
 type world struct {
-	shut map[string]bool // gate and workload
+	shut   map[string]bool // gate and workload
+	groups groupMap
 }
 
 type randomGate struct {
@@ -500,6 +570,9 @@ func randomConfig(r *rand.Rand, w *world) Config {
 			return totalOrder(a.Priority, b.Priority, a.Timestamp, b.Timestamp, a.Workload.ID, b.Workload.ID) < 0
 		},
 		NoPopFromBackoff: r.IntN(4) == 0,
+		ReferenceWakeUps: r.IntN(2) == 0,
+		AsGroups:         map[string]bool{"a": true, "b": true},
+		Groups:           func() Groups { return w.groups },
 		PreEnqueue:       map[string][]extpoints.PreEnqueuePlugin{},
 		Hints:            map[string][]PluginHints{},
 	}.WithDefaults()
@@ -556,9 +629,10 @@ func TestTwin(t *testing.T) {
 
 func playTwins(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
-	w := &world{shut: map[string]bool{}}
+	w := &world{shut: map[string]bool{}, groups: groupMap{}}
+	grouped := r.IntN(4) > 0
 	cfg := randomConfig(r, w)
-	dumb := &twin{cfg: cfg}
+	dumb := &twin{cfg: cfg, groupTwin: groupTwin{trees: map[string]*twinItem{}}}
 	var moves []Move
 	cfg.OnMove = func(m Move) { moves = append(moves, m) }
 	q, err := New(cfg)
@@ -582,13 +656,13 @@ func playTwins(t *testing.T, seed uint64) {
 		now = now.Add(time.Millisecond) // so that no two backoffs end together
 		id := string(rune('a' + r.IntN(ids)))
 		did := ""
-		switch op := r.IntN(20); {
+		switch op := r.IntN(23); {
 		case op < 3:
 			did = "add " + id
-			if find(dumb.waiting, id) != nil && r.IntN(10) > 0 {
+			if dumb.seek(id) != nil && r.IntN(10) > 0 {
 				continue
 			}
-			know[id] = randomVersion(r, id, nil)
+			know[id] = randomVersion(r, id, nil, grouped)
 			q.Add(now, know[id])
 			dumb.add(now, know[id])
 		case op < 7:
@@ -598,12 +672,20 @@ func playTwins(t *testing.T, seed uint64) {
 			if ok {
 				got = it.ID()
 				items[got] = it
+				for _, m := range it.Members {
+					items[m.ID()] = m
+				}
 			}
 			if want := dumb.pop(now); got != want {
 				t.Errorf("seed %d, step %d: popped %q, want %q", seed, step, got, want)
 				return
 			}
-			twins[got] = find(dumb.flights, got)
+			for _, f := range dumb.flights {
+				twins[f.pos.ID] = f
+			}
+			if got != "" && it.Group != nil && treeText(it.Tree) != dumb.trees[got].text {
+				t.Errorf("seed %d, step %d: popped %s, want %s", seed, step, treeText(it.Tree), dumb.trees[got].text)
+			}
 		case op < 11:
 			if items[id] == nil || items[id].place != InFlight && (items[id].place != None || r.IntN(4) > 0) {
 				continue
@@ -628,10 +710,16 @@ func playTwins(t *testing.T, seed uint64) {
 			}
 			did = "update " + id
 			old := know[id]
-			know[id] = randomVersion(r, id, old)
+			know[id] = randomVersion(r, id, old, grouped)
 			q.Update(now, old, know[id])
 			dumb.update(now, old, know[id])
 		case op < 15:
+			if r.IntN(3) == 0 {
+				did = "retry " + id
+				q.Retry(now, id)
+				dumb.retry(now, id)
+				break
+			}
 			did = "activate " + id
 			q.Activate(now, id)
 			dumb.activate(now, id)
@@ -647,7 +735,9 @@ func playTwins(t *testing.T, seed uint64) {
 			did = fmt.Sprintf("move %+v", c)
 			q.Move(now, c, check)
 			dumb.move(now, c, check)
-		case op < 18:
+		case op < 19 && grouped:
+			did = playGroup(r, q, dumb, now, items)
+		case op < 20:
 			key := []string{"G", "H"}[r.IntN(2)] + id
 			w.shut[key] = !w.shut[key]
 		default:
@@ -669,8 +759,11 @@ func playTwins(t *testing.T, seed uint64) {
 	}
 }
 
-func randomVersion(r *rand.Rand, id string, old *extpoints.WorkloadInfo) *extpoints.WorkloadInfo {
+func randomVersion(r *rand.Rand, id string, old *extpoints.WorkloadInfo, grouped bool) *extpoints.WorkloadInfo {
 	w := model.Workload{ID: id, Profile: []string{"a", "a", "b", "c"}[r.IntN(4)], Priority: int32(r.IntN(4))}
+	if grouped {
+		w.Group = []string{"", "K", "K", "L", "M"}[r.IntN(5)]
+	}
 	if old != nil {
 		w = *old.Workload
 	}
@@ -702,8 +795,8 @@ func difference(q *Queue, dumb *twin, moves []Move, now time.Time, ids int) stri
 		id := string(rune('a' + i))
 		got, _ := q.Position(id)
 		var want Position
-		if it := cmp.Or(find(dumb.waiting, id), find(dumb.flights, id)); it != nil {
-			want = it.pos
+		if it := cmp.Or(dumb.seek(id), find(dumb.flights, id)); it != nil {
+			want = it.position()
 		}
 		got.Gate, want.Gate = textOf(got.Gate), textOf(want.Gate)
 		if !reflect.DeepEqual(got, want) {
@@ -714,11 +807,16 @@ func difference(q *Queue, dumb *twin, moves []Move, now time.Time, ids int) stri
 	for p, n := range map[Place]*int{Active: &counts.Active, Backoff: &counts.Backoff, ErrorBackoff: &counts.ErrorBackoff,
 		Unschedulable: &counts.Unschedulable, Gated: &counts.Gated} {
 		list := dumb.in(p)
-		*n = len(list)
+		for _, it := range list {
+			*n += max(1, len(it.members))
+		}
 		got, want := names(q.Items(p), (*Item).ID), names(list, func(it *twinItem) string { return it.pos.ID })
 		if !slices.Equal(got, want) {
 			return fmt.Sprintf("%s: %v, want %v", p, got, want)
 		}
+	}
+	if diff := groupDifference(q, dumb, &counts); diff != "" {
+		return diff
 	}
 	if len(dumb.flights) > 0 {
 		counts.Events = len(dumb.log) - dumb.flights[0].start

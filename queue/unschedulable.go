@@ -54,8 +54,11 @@ func (q *Queue) park(it *Item, why cause) {
 	place := Unschedulable
 	if it.GatingPlugin != "" {
 		place = Gated
-		it.Flushed = false
+		it.setFlushed(false)
 		why.plugin = it.GatingPlugin
+	}
+	if it.Group != nil {
+		q.resolve(it)
 	}
 	q.unschedulable.insert(it)
 	q.settle(it, place, why)
@@ -68,6 +71,9 @@ func (q *Queue) park(it *Item, why cause) {
 // already, is not taken back. One that fails after Done is, and goes through
 // its backoff whatever happened since; the caller must know that it still
 // exists.
+//
+// A member of a group goes to the item of its tree, as with Add; what happened
+// during its flight is not looked at, since its tree is tried again in any case.
 func (q *Queue) AddUnschedulable(now time.Time, it *Item, unschedulable, pending []string) {
 	id := it.ID()
 	f := q.inFlight.byID[id]
@@ -88,9 +94,16 @@ func (q *Queue) AddUnschedulable(now time.Time, it *Item, unschedulable, pending
 		it.ConsecutiveErrors++
 	}
 	it.Timestamp = now
-	it.BackoffExpiration = q.expiration(it)
 	it.Flushed, it.FlushedAt = false, time.Time{}
 	q.resolve(it)
+	if q.isMember(it.Info) {
+		q.inFlight.end(id)
+		it.BackoffExpiration = time.Time{} // its tree backs off
+		q.addMember(it, labelled(ScheduleAttemptFailure, now))
+		return
+	}
+	it.entity = nil
+	it.BackoffExpiration = q.expiration(it)
 
 	verdict, plugin := q.replay(it)
 	q.inFlight.end(id)
@@ -122,7 +135,7 @@ func (q *Queue) collect(c *extpoints.Change, preCheck func(*model.Workload) bool
 		q.picked = merge(q.picked, q.matched)
 	}
 	q.picked = slices.DeleteFunc(q.picked, func(it *Item) bool {
-		return (preCheck != nil && !preCheck(it.Workload)) || !q.mayOpen(it, c.Event)
+		return (preCheck != nil && !it.any(preCheck)) || !q.mayOpen(it, c.Event)
 	})
 }
 
@@ -144,7 +157,8 @@ func (q *Queue) flushUnschedulable(now time.Time) {
 			break
 		}
 		q.take(it)
-		it.Flushed, it.FlushedAt = true, now
+		it.setFlushed(true)
+		it.FlushedAt = now
 		q.picked = append(q.picked, it)
 	}
 	if len(q.picked) == 0 {

@@ -137,6 +137,9 @@ func (c *counter) EventsToRegister() ([]extpoints.EventHint, error) { return nil
 
 // Reserve implements [extpoints.ReservePlugin].
 func (c *counter) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+	if s.Trial() {
+		return nil // nobody will bind it
+	}
 	c.rounds.reserve(c.which, s, w.ID, b.Node)
 	return nil
 }

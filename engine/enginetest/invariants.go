@@ -152,6 +152,10 @@ func count(c *queue.Counts, place queue.Place) {
 		c.Gated++
 	case queue.InFlight:
 		c.InFlight++
+	case queue.Incomplete:
+		c.Incomplete++
+	case queue.Joining:
+		c.Joining++
 	}
 }
 

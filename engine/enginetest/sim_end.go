@@ -144,7 +144,7 @@ func (s *sim) settleFully() {
 		if node := s.fits(id); node != "" && pos.Place != queue.Gated && !turnedDown(&pos) && !s.awaitsArrival(&pos) {
 			s.fail("at rest %s is %v because of %v, and would fit on %s", id, pos.Place, pos.UnschedulablePlugins, node)
 		}
-		if row, _ := s.row(id); pos.Place == queue.Gated && len(row.Gates) == 0 {
+		if pos.Place == queue.Gated && !s.hasGates(id) {
 			s.fail("at rest %s is held back by %s, and has no gates", id, pos.GatingPlugin)
 		}
 	}

@@ -70,7 +70,7 @@ func inputNoise(s *sim) string {
 	var ch engine.Change
 	switch s.rng.IntN(6) {
 	case 0:
-		ch.PutGroup = &model.Group{ID: pickOf(s, []string{"g0", "g1", "g2"}), Priority: int32(s.rng.IntN(3))}
+		ch.PutGroup = &model.Group{ID: "g2", Priority: int32(s.rng.IntN(3))}
 	case 1:
 		ch.PutBudget = s.newBudget()
 	case 2:
@@ -258,7 +258,7 @@ func inputNonsense(s *sim) string {
 	bad := pickOf(s, []engine.Change{
 		{}, {Remove: "nobody"}, {RemoveNode: "nowhere"}, {Finish: "nobody"}, {Submit: &model.Workload{}},
 		{Submit: known}, {Update: &model.Workload{ID: "nobody"}},
-		{Submit: &model.Workload{ID: "odd", Profile: "unknown"}}, {Submit: &model.Workload{ID: "odd", Group: "unknown"}},
+		{Submit: &model.Workload{ID: "odd", Profile: "unknown"}}, {PutGroup: &model.Group{ID: "odd", Parent: "odd"}},
 		{Submit: &model.Workload{ID: "odd", NodeName: "nowhere"}}, {Requeue: "nobody"}, {Adopt: &engine.Placement{Workload: w}},
 		{PutNode: &model.Node{Name: ""}}, {PutNode: &model.Node{Name: "n", Allocatable: model.Resources{CPU: -1}}},
 		{Confirm: &model.Binding{Workload: "nobody", Node: "n0"}}, {Remove: id, Finish: id},

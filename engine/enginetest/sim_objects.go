@@ -100,7 +100,7 @@ func (s *sim) newWorkload() *model.Workload {
 	w.ID = s.nextWorkload()
 	w.Profile = pickOf(s, []string{"", "", simProfile, batchProfile})
 	if s.chance(15) {
-		w.Group = pickOf(s, []string{"g0", "g1"})
+		s.join(w)
 	}
 	s.demand(w)
 	s.relate(w)
@@ -114,6 +114,17 @@ func (s *sim) newWorkload() *model.Workload {
 		w.Gates = []string{"quota", "review"}[:1+s.rng.IntN(2)]
 	}
 	return w
+}
+
+// simGroups are groups that are always there.
+var simGroups = []string{"g0", "g1"}
+
+// join makes the workload a member of a group, with what all members of it must
+// have alike.
+func (s *sim) join(w *model.Workload) {
+	i := s.rng.IntN(len(simGroups))
+	w.Group, w.Priority, w.Preemption = simGroups[i], int32(i), ""
+	w.Profile = []string{simProfile, batchProfile}[i%2]
 }
 
 // demand adds special wishes to some workloads.
@@ -198,7 +209,7 @@ func (s *sim) changeWorkload(w *model.Workload, placed bool) (*model.Workload, s
 	case n < 8 && !placed && len(w.Devices) > 0:
 		w.Devices = []model.DeviceRequest{s.newDeviceRequest()}
 		return w, fmt.Sprintf("devices %+v", w.Devices)
-	case n < 9 && w.Priority < 10:
+	case n < 9 && w.Priority < 10 && w.Group == "":
 		w.Priority++
 		return w, "a higher priority"
 	}

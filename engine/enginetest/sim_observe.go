@@ -226,7 +226,7 @@ func (s *sim) checkGone() {
 func (s *sim) checkWoken() {
 	for _, id := range s.cur.ids {
 		switch pos := s.cur.positions[id]; {
-		case pos.Place == queue.Gated && len(s.cur.rows[id].Gates) == 0 && !s.heldForRoom(&pos):
+		case pos.Place == queue.Gated && !s.hasGates(id) && !s.heldForRoom(&pos):
 			s.fail("%s is held back by %s, and has no gates", id, pos.GatingPlugin)
 		case pos.Place == queue.Unschedulable && !turnedDown(&pos) && !s.awaitsArrival(&pos):
 			if node := s.fits(id); node != "" {
@@ -234,6 +234,29 @@ func (s *sim) checkWoken() {
 			}
 		}
 	}
+}
+
+// hasGates reports whether the workload has gates, or one of those that wait with
+// it, being members of the same group.
+func (s *sim) hasGates(id string) bool {
+	row, _ := s.row(id)
+	return len(row.Gates) > 0 || row.Group != "" && len(s.rowsWhere(func(o *model.WorkloadRecord) bool {
+		return o.Group == row.Group && o.Phase == model.Pending && len(o.Gates) > 0
+	})) > 0
+}
+
+// fitsWithGroup is fits for a member of a group.
+func (s *sim) fitsWithGroup(row *model.WorkloadRecord) (node string) {
+	s.quietly(func() {
+		b := s.raw.Branch()
+		if _, err := b.ScheduleGroup(s.now, row.Group); err != nil {
+			return // a group is not there, or its members do not agree
+		}
+		if placed, ok := b.View().Workload(row.ID); ok {
+			node = placed.Node
+		}
+	})
+	return node
 }
 
 // awaitsArrival reports whether the workload looks at what others are on which
@@ -250,8 +273,12 @@ func turnedDown(pos *queue.Position) bool {
 	return slices.Contains(pos.UnschedulablePlugins, holdName) || slices.Contains(pos.UnschedulablePlugins, stranger)
 }
 
-// fits says where a pending workload would go now, empty for nowhere.
+// fits says where a pending workload would go now, empty for nowhere. A member of
+// a group goes there with its group, or not at all.
 func (s *sim) fits(id string) (node string) {
+	if row, _ := s.row(id); row.Group != "" {
+		return s.fitsWithGroup(&row)
+	}
 	s.quietly(func() {
 		d, err := s.raw.Branch().Schedule(s.now, id)
 		if err != nil {

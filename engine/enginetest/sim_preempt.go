@@ -24,14 +24,28 @@ func (s *sim) displaced(e engine.EvictingEvent) {
 		s.fail("%s is to make room for %s, which is not there", e.Workload.ID, e.By)
 	case !there || leaver.Node != e.Node:
 		s.fail("%s is to leave %s, and is on %q", e.Workload.ID, e.Node, leaver.Node)
-	case leaver.Priority >= by.Priority && s.plans[leaver.ID] != by.ID: // else it was so when it was asked first
-		s.fail("%s (%d) is to make room for %s (%d)", leaver.ID, leaver.Priority, by.ID, by.Priority)
+	case s.rank(&leaver) >= by.Priority && s.plans[leaver.ID] != by.ID: // else it was so when it was asked first
+		s.fail("%s (%d) is to make room for %s (%d)", leaver.ID, s.rank(&leaver), by.ID, by.Priority)
 	case by.Preemption == model.PreemptNever:
 		s.fail("%s is to make room for %s, which never displaces others", leaver.ID, by.ID)
 	case by.Phase != model.Pending:
 		s.fail("%s is to make room for %s, which is %v", leaver.ID, by.ID, by.Phase)
 	}
 	s.plans[e.Workload.ID] = e.By
+}
+
+// rank is the priority that protects the workload: that of its highest group,
+// where it is a member of one.
+func (s *sim) rank(w *model.WorkloadRecord) int32 {
+	priority := w.Priority
+	for at := w.Group; at != ""; {
+		g, known := s.raw.View().Group(at)
+		if !known {
+			return w.Priority
+		}
+		priority, at = g.Priority, g.Parent
+	}
+	return priority
 }
 
 // checkBudgets has one of the waiting workloads look for room.
@@ -109,7 +123,7 @@ func (s *sim) roomWithoutProtected(w *model.WorkloadRecord) string {
 		b := s.raw.Branch()
 		var changes []engine.Change
 		for _, id := range s.rowsWhere(func(o *model.WorkloadRecord) bool {
-			return o.Node == name && o.Phase.TakesRoom() && o.Priority < w.Priority && !s.protected(o)
+			return o.Node == name && o.Phase.TakesRoom() && s.rank(o) < w.Priority && !s.protected(o)
 		}) {
 			changes = append(changes, engine.Change{Remove: id})
 		}

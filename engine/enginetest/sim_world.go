@@ -146,8 +146,8 @@ func (e *booked) lost() {
 // be placed.
 func (s *sim) tellAll() {
 	var changes []engine.Change
-	for _, g := range []string{"g0", "g1"} {
-		changes = append(changes, engine.Change{PutGroup: &model.Group{ID: g}})
+	for i, g := range simGroups {
+		changes = append(changes, engine.Change{PutGroup: &model.Group{ID: g, Priority: int32(i)}})
 	}
 	if len(s.world.nodes) == 0 {
 		for range s.o.Nodes {

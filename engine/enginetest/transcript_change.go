@@ -52,7 +52,7 @@ func (e *env) changes(l line) ([]engine.Change, bool) {
 		}
 	case "submit":
 		// submit ID... [priority=N] [policy=Never] [profile=P] [cpu=N]
-		// [node=NAME] [gate=G] [label=K:V]: Submit.
+		// [node=NAME] [gate=G] [label=K:V] [group=GROUP]: Submit.
 		for _, id := range l.words {
 			delete(e.latest, id)
 			add(engine.Change{Submit: e.workload(id, l)})
@@ -71,7 +71,9 @@ func (e *env) changes(l line) ([]engine.Change, bool) {
 		add(engine.Change{Confirm: &model.Binding{Workload: l.words[0], Node: l.words[1]}})
 	case "put", "drop":
 		// put|drop group|budget|namespace NAME: PutGroup, RemoveGroup and so on. A
-		// budget has [label=K:V] [allowed=N].
+		// budget has [label=K:V] [allowed=N], a group [gang=N] [parent=GROUP]
+		// [composite=true] [topology=LABEL] [priority=N] [policy=Never]
+		// [disrupt=all].
 		add(e.object(l, l.verb == "put"))
 	default:
 		return e.departures(l)
@@ -83,7 +85,7 @@ func (e *env) object(l line, put bool) engine.Change {
 	name := l.word(1)
 	switch {
 	case l.word(0) == "group" && put:
-		return engine.Change{PutGroup: &model.Group{ID: name}}
+		return engine.Change{PutGroup: group(name, l)}
 	case l.word(0) == "group":
 		return engine.Change{RemoveGroup: name}
 	case l.word(0) == "budget" && put:
@@ -97,6 +99,23 @@ func (e *env) object(l line, put bool) engine.Change {
 	}
 	e.fail(l, "unknown kind")
 	return engine.Change{}
+}
+
+func group(name string, l line) *model.Group {
+	g := &model.Group{
+		ID: name, Parent: l.args["parent"], Composite: l.args["composite"] == "true", TopologyKey: l.args["topology"],
+		Preemption: model.PreemptionPolicy(l.args["policy"]),
+	}
+	if v := l.args["gang"]; v != "" {
+		g.Policy, g.MinCount = model.Gang, int32(number(v))
+	}
+	if v := l.args["priority"]; v != "" {
+		g.Priority = int32(number(v))
+	}
+	if l.args["disrupt"] == "all" {
+		g.Disruption = model.DisruptAll
+	}
+	return g
 }
 
 func budget(name string, l line) *model.Budget {
@@ -183,6 +202,8 @@ func (e *env) workload(id string, l line) *model.Workload {
 			w.Preemption = model.PreemptionPolicy(v)
 		case "profile":
 			w.Profile = v
+		case "group":
+			w.Group = v
 		case "cpu":
 			w.Requests.CPU = number(v)
 		case "node":

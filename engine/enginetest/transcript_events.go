@@ -42,6 +42,16 @@ func (e *env) listener() engine.Listener {
 		Evicting: func(v engine.EvictingEvent) {
 			e.event(v.At, "evicting %s: from %s, %s", v.Workload.ID, v.Node, v.Reason)
 		},
+		Decided: func(v engine.GroupEvent) {
+			text := fmt.Sprintf("decided %s: %v, %d placed, %d not", v.Group.ID, v.Code, v.Placed, v.Unplaced)
+			if v.MakingRoom {
+				text += ", making room"
+			}
+			if v.Message != "" {
+				text += ": " + v.Message
+			}
+			e.event(v.At, "%s", text)
+		},
 		Removed: func(v engine.RemovedEvent) {
 			e.event(v.At, "removed %s: %s", v.Workload.ID, strings.TrimSpace(v.Phase.String()+" "+v.Node))
 		},

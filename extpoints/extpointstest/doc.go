@@ -18,6 +18,9 @@
 //     or comes to another answer with them than without;
 //   - does not cope with Unreserve without Reserve, or twice;
 //   - orders the queue in a way that is no order;
+//   - makes placements of nodes that the parent does not have, or in another
+//     order, or two of one name;
+//   - nominates a node that is not there, or for a workload that is no member;
 //   - signs two workloads alike and treats them differently;
 //   - sleeps through a change: the change turns its rejection of a node into
 //     acceptance, but none of its hints says so.

@@ -18,9 +18,14 @@ type View struct {
 	NodeInfos  []*extpoints.NodeInfo // in visiting order
 	Nominating map[string][]*extpoints.WorkloadInfo
 	Namespaces []*model.Namespace
-	Groups     []*model.Group
-	// BudgetList is in any order.
-	BudgetList []*model.Budget
+	// GroupList, BudgetList and Objects are in any order. PendingMembers are
+	// the members of groups that are on no node.
+	GroupList      []*model.Group
+	PendingMembers []*model.Workload
+	BudgetList     []*model.Budget
+	Objects        []model.Object
+
+	memo *deviceMemo // of Put; nil: none
 }
 
 // NewView makes a view of the nodes, in that order, and of nothing else.
@@ -39,11 +44,6 @@ func (v *View) Nominated(node string) []*extpoints.WorkloadInfo { return v.Nomin
 // Namespace implements [extpoints.View].
 func (v *View) Namespace(name string) *model.Namespace {
 	return find(v.Namespaces, func(n *model.Namespace) bool { return n.Name == name })
-}
-
-// Group implements [extpoints.View].
-func (v *View) Group(id string) *model.Group {
-	return find(v.Groups, func(g *model.Group) bool { return g.ID == id })
 }
 
 // Budgets implements [extpoints.View].
@@ -99,6 +99,8 @@ type Handle struct {
 	Wait extpoints.WaitingWorkloads
 	// Preempting is Preemption; nil is a [Preemption] that accepts everything.
 	Preempting extpoints.Preemption
+	// Cluster is View; nil is an empty one.
+	Cluster extpoints.View
 
 	mu        sync.Mutex
 	activated []string
@@ -147,6 +149,14 @@ func (h *Handle) Preemption() extpoints.Preemption {
 		return &Preemption{}
 	}
 	return h.Preempting
+}
+
+// View implements [extpoints.Handle].
+func (h *Handle) View() extpoints.View {
+	if h.Cluster == nil {
+		return NewView()
+	}
+	return h.Cluster
 }
 
 // Preemption is an [extpoints.Preemption] for tests. Its fields must be set

@@ -22,6 +22,8 @@ type Suite struct {
 	Handle func() extpoints.Handle
 	// Situations are tried besides random ones.
 	Situations []*Situation
+	// Groups are tried at the points of groups, besides random ones.
+	Groups []*GroupSituation
 	// Random makes a random situation. Default: [RandomSituation].
 	Random func(r *rand.Rand) *Situation
 	// Change makes a random change. Default: [RandomChange].
@@ -90,6 +92,10 @@ var parts = []struct {
 	{"Binding", tryBinding},
 	{"Sign", trySign},
 	{"Hints", tryHints},
+	{"PlacementGenerate", tryPlacementGenerate},
+	{"PlacementFeasible", tryPlacementFeasible},
+	{"PlacementScore", tryPlacementScore},
+	{"GroupPostFilter", tryGroupPostFilter},
 }
 
 // maxProblems is how many problems of one part are worth reading.

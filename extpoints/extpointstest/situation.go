@@ -39,6 +39,7 @@ func (s *Situation) copy() *Situation {
 	view := *s.View
 	view.NodeInfos = slices.Clone(view.NodeInfos)
 	view.Nominating = maps.Clone(view.Nominating)
+	view.Objects = slices.Clone(view.Objects)
 	return &Situation{Name: s.Name, Workload: s.Workload, View: &view}
 }
 

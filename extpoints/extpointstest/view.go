@@ -52,7 +52,7 @@ func viewProblems(view extpoints.View) []string {
 	if !slices.Equal(anti, nodes.WithRequiredAntiAffinity()) {
 		problems = append(problems, "WithRequiredAntiAffinity does not list the nodes with required anti-affinity in visiting order")
 	}
-	if view.Namespace("no such namespace") != nil || view.Group("no such group") != nil {
+	if view.Namespace("no such namespace") != nil || view.Groups().Get("no such group") != nil {
 		problems = append(problems, "the view knows a namespace or a group that there is not")
 	}
 	budgets := view.Budgets()

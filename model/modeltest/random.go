@@ -106,6 +106,8 @@ func RandomWorkload(r *rand.Rand) *model.Workload {
 	})
 	w.Images = picks(r, 3, images)
 	w.Devices = list(r, 2, func() model.DeviceRequest { return RandomDeviceRequest(r) })
+	w.VolumeClaims = randomVolumeClaims(r)
+	w.Disks = randomDisks(r)
 	w.Features = features(r)
 	if r.IntN(4) == 0 {
 		w.OwnerSelector = RandomSelector(r)

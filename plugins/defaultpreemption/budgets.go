@@ -55,3 +55,39 @@ func (b *budgets) violates(w *extpoints.WorkloadInfo) bool {
 	}
 	return false
 }
+
+// split tells the possible victims of which some workload is not allowed by a
+// budget from the others, in the memory of the lists given; each workload counts
+// against the budgets as if all before it had left.
+func (b *budgets) split(list, violating, allowed []*unit) (v, a []*unit) {
+	violating, allowed = violating[:0], allowed[:0]
+	if len(b.list) == 0 {
+		return violating, append(allowed, list...)
+	}
+	b.reset()
+	for _, u := range list {
+		u.breaks = b.forbidden(u)
+		if u.breaks > 0 {
+			violating = append(violating, u)
+		} else {
+			allowed = append(allowed, u)
+		}
+	}
+	return violating, allowed
+}
+
+// forbidden counts the workloads that some budget does not allow.
+func (b *budgets) forbidden(u *unit) (n int) {
+	if !u.whole() {
+		if b.violates(u.WorkloadInfo) {
+			n++
+		}
+		return n
+	}
+	for i := range u.bond.members {
+		if b.violates(u.bond.members[i].WorkloadInfo) {
+			n++
+		}
+	}
+	return n
+}

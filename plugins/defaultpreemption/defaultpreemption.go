@@ -38,16 +38,20 @@ var (
 	leaving     = extpoints.NewStatus(extpoints.Unschedulable, "not eligible due to a terminating pod on the nominated node.")
 	noCandidate = extpoints.NewStatus(extpoints.Unschedulable, "no candidate node for preemption")
 	underWay    = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "waiting for the preemption for this pod to be finished")
+	forGroup    = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "waiting for the preemption for this pod group to be finished")
 )
 
-// PreEnqueue holds the workload back while evictions for it are under way, so
-// that it does not ask for them twice. Never where the plugin is synchronous:
-// then nothing is scheduled meanwhile.
+// PreEnqueue holds the workload back while evictions for it, or for the groups
+// above it, are under way, so that it does not ask for them twice. Never where
+// the plugin is synchronous: then nothing is scheduled meanwhile.
 func (p *DefaultPreemption) PreEnqueue(w *model.Workload) *extpoints.Status {
-	if !p.args.Synchronous && p.handle.Preemption().UnderWay(w.ID) {
-		return underWay
+	switch {
+	case p.args.Synchronous || !p.handle.Preemption().UnderWay(w.ID):
+		return nil
+	case w.Group != "":
+		return forGroup
 	}
-	return nil
+	return underWay
 }
 
 // EventsToRegister asks for workloads that leave: only so is a workload that
@@ -75,7 +79,7 @@ func (p *DefaultPreemption) PostFilter(s *extpoints.CycleState, w *extpoints.Wor
 }
 
 func (p *DefaultPreemption) preempt(s *extpoints.CycleState, w *extpoints.WorkloadInfo, statuses extpoints.NodeStatuses) (*extpoints.PostFilterResult, *extpoints.Status) {
-	if st := eligible(s.View(), w, statuses); st != nil {
+	if st := eligible(s, w, statuses); st != nil {
 		return nil, st
 	}
 	found := p.search(s, w, statuses.WithCode(extpoints.Unschedulable))
@@ -100,38 +104,24 @@ func (p *DefaultPreemption) preempt(s *extpoints.CycleState, w *extpoints.Worklo
 
 // eligible says why the workload may not displace others, or should not yet;
 // nil where it may.
-func eligible(view extpoints.View, w *extpoints.WorkloadInfo, statuses extpoints.NodeStatuses) *extpoints.Status {
+func eligible(s *extpoints.CycleState, w *extpoints.WorkloadInfo, statuses extpoints.NodeStatuses) *extpoints.Status {
 	if !w.MayPreempt() {
 		return never
 	}
 	if w.Nominated == "" || statuses.Get(w.Nominated).Code() == extpoints.UnschedulableAndUnresolvable {
 		return nil
 	}
-	node := view.Nodes().Get(w.Nominated)
-	if node == nil {
-		return nil
-	}
-	for _, other := range node.Workloads {
-		if other.Priority < w.Priority && other.Terminating && other.Displaced {
-			return leaving
-		}
+	r := newRoster(s.View(), s.Now(), w.Priority)
+	if r.someLeave(w.Nominated) {
+		return leaving
 	}
 	return nil
 }
 
 // makeRoom asks for what must happen so that the workload fits on the node.
 func (p *DefaultPreemption) makeRoom(s *extpoints.CycleState, w *extpoints.WorkloadInfo, best *candidate) {
-	reason := fmt.Sprintf("preempted by workload %s on node %s", w.ID, best.name())
-	evicting := false
-	for _, v := range best.victims.Workloads {
-		if !v.Terminating {
-			s.Evict(v.ID, reason)
-			evicting = true
-		}
-	}
-	if p.args.Synchronous {
-		s.AwaitEvictions()
-	} else if !evicting {
+	evicting := p.evict(s, best.victims.Workloads, fmt.Sprintf("preempted by workload %s on node %s", w.ID, best.name()))
+	if !evicting && !p.args.Synchronous {
 		return // as in the reference, which then leaves nominations alone too
 	}
 	for _, other := range s.View().Nominated(best.name()) {
@@ -141,12 +131,27 @@ func (p *DefaultPreemption) makeRoom(s *extpoints.CycleState, w *extpoints.Workl
 	}
 }
 
+// evict asks that the victims leave, and reports whether any does not already.
+func (p *DefaultPreemption) evict(s *extpoints.CycleState, victims []*extpoints.WorkloadInfo, reason string) (evicting bool) {
+	for _, v := range victims {
+		if !v.Terminating {
+			s.Evict(v.ID, reason)
+			evicting = true
+		}
+	}
+	if p.args.Synchronous {
+		s.AwaitEvictions()
+	}
+	return evicting
+}
+
 func nominate(node string) *extpoints.PostFilterResult {
 	return &extpoints.PostFilterResult{NominatingInfo: &extpoints.NominatingInfo{Node: node, Mode: extpoints.NominatingOverride}}
 }
 
 var (
-	_ extpoints.PostFilterPlugin  = (*DefaultPreemption)(nil)
-	_ extpoints.PreEnqueuePlugin  = (*DefaultPreemption)(nil)
-	_ extpoints.EnqueueExtensions = (*DefaultPreemption)(nil)
+	_ extpoints.PostFilterPlugin      = (*DefaultPreemption)(nil)
+	_ extpoints.GroupPostFilterPlugin = (*DefaultPreemption)(nil)
+	_ extpoints.PreEnqueuePlugin      = (*DefaultPreemption)(nil)
+	_ extpoints.EnqueueExtensions     = (*DefaultPreemption)(nil)
 )

@@ -31,6 +31,31 @@
 // order is taken, or one by the seed ([Args]), so that a decision can be
 // replayed; it is one that kube-scheduler could have made.
 //
-// Members of a group are victims one by one and by their own priority, as in
-// kube-scheduler with its feature gate GenericWorkload at the default, off.
+// # Groups among the victims
+//
+// A member of a group is as important as the highest group above it. Where a
+// group leaves as one ([model.Group].Disruption), its members on all nodes are
+// one victim, which is evicted or put back as a whole; the highest group that
+// wants this counts. Of victims of the same priority groups of groups are more
+// important than groups, members of groups than workloads in none, and larger
+// groups than smaller ones; then the start of the earliest member decides. A
+// budget that forbids one member protects the whole. Step 5 looks at workloads
+// one by one and at their own priority, wherever they are.
+//
+// # Groups that want room
+//
+// For a group there is no choice of nodes: everything of lower priority is taken
+// off the whole cluster and the group is placed once; then the victims are put
+// back one by one, as in step 3, as far as all members still fit on the nodes
+// that they were given. All members are nominated. Extenders are not asked, and
+// workloads of lower priority keep their nominations: the reference looks for
+// those on a node called "cluster".
+//
+// The members of a group that leaves as one are listed by group and by ID, and
+// those of a group that wants room as they were tried; kube-scheduler goes
+// through maps there.
+//
+// All of it is kube-scheduler with its feature gates GenericWorkload,
+// CompositePodGroup and PodGroupPreemptionPolicy on; without groups it is the
+// same as with them off.
 package defaultpreemption

@@ -2,37 +2,9 @@ package defaultpreemption
 
 import (
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/berth-project/berth/extpoints"
 )
-
-// victim is a workload that may have to leave its node.
-type victim struct {
-	*extpoints.WorkloadInfo
-	since time.Time // since when it runs
-}
-
-// compare orders victims, the more important first: higher priority, then
-// earlier start. (kube-scheduler framework/preemption/util.go
-// MoreImportantVictim, 1.37.1, for victims that are no groups.)
-func compare(a, b victim) int {
-	switch {
-	case a.Priority != b.Priority:
-		if a.Priority > b.Priority {
-			return -1
-		}
-		return 1
-	default:
-		return a.since.Compare(b.since)
-	}
-}
-
-// importance sorts victims. Victims that are equal must come out in the order
-// that the reference gets from sort.Slice, which is not stable. [slices.SortFunc]
-// takes the same steps; a test watches that.
-func importance(list []victim) { slices.SortFunc(list, compare) }
 
 // trial tries nodes out for one workload, one after the other.
 type trial struct {
@@ -41,16 +13,22 @@ type trial struct {
 	w       *extpoints.WorkloadInfo
 	budgets budgets
 
-	// Of the node that is being tried.
+	// Of the node that is being tried. The state speaks of all nodes, and hears
+	// of members of groups that leave other nodes; but those nodes themselves
+	// stay as they are, because the filters look at the one node only.
 	state extpoints.CycleState
 	node  extpoints.NodeInfo
 
 	// Kept between nodes to save the allocation.
-	possible, violating, allowed, victims []victim
+	possible                    roster
+	violating, allowed, victims []*unit
 }
 
 func newTrial(engine extpoints.Preemption, s *extpoints.CycleState, w *extpoints.WorkloadInfo) *trial {
-	return &trial{engine: engine, cycle: s, w: w, budgets: newBudgets(s.View().Budgets())}
+	return &trial{
+		engine: engine, cycle: s, w: w,
+		budgets: newBudgets(s.View().Budgets()), possible: newRoster(s.View(), s.Now(), w.Priority),
+	}
 }
 
 var noVictims = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "No preemption victims found for incoming pod")
@@ -61,22 +39,25 @@ var noVictims = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "No 
 // Rules: kube-scheduler plugins/defaultpreemption/default_preemption.go
 // SelectVictimsOnNode, 1.37.1.
 func (t *trial) victimsOn(node *extpoints.NodeInfo) (*extpoints.Victims, *extpoints.Status) {
-	t.findPossible(node)
-	if len(t.possible) == 0 {
+	t.possible.begin()
+	if err := t.possible.add(node); err != nil {
+		return nil, extpoints.AsStatus(err)
+	}
+	if len(t.possible.list) == 0 {
 		return nil, noVictims
 	}
 	t.cycle.CopyTo(&t.state)
 	node.CopyTo(&t.node)
-	for _, v := range t.possible {
-		if st := t.remove(v); st != nil {
+	for _, u := range t.possible.list {
+		if st := t.remove(u); st != nil {
 			return nil, st
 		}
 	}
 	if st := t.engine.RunFilters(&t.state, t.w, &t.node); !st.IsSuccess() {
 		return nil, st
 	}
-	importance(t.possible)
-	t.split()
+	importance(t.possible.list)
+	t.violating, t.allowed = t.budgets.split(t.possible.list, t.violating, t.allowed)
 	violations, st := t.reprieve()
 	if st != nil {
 		return nil, st
@@ -87,45 +68,7 @@ func (t *trial) victimsOn(node *extpoints.NodeInfo) (*extpoints.Victims, *extpoi
 	if len(t.violating) > 0 && len(t.allowed) > 0 {
 		importance(t.victims)
 	}
-	victims := &extpoints.Victims{Workloads: make([]*extpoints.WorkloadInfo, len(t.victims)), BudgetViolations: violations}
-	for i, v := range t.victims {
-		victims.Workloads[i] = v.WorkloadInfo
-	}
-	return victims, nil
-}
-
-// findPossible lists the workloads of lower priority on the node. Those that
-// have no start time start one after the other from now on.
-func (t *trial) findPossible(node *extpoints.NodeInfo) {
-	t.possible = t.possible[:0]
-	for i, other := range node.Workloads {
-		if other.Priority >= t.w.Priority {
-			continue
-		}
-		since := other.PlacedAt
-		if since.IsZero() {
-			since = t.cycle.Now().Add(time.Duration(i))
-		}
-		t.possible = append(t.possible, victim{other, since})
-	}
-}
-
-// split tells the possible victims that no budget allows from the others; each
-// counts against the budgets as if all before it had left.
-func (t *trial) split() {
-	t.violating, t.allowed = t.violating[:0], t.allowed[:0]
-	if len(t.budgets.list) == 0 {
-		t.allowed = append(t.allowed, t.possible...)
-		return
-	}
-	t.budgets.reset()
-	for _, v := range t.possible {
-		if t.budgets.violates(v.WorkloadInfo) {
-			t.violating = append(t.violating, v)
-		} else {
-			t.allowed = append(t.allowed, v)
-		}
-	}
+	return &extpoints.Victims{Workloads: workloads(t.victims), BudgetViolations: violations}, nil
 }
 
 // reprieve puts the workloads back one by one, as far as there is room, and
@@ -135,32 +78,79 @@ func (t *trial) reprieve() (violations int, st *extpoints.Status) {
 	if st := t.reprieveEach(t.violating); st != nil {
 		return 0, st
 	}
-	violations = len(t.victims)
+	for _, u := range t.victims {
+		violations += u.breaks
+	}
 	return violations, t.reprieveEach(t.allowed)
 }
 
-func (t *trial) reprieveEach(list []victim) *extpoints.Status {
-	for _, v := range list {
-		t.node.AddWorkload(v.WorkloadInfo)
-		if st := t.engine.AddWorkload(&t.state, t.w, v.WorkloadInfo, &t.node); !st.IsSuccess() {
+func (t *trial) reprieveEach(list []*unit) *extpoints.Status {
+	for _, u := range list {
+		if st := t.add(u); st != nil {
 			return st
 		}
 		if t.engine.RunFilters(&t.state, t.w, &t.node).IsSuccess() {
 			continue
 		}
-		if st := t.remove(v); st != nil {
+		if st := t.remove(u); st != nil {
 			return st
 		}
-		t.victims = append(t.victims, v)
+		t.victims = append(t.victims, u)
 	}
 	return nil
 }
 
-// remove takes the workload off the node.
-func (t *trial) remove(v victim) *extpoints.Status {
-	t.node.RemoveWorkload(v.ID)
-	if st := t.engine.RemoveWorkload(&t.state, t.w, v.WorkloadInfo, &t.node); !st.IsSuccess() {
+// add puts what leaves as one back.
+func (t *trial) add(u *unit) *extpoints.Status {
+	if !u.whole() {
+		return t.addOne(u.WorkloadInfo, &t.node)
+	}
+	for i, m := range u.bond.members {
+		if st := t.addOne(m.WorkloadInfo, t.nodeOf(u.bond, i)); st != nil {
+			return st
+		}
+	}
+	return nil
+}
+
+func (t *trial) addOne(w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	if node == &t.node {
+		node.AddWorkload(w)
+	}
+	if st := t.engine.AddWorkload(&t.state, t.w, w, node); !st.IsSuccess() {
 		return st
 	}
 	return nil
+}
+
+// remove takes what leaves as one off.
+func (t *trial) remove(u *unit) *extpoints.Status {
+	if !u.whole() {
+		return t.removeOne(u.WorkloadInfo, &t.node)
+	}
+	for i, m := range u.bond.members {
+		if st := t.removeOne(m.WorkloadInfo, t.nodeOf(u.bond, i)); st != nil {
+			return st
+		}
+	}
+	return nil
+}
+
+func (t *trial) removeOne(w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	if node == &t.node {
+		node.RemoveWorkload(w.ID)
+	}
+	if st := t.engine.RemoveWorkload(&t.state, t.w, w, node); !st.IsSuccess() {
+		return st
+	}
+	return nil
+}
+
+// nodeOf is where the i-th member is: on the node that is being tried, or on one
+// that stays as it is.
+func (t *trial) nodeOf(b *bond, i int) *extpoints.NodeInfo {
+	if b.members[i].Node == t.node.Node.Name {
+		return &t.node
+	}
+	return b.nodes[i]
 }

@@ -20,8 +20,9 @@ var fitNeeds = extpoints.NewStateKey[*needs](Name + "/needs")
 //
 // Rules: kube-scheduler plugins/noderesources/fit.go, 1.37.1.
 type Fit struct {
-	ignored       map[string]bool // scalars
-	ignoredGroups map[string]bool // parts of scalars' names before the slash
+	handle        extpoints.Handle // nil: no device serves a scalar, outside of cycles
+	ignored       map[string]bool  // scalars
+	ignoredGroups map[string]bool  // parts of scalars' names before the slash
 	tables        *rejectionTables
 	scorer        *meanScorer
 	// placements scores whole placements; always MostAllocated.
@@ -29,7 +30,7 @@ type Fit struct {
 }
 
 // NewFit is the plugin's [extpoints.Factory]. Its arguments are [FitArgs].
-func NewFit(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
+func NewFit(args any, h extpoints.Handle) (extpoints.Plugin, error) {
 	a, err := extpoints.ArgsAs(Name, args, FitArgs{})
 	if err != nil {
 		return nil, err
@@ -39,6 +40,7 @@ func NewFit(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
 	}
 	a = a.WithDefaults()
 	return &Fit{
+		handle:        h,
 		ignored:       setOf(a.IgnoredResources),
 		ignoredGroups: setOf(a.IgnoredResourceGroups),
 		tables:        newRejectionTables(),
@@ -64,7 +66,11 @@ type needs struct {
 	// scalars are those of the request with an amount above 0 that are not
 	// ignored, by name.
 	scalars []model.Scalar
-	reject  *rejections
+	// served says which of the scalars the devices of a class can serve, on
+	// nodes that do not offer them; nil: none. Whether they do there is for
+	// DynamicResources to say.
+	served []bool
+	reject *rejections
 }
 
 // needsOf prepares a request. With a nil ignore every scalar counts.
@@ -81,6 +87,19 @@ func (f *Fit) needsOf(request *model.Resources, ignore func(name string) bool) *
 		names = append(names, s.Name)
 	}
 	n.reject = f.tables.of(names)
+	return n
+}
+
+// servedBy finds out which of the scalars devices can serve.
+func (n *needs) servedBy(devices extpoints.Devices) *needs {
+	for i := range n.scalars {
+		if helper.DeviceClassFor(devices, n.scalars[i].Name) != nil {
+			if n.served == nil {
+				n.served = make([]bool, len(n.scalars))
+			}
+			n.served[i] = true
+		}
+	}
 	return n
 }
 
@@ -104,8 +123,17 @@ func (f *Fit) ignores(name string) bool {
 // PreFilter prepares the request. It never says Skip: even a workload that asks
 // for nothing takes one of the places of [model.Node].MaxWorkloads.
 func (f *Fit) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
-	fitNeeds.Set(s, f.needsOf(&w.Requests, f.ignores))
+	fitNeeds.Set(s, f.needsIn(s, w))
 	return nil, nil
+}
+
+// needsIn is what the workload needs in a cycle.
+func (f *Fit) needsIn(s *extpoints.CycleState, w *extpoints.WorkloadInfo) *needs {
+	n := f.needsOf(&w.Requests, f.ignores)
+	if len(n.scalars) == 0 {
+		return n
+	}
+	return n.servedBy(s.View().Devices())
 }
 
 // Filter rejects nodes without room and gives every reason. The code is
@@ -114,7 +142,7 @@ func (f *Fit) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (*ex
 func (f *Fit) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
 	n, ok := fitNeeds.Get(s)
 	if !ok {
-		n = f.needsOf(&w.Requests, f.ignores)
+		n = f.needsIn(s, w)
 	}
 	return n.reject.get(n.lackingOn(node.Node, &node.Requested, len(node.Workloads)))
 }
@@ -141,6 +169,9 @@ func (n *needs) lackingOn(node *model.Node, used *model.Resources, count int) (l
 	for i := range n.scalars {
 		want := &n.scalars[i]
 		has := all.Scalar(want.Name)
+		if n.served != nil && n.served[i] && has <= 0 {
+			continue
+		}
 		if want.Amount > has-used.Scalar(want.Name) {
 			l |= firstScalar << i
 			unresolvable = unresolvable || want.Amount > has
@@ -160,8 +191,14 @@ func places(n *model.Node) int64 {
 	return n.MaxWorkloads
 }
 
-// Sign signs the requests and the estimated load.
-func (*Fit) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
+var unsignable = extpoints.NewStatus(extpoints.Unschedulable, helper.DeviceResourcesUnsignable)
+
+// Sign signs the requests and the estimated load. Workloads that devices may
+// serve are not signed.
+func (f *Fit) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
+	if f.handle != nil && helper.WantsDeviceResources(f.handle.View, w) {
+		return nil, unsignable
+	}
 	return helper.RequestsFragments(w), nil
 }
 

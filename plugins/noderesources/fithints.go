@@ -1,6 +1,9 @@
 package noderesources
 
 import (
+	"errors"
+	"slices"
+
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins/helper"
@@ -8,7 +11,8 @@ import (
 
 // EventsToRegister asks for room: workloads that leave their node or get
 // smaller, nodes that are new or get larger (a change of MaxWorkloads is
-// reported as one of allocatable), and the workload itself getting smaller.
+// reported as one of allocatable), the workload itself getting smaller, and
+// device classes that stand for a resource.
 func (f *Fit) EventsToRegister() ([]extpoints.EventHint, error) {
 	return []extpoints.EventHint{
 		// Whatever leaves a node may make room there.
@@ -22,6 +26,10 @@ func (f *Fit) EventsToRegister() ([]extpoints.EventHint, error) {
 			Hint:  afterScaleDown,
 		},
 		{Event: extpoints.ClusterEvent{Resource: extpoints.TargetWorkload, Action: extpoints.UpdateWorkloadScaleDown}},
+		{
+			Event: extpoints.ClusterEvent{Resource: extpoints.DeviceClassResource, Action: extpoints.Add | extpoints.Update},
+			Hint:  afterClassChange,
+		},
 	}, nil
 }
 
@@ -39,6 +47,9 @@ func (f *Fit) afterNodeChange(w *model.Workload, c *extpoints.Change) (extpoints
 		return extpoints.HintQueue, err
 	}
 	n := f.needsOf(&w.Requests, nil)
+	if f.handle != nil && len(n.scalars) > 0 {
+		n.servedBy(f.handle.View().Devices())
+	}
 	if l, _ := n.lackingOn(after, &model.Resources{}, 0); l != 0 {
 		return extpoints.HintSkip, nil
 	}
@@ -49,7 +60,7 @@ func (f *Fit) afterNodeChange(w *model.Workload, c *extpoints.Change) (extpoints
 }
 
 // hasMore reports whether the node has, after a change, more of anything that
-// is needed, places included.
+// is needed, places included, or leaves something to devices.
 func (n *needs) hasMore(before, after *model.Node) bool {
 	if places(after) > places(before) {
 		return true
@@ -60,12 +71,35 @@ func (n *needs) hasMore(before, after *model.Node) bool {
 		n.request.EphemeralStorage > 0 && now.EphemeralStorage > old.EphemeralStorage {
 		return true
 	}
-	for _, s := range n.scalars {
-		if now.Scalar(s.Name) > old.Scalar(s.Name) {
+	for i, s := range n.scalars {
+		if now.Scalar(s.Name) > old.Scalar(s.Name) || n.served != nil && n.served[i] && now.Scalar(s.Name) <= 0 {
 			return true
 		}
 	}
 	return false
+}
+
+var errNoClass = errors.New("a change of a device class without the class")
+
+// afterClassChange says Queue for a class that now stands for a scalar that the
+// workload requests, and did not before. (isSchedulableAfterDeviceClassEvent.)
+func afterClassChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+	before, after := extpoints.ObjectsOf[*model.DeviceClass](c)
+	if after == nil {
+		return extpoints.HintQueue, errNoClass
+	}
+	requests := func(resource string) bool {
+		return slices.ContainsFunc(w.Requests.Scalars, func(s model.Scalar) bool { return s.Name == resource })
+	}
+	switch {
+	case before != nil && before.Resource == after.Resource:
+		return extpoints.HintSkip, nil
+	case before == nil && requests(model.DeviceClassResource+after.Name):
+		return extpoints.HintQueue, nil
+	case after.Resource != "" && requests(after.Resource):
+		return extpoints.HintQueue, nil
+	}
+	return extpoints.HintSkip, nil
 }
 
 // afterScaleDown says Queue where another workload now asks for less of

@@ -104,6 +104,7 @@ func TestFitEvents(t *testing.T) {
 		{extpoints.NodeResource, extpoints.Add | extpoints.UpdateNodeAllocatable, false},
 		{extpoints.AssignedWorkload, extpoints.UpdateWorkloadScaleDown, false},
 		{extpoints.TargetWorkload, extpoints.UpdateWorkloadScaleDown, true},
+		{extpoints.DeviceClassResource, extpoints.Add | extpoints.Update, false},
 	}
 	for i, w := range want {
 		if h := hints[i]; h.Event.Resource != w.resource || h.Event.Action != w.action || (h.Hint == nil) != w.always {

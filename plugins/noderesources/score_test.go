@@ -228,25 +228,6 @@ func TestBalancedContract(t *testing.T) {
 	}
 }
 
-// All nodes of a placement count as one.
-func TestScorePlacement(t *testing.T) {
-	f := newFit(t, FitArgs{Strategy: Strategy{Resources: []ResourceWeight{{Name: model.CPU}}}})
-	nodes := []*extpoints.NodeInfo{
-		load{amounts(4000, 0, 0), []model.Resources{amounts(1000, 0, 0)}}.node(false), load{size: amounts(6000, 0, 0)}.node(false),
-	}
-	g := &extpoints.GroupInfo{Group: &model.Group{ID: "g"}, Members: []*extpoints.WorkloadInfo{
-		{Workload: exact("m1", amounts(1500, 0, 0))}, {Workload: exact("m2", amounts(1500, 0, 0))}, {Workload: exact("m3", amounts(1500, 0, 0))},
-	}}
-	a := &extpoints.Assignments{Placement: &extpoints.Placement{Nodes: nodes}, Bindings: []model.Binding{{Workload: "m1", Node: "n"}, {Workload: "m3", Node: "n"}}}
-	if score, status := f.ScorePlacement(nil, g, a); score != 40 || status != nil {
-		t.Errorf("%d, %v; want 40: 4000 of 10000", score, status)
-	}
-	a.Bindings[0].Workload = "stranger"
-	if _, status := f.ScorePlacement(nil, g, a); status.Code() != extpoints.Error {
-		t.Errorf("%v", status)
-	}
-}
-
 // The loops that score are compared with their definitions, spelt out.
 func TestFitScoreByDefinition(t *testing.T) {
 	seed := rand.Uint64()

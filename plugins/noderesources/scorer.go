@@ -222,30 +222,3 @@ func (m *meanScorer) node(n *extpoints.NodeInfo, requests []int64) int64 {
 	}
 	return m.result(total)
 }
-
-// placement scores all nodes of a placement as if they were one, for members
-// of a group with the given sum of requests, which it changes. Which scalars
-// count is asked anew for each node, with what was used on the nodes before it
-// added in, as the reference does (resource_allocation.go scorePlacement).
-func (m *meanScorer) placement(nodes []*extpoints.NodeInfo, requests []int64) int64 {
-	capacities := make([]int64, len(m.resources))
-	for _, n := range nodes {
-		for i := range m.resources {
-			r := &m.resources[i]
-			if !r.counts(requests[i]) {
-				continue
-			}
-			if capacity := r.capacity(n.Node); capacity != 0 {
-				capacities[i] += capacity
-				requests[i] = sum(requests[i], r.estimated(n))
-			}
-		}
-	}
-	var total mean
-	for i := range m.resources {
-		if capacities[i] != 0 {
-			m.add(&total, &m.resources[i], requests[i], capacities[i])
-		}
-	}
-	return m.result(total)
-}

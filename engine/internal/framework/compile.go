@@ -132,7 +132,11 @@ func (c *compiler) fillPoints() {
 	f.preBind = collect[extpoints.PreBindPlugin](c, "preBind", p.PreBind)
 	f.bind = collect[extpoints.BindPlugin](c, "bind", p.Bind)
 	f.postBind = collect[extpoints.PostBindPlugin](c, "postBind", p.PostBind)
-	f.placementScore = collect[extpoints.PlacementScorePlugin](c, "placementScore", p.PlacementScore)
+	for _, plugin := range collect[extpoints.PlacementScorePlugin](c, "placementScore", p.PlacementScore) {
+		s := placementScorer{PlacementScorePlugin: plugin, weight: c.weight(plugin.Name(), p.PlacementScore)}
+		s.normalizer, _ = plugin.(extpoints.PlacementScoreNormalizer)
+		f.placementScore = append(f.placementScore, s)
+	}
 	f.groupPostFilter = collect[extpoints.GroupPostFilterPlugin](c, "groupPostFilter", p.GroupPostFilter)
 
 	for _, plugin := range collect[extpoints.ScorePlugin](c, "score", p.Score) {
@@ -152,6 +156,10 @@ func (c *compiler) fillPoints() {
 	for _, plugin := range f.plugins {
 		if s, ok := plugin.(extpoints.SignPlugin); ok {
 			f.sign = append(f.sign, s)
+		}
+		// No set of its own: as in kube-scheduler it cannot be configured.
+		if p, ok := plugin.(extpoints.PlacementFeasiblePlugin); ok {
+			f.placementFeasible = append(f.placementFeasible, p)
 		}
 	}
 	c.fillSingles()

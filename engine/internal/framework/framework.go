@@ -35,7 +35,8 @@ type Framework struct {
 	sign       []extpoints.SignPlugin
 
 	placementGenerate extpoints.PlacementGeneratePlugin
-	placementScore    []extpoints.PlacementScorePlugin
+	placementFeasible []extpoints.PlacementFeasiblePlugin
+	placementScore    []placementScorer
 	groupPostFilter   []extpoints.GroupPostFilterPlugin
 
 	hints []queue.PluginHints
@@ -61,6 +62,13 @@ type scorer struct {
 	weight     int64
 }
 
+// placementScorer is a PlacementScore plugin with its weight.
+type placementScorer struct {
+	extpoints.PlacementScorePlugin
+	normalizer extpoints.PlacementScoreNormalizer // nil: none
+	weight     int64
+}
+
 // Env is what the frameworks of an engine have in common: the part of
 // [extpoints.Handle] that is not about one profile.
 type Env struct {
@@ -71,6 +79,8 @@ type Env struct {
 	// UnderWay reports whether evictions to make room for the workload have
 	// not been accepted yet.
 	UnderWay func(id string) bool
+	// View is the cluster as it is.
+	View func() extpoints.View
 	// Extenders are in the order in which they are asked; Preempters are those
 	// of them that have a say in who is displaced, as plugins get them.
 	Extenders  []*Extender
@@ -90,6 +100,8 @@ func (h handle) Profile() string                      { return h.f.name }
 func (h handle) Orchestrator() extpoints.Orchestrator { return h.f.env.Orchestrator }
 func (h handle) Waiting() extpoints.WaitingWorkloads  { return h.f.env.Waiting }
 func (h handle) Activate(ids ...string)               { h.f.env.Activate(ids...) }
+
+func (h handle) View() extpoints.View { return h.f.env.View() }
 
 func (h handle) Preemption() extpoints.Preemption { return preemption{h.f} }
 

@@ -20,6 +20,10 @@ func (f *Framework) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, 
 			b.Workload, b.Node = workload, node
 			st = extpoints.AsStatus(errors.New("changed the workload or the node of the binding"))
 		}
+		if i := slices.IndexFunc(b.Decided, notDecidable); i >= 0 {
+			st = extpoints.AsStatus(fmt.Errorf("decided about something that cannot be decided about: %v", b.Decided[i]))
+			b.Decided = slices.DeleteFunc(b.Decided, notDecidable)
+		}
 		switch {
 		case st.IsSuccess():
 		case st.IsRejected():
@@ -31,10 +35,16 @@ func (f *Framework) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, 
 	return nil
 }
 
+func notDecidable(o model.Object) bool {
+	_, ok := o.(model.Decidable)
+	return !ok
+}
+
 // own is a copy of the binding for a plugin that only reads it.
 func own(b *model.Binding) *model.Binding {
 	c := *b
 	c.Devices = slices.Clone(b.Devices)
+	c.Decided = slices.Clone(b.Decided)
 	return &c
 }
 

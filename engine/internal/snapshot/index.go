@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"slices"
+
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -51,6 +53,9 @@ func (v *View) count(w *extpoints.WorkloadInfo, slot, by int32) {
 	if w.HasAffinity() {
 		v.countTerms(w, slot, by)
 	}
+	if len(w.VolumeClaims) > 0 {
+		v.countUsers(w, by)
+	}
 }
 
 // countAll does that for all workloads on the node.
@@ -62,7 +67,8 @@ func (v *View) countAll(info *extpoints.NodeInfo, by int32) {
 
 // countsAlike reports whether the index has two workloads in the same place.
 func countsAlike(a, b *extpoints.WorkloadInfo) bool {
-	if a.Workload != b.Workload && (a.Namespace != b.Namespace || a.Affinity != b.Affinity || a.AntiAffinity != b.AntiAffinity) {
+	if a.Workload != b.Workload && (a.Namespace != b.Namespace || a.Affinity != b.Affinity || a.AntiAffinity != b.AntiAffinity ||
+		!slices.Equal(a.VolumeClaims, b.VolumeClaims)) {
 		return false
 	}
 	return sameClass(a, b)

@@ -45,12 +45,6 @@ func (v *View) PutNamespace(ns *model.Namespace) { v.namespaces.set(v.own(), ns.
 // RemoveNamespace removes the namespace's object, if there is one.
 func (v *View) RemoveNamespace(name string) { v.namespaces.unset(v.own(), name) }
 
-// PutGroup adds or replaces the group.
-func (v *View) PutGroup(g *model.Group) { v.groups.set(v.own(), g.ID, g) }
-
-// RemoveGroup removes the group of the ID, if there is one.
-func (v *View) RemoveGroup(id string) { v.groups.unset(v.own(), id) }
-
 // PutBudget adds or replaces the budget.
 func (v *View) PutBudget(b *model.Budget) {
 	i, found := v.budgetAt(b.ID)

@@ -303,7 +303,7 @@ func (r *random) compare(t *testing.T, h handle) {
 	for i := range 12 {
 		id := fmt.Sprint("x", i)
 		require.True(t, f.spaces[id] == h.view.Namespace(id))
-		require.True(t, f.groups[id] == h.view.Group(id))
+		require.True(t, f.groups[id] == h.view.Groups().Get(id))
 	}
 	var budgets []*model.Budget
 	for _, id := range slices.Sorted(maps.Keys(f.budgets)) {
@@ -375,7 +375,7 @@ func dump(v *View) string {
 	fmt.Fprintf(&out, "%v\n%v\n%v\n", ns.WithAffinity(), ns.WithRequiredAntiAffinity(), v.Budgets())
 	for i := range 12 {
 		id := fmt.Sprint("x", i)
-		fmt.Fprintf(&out, "%p %p\n", v.Namespace(id), v.Group(id))
+		fmt.Fprintf(&out, "%p %p\n", v.Namespace(id), v.Groups().Get(id))
 	}
 	dumpIndex(&out, v)
 	return out.String()

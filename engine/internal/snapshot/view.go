@@ -81,7 +81,9 @@ type View struct {
 
 	nominated  pmap[[]*extpoints.WorkloadInfo] // by name of node
 	namespaces pmap[*model.Namespace]
-	groups     pmap[*model.Group]
+	groups     groups
+	storage    storage
+	devices    devices
 	budgets    []*model.Budget // by ID
 	budgetsTok *token
 }
@@ -177,12 +179,6 @@ func (v *View) Nominated(node string) []*extpoints.WorkloadInfo {
 func (v *View) Namespace(name string) *model.Namespace {
 	ns, _ := v.namespaces.get(name)
 	return ns
-}
-
-// Group returns the group of the ID, nil where there is none.
-func (v *View) Group(id string) *model.Group {
-	g, _ := v.groups.get(id)
-	return g
 }
 
 // Budgets lists all budgets, by ID.

@@ -12,6 +12,7 @@ type Change struct {
 	OldGroup, NewGroup         *Group
 	OldBudget, NewBudget       *Budget
 	OldNamespace, NewNamespace *Namespace
+	OldObject, NewObject       *Object
 }
 
 // changes turns what was written into the feed; nil where nothing changed.
@@ -48,11 +49,14 @@ func (e *entry) change() Change {
 	case NamespaceKind:
 		c.OldNamespace, _ = e.old.(*Namespace)
 		c.NewNamespace, _ = e.new.(*Namespace)
+	case ObjectKind:
+		c.OldObject, _ = e.old.(*Object)
+		c.NewObject, _ = e.new.(*Object)
 	}
 	return c
 }
 
-// ID returns the ID or name of the row.
+// ID returns the ID or name of the row; for an object its kind, NUL and ID.
 func (c *Change) ID() string {
 	switch c.Kind {
 	case WorkloadKind:
@@ -63,6 +67,8 @@ func (c *Change) ID() string {
 		return either(c.OldGroup, c.NewGroup).Group.ID
 	case BudgetKind:
 		return either(c.OldBudget, c.NewBudget).Budget.ID
+	case ObjectKind:
+		return objectKey(either(c.OldObject, c.NewObject).Ref())
 	default:
 		return either(c.OldNamespace, c.NewNamespace).Namespace.Name
 	}

@@ -48,6 +48,16 @@ func (r *Reader) Budget(id string) *Budget { return one[Budget](r, BudgetKind, i
 // Namespace returns the namespace of the name.
 func (r *Reader) Namespace(name string) *Namespace { return one[Namespace](r, NamespaceKind, name) }
 
+// Object returns the object.
+func (r *Reader) Object(ref model.ObjectRef) *Object {
+	return one[Object](r, ObjectKind, objectKey(ref))
+}
+
+// Objects lists the objects of the kind, by ID.
+func (r *Reader) Objects(kind model.ObjectKind) iter.Seq[*Object] {
+	return scan[Object](r, ObjectKind, idIndex, objectKey(model.ObjectRef{Kind: kind}))
+}
+
 // Nodes lists all nodes, by name. (The order of arrival is Node.Seq.)
 func (r *Reader) Nodes() iter.Seq[*Node] { return scan[Node](r, NodeKind, idIndex) }
 

@@ -15,11 +15,12 @@ const (
 	GroupKind
 	BudgetKind
 	NamespaceKind
+	ObjectKind
 
 	kinds
 )
 
-var kindNames = [kinds]string{"workload", "node", "group", "budget", "namespace"}
+var kindNames = [kinds]string{"workload", "node", "group", "budget", "namespace", "object"}
 
 // String returns the kind's name, which is the name of its table too.
 func (k Kind) String() string {
@@ -41,6 +42,9 @@ type Workload struct {
 	// Node is the name of the node that it is on, empty where it is on none.
 	// The node need not be there: it may have been removed under the workload.
 	Node string
+	// Decided are the objects that the decision for it changed, and that are
+	// held for it until it is settled or gone.
+	Decided []model.ObjectRef
 	// CreateIndex and ModifyIndex are the indexes of the transactions that
 	// made the row and last wrote it.
 	CreateIndex, ModifyIndex uint64
@@ -71,6 +75,38 @@ type Budget struct {
 type Namespace struct {
 	Namespace                *model.Namespace
 	CreateIndex, ModifyIndex uint64
+}
+
+// Object is the row of an object of storage or devices.
+type Object struct {
+	// Reported is the object as the world outside has reported it; nil for one
+	// that a decision has made.
+	Reported model.Object
+	// Decided is the object as decisions leave it, for the sake of the workloads
+	// of the IDs; nil where there are none.
+	Decided                  model.Object
+	Workloads                []string
+	CreateIndex, ModifyIndex uint64
+}
+
+// Current is the object as decisions have to take it.
+func (o *Object) Current() model.Object {
+	if o.Decided != nil {
+		return o.Decided
+	}
+	return o.Reported
+}
+
+// Ref names the object.
+func (o *Object) Ref() model.ObjectRef { return refOf(o.Current()) }
+
+func refOf(o model.Object) model.ObjectRef {
+	return model.ObjectRef{Kind: o.ObjectKind(), ID: o.ObjectID()}
+}
+
+// Record returns the row as readers outside the engine see it.
+func (o *Object) Record() model.ObjectRecord {
+	return model.ObjectRecord{Object: o.Current(), Reported: o.Reported, CreateIndex: o.CreateIndex, ModifyIndex: o.ModifyIndex}
 }
 
 // Record returns the row as readers outside the engine see it.

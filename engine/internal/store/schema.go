@@ -38,6 +38,10 @@ var schema = &memdb.DBSchema{Tables: map[string]*memdb.TableSchema{
 	GroupKind.String():     idOnly(GroupKind, func(g *Group) string { return g.Group.ID }),
 	BudgetKind.String():    idOnly(BudgetKind, func(b *Budget) string { return b.Budget.ID }),
 	NamespaceKind.String(): idOnly(NamespaceKind, func(n *Namespace) string { return n.Namespace.Name }),
+	ObjectKind.String(): {
+		Name:    ObjectKind.String(),
+		Indexes: map[string]*memdb.IndexSchema{idIndex: index(idIndex, func(o *Object) []byte { return []byte(objectKey(o.Ref())) })},
+	},
 }}
 
 // placeKey is phase, node, NUL, ID. It ends in the ID, so it is unique by
@@ -65,6 +69,9 @@ func memberKey(w *model.Workload) []byte {
 	key = append(key, 0)
 	return append(key, w.ID...)
 }
+
+// objectKey is kind, NUL, ID; no kind has a NUL in it, so the ID may have any.
+func objectKey(r model.ObjectRef) string { return string(r.Kind) + "\x00" + r.ID }
 
 // groupPrefix begins the keys of the group's members.
 func groupPrefix(group string) string { return group + "\x00" }

@@ -55,6 +55,7 @@ func (t *Txn) DeleteWorkload(id string, expect ...Expect) error {
 		return err
 	}
 	t.leaveGroup(old.Info.Workload)
+	t.undecide(old.Decided, id)
 	t.remove(WorkloadKind, id, old)
 	return nil
 }
@@ -74,6 +75,7 @@ func (t *Txn) Assume(b model.Binding, at time.Time, expect ...Expect) (*Workload
 	row.Phase = model.Assumed
 	row.Node = node.Node.Name
 	row.Info = &extpoints.WorkloadInfo{Workload: old.Info.Workload, Shares: b.Devices, PlacedAt: at}
+	row.Decided = t.decide(b.Decided, b.Workload)
 	t.replace(old, &row)
 	return &row, nil
 }
@@ -99,6 +101,7 @@ func (t *Txn) Bind(id string, expect ...Expect) error {
 	}
 	row := *old
 	row.Phase = model.Bound
+	row.Decided = t.settle(old.Decided, id)
 	t.replace(old, &row)
 	return nil
 }
@@ -118,9 +121,14 @@ func (t *Txn) Confirm(id, node string, devices []model.DeviceShare, at time.Time
 	row := *old
 	row.Phase = model.Confirmed
 	if old.Node != node {
+		t.undecide(old.Decided, id)
+		row.Decided = nil
 		row.Node = t.nodeName(node)
 		row.Info = &extpoints.WorkloadInfo{Workload: old.Info.Workload, Shares: devices, PlacedAt: at}
-	} else if devices != nil || !at.IsZero() {
+	} else {
+		row.Decided = t.settle(old.Decided, id)
+	}
+	if old.Node == node && (devices != nil || !at.IsZero()) {
 		info := *old.Info
 		if devices != nil {
 			info.Shares = devices
@@ -257,7 +265,9 @@ func (t *Txn) replace(old, row *Workload) {
 
 // release puts the workload on no node, with nothing set aside.
 func (t *Txn) release(old *Workload, to model.Phase) {
+	t.undecide(old.Decided, old.Info.ID)
 	row := *old
+	row.Decided = nil
 	row.Phase = to
 	row.Node = ""
 	row.Info = &extpoints.WorkloadInfo{Workload: old.Info.Workload}

@@ -1,0 +1,338 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/berth-project/berth/engine/internal/framework"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
+)
+
+// groupAttempt is one attempt to place a tree of groups: all or nothing. The
+// members are tried on a copy of the cluster; what is found is written down in
+// one transaction, so that no member holds anything while others are looked at.
+type groupAttempt struct {
+	now   time.Time
+	item  *queue.Item
+	fw    *framework.Framework
+	root  *extpoints.GroupInfo
+	items map[string]*queue.Item // by member
+	// waits: room is being made, or nominations are kept, for the members.
+	waits       bool
+	nominations map[string]*extpoints.NominatingInfo
+	// state is that of the group's own points.
+	state *extpoints.CycleState
+}
+
+// attemptGroup runs the cycle of a tree of groups to its end. (kube-scheduler
+// schedule_one_podgroup.go scheduleOnePodGroup, 1.37.1.)
+func (r *Raw) attemptGroup(now time.Time, item *queue.Item) {
+	a := &groupAttempt{now: now, item: item, root: item.Tree, items: map[string]*queue.Item{}}
+	for _, m := range item.Members {
+		a.items[m.ID()] = m
+	}
+	r.present(a.root)
+	first := firstMember(a.root)
+	if first == nil {
+		r.queue.AddAttempted(now, item, queue.GroupPlaced) // all gone, or placed by somebody else
+		return
+	}
+	a.fw = r.framework(first.Workload)
+	if err := r.checkMembers(a.root); err != nil {
+		r.submitGroup(a, &groupResult{group: a.root, status: extpoints.AsStatus(err)})
+		return
+	}
+	a.root.All(func(w *extpoints.WorkloadInfo) bool {
+		r.listener.Popped(PoppedEvent{At: now, Workload: w.Workload, Attempt: a.items[w.ID].Attempts})
+		return true
+	})
+	t := &groupTry{core: r.fork(), now: now, fw: a.fw, tell: &r.listener}
+	result := t.try(a.root)
+	a.state = t.state(a.root, nil)
+	r.rejoin(t.core)
+	if result.status.Code() == extpoints.Unschedulable {
+		r.groupPostFilter(a, result)
+	}
+	r.submitGroup(a, result)
+	if a.state != nil {
+		r.makeRoom(now, groupKey(a.root.ID), a.state)
+		r.releaseClaims(now, first.Workload, a.state)
+	}
+}
+
+// present leaves those members in the tree that still wait for a node, as they
+// are now.
+func (r *Raw) present(g *extpoints.GroupInfo) {
+	var members []*extpoints.WorkloadInfo
+	for _, w := range g.Members {
+		row := r.store.Workload(w.ID)
+		if row == nil || row.Phase != model.Pending {
+			r.queue.Done(w.ID)
+			continue
+		}
+		members = append(members, row.Info)
+	}
+	g.Members = members
+	for _, child := range g.Children {
+		r.present(child)
+	}
+}
+
+func firstMember(g *extpoints.GroupInfo) (first *extpoints.WorkloadInfo) {
+	g.All(func(w *extpoints.WorkloadInfo) bool {
+		first = w
+		return false
+	})
+	return first
+}
+
+// checkMembers refuses a tree whose members do not agree, among each other and
+// with the highest group, on what is decided for all of them. The words are
+// kube-scheduler's (schedule_one_podgroup.go validatePodGroup, 1.37.1).
+func (c *core) checkMembers(root *extpoints.GroupInfo) error {
+	profile := firstMember(root).Profile
+	var err error
+	check := func(w *extpoints.WorkloadInfo) bool {
+		switch {
+		case w.Profile != profile:
+			err = fmt.Errorf("all pods in a single pod group should have the same .spec.schedulerName set, got: %q and %q", w.Profile, profile)
+		case w.Priority != root.Priority:
+			err = fmt.Errorf("all pods in a single pod group should have the same priority as the pod group's priority, got %d and %d", w.Priority, root.Priority)
+		case w.MayPreempt() != (root.Preemption != model.PreemptNever):
+			err = fmt.Errorf("all pods in a single pod group should have the same preemption policy as the pod group's preemption policy, got %v and %v",
+				policyName(w.Preemption), policyName(root.Preemption))
+		}
+		return err == nil
+	}
+	if !root.All(check) {
+		return err
+	}
+	var placed func(g *extpoints.GroupInfo)
+	placed = func(g *extpoints.GroupInfo) {
+		for _, m := range c.view.Groups().Placed(g.ID) {
+			if err == nil {
+				check(m.WorkloadInfo)
+			}
+		}
+		for _, child := range g.Children {
+			placed(child)
+		}
+	}
+	placed(root)
+	return err
+}
+
+func policyName(p model.PreemptionPolicy) model.PreemptionPolicy {
+	if p == "" {
+		return model.PreemptLower
+	}
+	return p
+}
+
+// fork returns a core for a try of the engine's own: its view is a copy, what
+// extenders answer is recorded with the engine's.
+func (c *core) fork() *core {
+	return &core{
+		cfg: c.cfg, frameworks: c.frameworks, store: c.store, view: c.view.Branch(),
+		start: c.start, decisions: c.decisions, answers: c.answers, scratch: c.scratch,
+	}
+}
+
+// rejoin takes over what a fork has used up: the next decision depends on how
+// many there were, and where the last search ended.
+func (c *core) rejoin(fork *core) {
+	c.start, c.decisions, c.scratch = fork.start, fork.decisions, fork.scratch
+}
+
+// groupPostFilter gives the GroupPostFilter plugins a chance to make room.
+func (r *Raw) groupPostFilter(a *groupAttempt, result *groupResult) {
+	if !a.fw.HasGroupPostFilter() {
+		return
+	}
+	fork := r.fork()
+	trial := &groupTrial{core: fork, now: a.now, fw: a.fw, root: a.root}
+	found, st := a.fw.GroupPostFilter(a.state, a.root, trial)
+	r.rejoin(fork)
+	switch {
+	case st.IsSuccess():
+		a.waits = true
+		if found != nil {
+			a.nominations = found.Nominations
+		}
+		result.append(st.Message())
+	case st.IsRejected():
+		result.append(st.Message())
+	default:
+		r.listener.Failed(FailedEvent{At: a.now, Err: fmt.Errorf("group %q: %w", a.root.ID, st.AsError())})
+		result.fail(st)
+	}
+	r.planRoom(groupKey(a.root.ID), a.state)
+}
+
+// append adds a reason to the status of every group of the tree.
+func (r *groupResult) append(reason string) {
+	r.status = extpoints.NewStatus(r.status.Code(), append(append([]string{}, r.status.Reasons()...), reason)...)
+	for _, child := range r.children {
+		child.append(reason)
+	}
+}
+
+// fail makes the whole tree's attempt a failure.
+func (r *groupResult) fail(st *extpoints.Status) {
+	r.status = st
+	for _, child := range r.children {
+		child.fail(st)
+	}
+}
+
+// submitGroup carries out what the attempt came to: the members that have a
+// node, in groups all of which fit, go on to be bound; the others go back to
+// the queue.
+func (r *Raw) submitGroup(a *groupAttempt, result *groupResult) {
+	outcome := queue.GroupFailed
+	if chosen := result.chosen(nil); result.status.IsSuccess() {
+		if st := r.commitGroup(a, chosen); st != nil {
+			result.fail(st)
+		}
+	}
+	switch {
+	case result.status.IsSuccess():
+		outcome = queue.GroupPlaced
+	case result.status.IsRejected():
+		outcome = queue.GroupRejected
+	}
+	r.endGroup(a, a.root, result, nil)
+	r.queue.AddAttempted(a.now, a.item, outcome)
+}
+
+// chosen lists the members that have a node, in groups all of which fit.
+func (r *groupResult) chosen(list []*cycle) []*cycle {
+	if !r.status.IsSuccess() {
+		return list
+	}
+	for _, child := range r.children {
+		list = child.chosen(list)
+	}
+	for _, c := range r.members {
+		if c.result.IsSuccess() {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// commitGroup reserves again, this time for real, and records all the decisions
+// in one transaction. If anything is refused nothing is recorded.
+func (r *Raw) commitGroup(a *groupAttempt, chosen []*cycle) *extpoints.Status {
+	var st *extpoints.Status
+	tx := r.store.Begin()
+	done := 0
+	for _, c := range chosen {
+		c.core, c.item, c.created = r.core, a.items[c.info.ID], r.store.Workload(c.info.ID).CreateIndex
+		c.state.SetTrial(false)
+		c.state.SetGroup(nil, nil)
+		c.binding = model.Binding{Workload: c.info.ID, Node: c.binding.Node}
+		done++
+		if st = c.fw.Reserve(c.state, c.info, &c.binding); st != nil {
+			break
+		}
+		if _, err := tx.Assume(c.binding, a.now); err != nil {
+			st = extpoints.AsStatus(err)
+			break
+		}
+	}
+	if st != nil {
+		tx.Abort()
+		for _, c := range chosen[:done] {
+			r.unreserve(c)
+		}
+		return st
+	}
+	r.commit(a.now, tx)
+	return nil
+}
+
+// endGroup ends the attempt for every member of the group. above is why a group
+// above it has failed, nil where none has.
+func (r *Raw) endGroup(a *groupAttempt, g *extpoints.GroupInfo, result *groupResult, above *extpoints.Status) {
+	status := above
+	if result != nil && (above == nil || !result.status.IsSuccess()) {
+		status = result.status
+	}
+	event := GroupEvent{At: a.now, Group: g.Group, Code: status.Code(), Message: status.Message(), MakingRoom: a.waits}
+	for i, child := range g.Children {
+		var below *groupResult
+		if result != nil && i < len(result.children) {
+			below = result.children[i]
+		}
+		if passed := status; passed.IsSuccess() {
+			r.endGroup(a, child, below, nil)
+		} else {
+			r.endGroup(a, child, below, passed)
+		}
+	}
+	for i, w := range g.Members {
+		var c *cycle
+		if result != nil && i < len(result.members) {
+			c = result.members[i]
+		}
+		if r.endMember(a, w, c, status) {
+			event.Placed++
+		} else {
+			event.Unplaced++
+		}
+	}
+	r.listener.Decided(event)
+}
+
+// endMember ends the attempt for one member; c is its own cycle, nil where it
+// was not tried, and status the group's. It reports whether the member has a
+// node.
+func (r *Raw) endMember(a *groupAttempt, w *extpoints.WorkloadInfo, c *cycle, status *extpoints.Status) bool {
+	fits := c != nil && c.result.IsSuccess()
+	if fits && status.IsSuccess() {
+		return r.memberPlaced(c)
+	}
+	own := c
+	if own == nil || fits {
+		own = &cycle{core: r.core, now: a.now, info: w, fw: a.fw, view: r.view, state: a.state, binding: model.Binding{Workload: w.ID}}
+	}
+	own.core, own.item = r.core, a.items[w.ID]
+	st := status
+	switch {
+	case status.Code() == extpoints.Error:
+		if c != nil && c.result.Code() == extpoints.Error {
+			st = c.result
+		}
+		own.diagnosis = nil
+		own.nominating = &extpoints.NominatingInfo{Mode: extpoints.NominatingOverride}
+	case own == c:
+		st = c.result
+	case a.waits:
+	default:
+		st = extpoints.NewStatus(extpoints.Unschedulable, groupUnschedulable, status.Message())
+		own.nominating = &extpoints.NominatingInfo{Mode: extpoints.NominatingOverride}
+	}
+	if n := a.nominations[w.ID]; n != nil && status.Code() != extpoints.Error {
+		own.nominating = n
+	}
+	r.fail(own, st)
+	return false
+}
+
+// memberPlaced goes on with a member whose node is recorded.
+func (r *Raw) memberPlaced(c *cycle) bool {
+	r.listener.Reserved(PlacedEvent{At: c.now, Workload: c.info.Workload, Binding: c.binding})
+	if st := r.permit(c); !st.IsSuccess() {
+		r.fail(c, st)
+		return false
+	}
+	r.memory.remember(c)
+	return true
+}
+
+// groupKey stands for a tree of groups where other keys are workloads' IDs: no
+// ID has a NUL in it.
+func groupKey(root string) string { return "\x00" + root }

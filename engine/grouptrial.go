@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/berth-project/berth/engine/internal/framework"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// groupTrial implements [extpoints.GroupTrial] on a core whose view is its own.
+type groupTrial struct {
+	core *core
+	now  time.Time
+	fw   *framework.Framework
+	root *extpoints.GroupInfo
+}
+
+var _ extpoints.GroupTrial = (*groupTrial)(nil)
+
+// View implements [extpoints.GroupTrial].
+func (t *groupTrial) View() extpoints.View { return t.core.view }
+
+// Remove implements [extpoints.GroupTrial].
+func (t *groupTrial) Remove(list []extpoints.PlacedMember) {
+	for _, m := range list {
+		t.core.view.Unplace(m.ID, m.Node)
+		if m.Group != "" {
+			t.core.view.UnplaceMember(m.WorkloadInfo)
+		}
+	}
+}
+
+// Schedule implements [extpoints.GroupTrial].
+func (t *groupTrial) Schedule() (*extpoints.Assignments, *extpoints.Status) {
+	fork := t.core.fork()
+	try := &groupTry{core: fork, now: t.now, fw: t.fw}
+	result := try.try(t.root)
+	t.core.rejoin(fork)
+	return result.assignments(), result.status
+}
+
+// Watches implements [extpoints.GroupTrial].
+func (t *groupTrial) Watches(p *extpoints.Proposal) bool { return t.fw.HasExtensions(p.State) }
+
+// Reserve implements [extpoints.GroupTrial].
+func (t *groupTrial) Reserve(p *extpoints.Proposal, node *extpoints.NodeInfo) *extpoints.WorkloadInfo {
+	b := model.Binding{Workload: p.Workload.ID, Node: p.Binding.Node}
+	state := p.State.Clone()
+	state.SetView(oneNode{state.View(), node})
+	placed := &extpoints.WorkloadInfo{Workload: p.Workload.Workload, PlacedAt: t.now}
+	if st := t.fw.Reserve(state, p.Workload, &b); st == nil {
+		placed.Shares = b.Devices
+	}
+	return placed
+}
+
+// oneNode is a view in which one node is another than in the view below it. Who
+// reserves looks at no other.
+type oneNode struct {
+	extpoints.View
+	node *extpoints.NodeInfo
+}
+
+// Nodes implements [extpoints.View].
+func (v oneNode) Nodes() extpoints.Nodes { return oneOfNodes{v.View.Nodes(), v.node} }
+
+type oneOfNodes struct {
+	extpoints.Nodes
+	node *extpoints.NodeInfo
+}
+
+// Get implements [extpoints.Nodes].
+func (n oneOfNodes) Get(name string) *extpoints.NodeInfo {
+	if name == n.node.Node.Name {
+		return n.node
+	}
+	return n.Nodes.Get(name)
+}

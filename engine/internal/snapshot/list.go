@@ -1,0 +1,71 @@
+package snapshot
+
+import "slices"
+
+// list is an ordered list that Views share: an owner of its token changes it in
+// place, anybody else takes a copy. The slice that items returns holds for as
+// long as the View is frozen.
+type list[T any] struct {
+	tok   *token
+	items []T
+}
+
+// owned returns the list with a slice that the owner of the token may change.
+func (l list[T]) owned(tok *token) list[T] {
+	if l.tok != tok {
+		// Room for a few more: most copies are made to add to them.
+		l.tok, l.items = tok, append(make([]T, 0, len(l.items)+4), l.items...)
+	}
+	return l
+}
+
+// set returns the list with the item in the place that order gives it, instead
+// of the one that is equal to it in that order.
+func (l list[T]) set(tok *token, item T, order func(a, b T) int) list[T] {
+	i, found := slices.BinarySearchFunc(l.items, item, order)
+	l = l.owned(tok)
+	if found {
+		l.items[i] = item
+	} else {
+		l.items = slices.Insert(l.items, i, item)
+	}
+	return l
+}
+
+// unset returns the list without the item that is equal in that order.
+func (l list[T]) unset(tok *token, item T, order func(a, b T) int) list[T] {
+	i, found := slices.BinarySearchFunc(l.items, item, order)
+	if !found {
+		return l
+	}
+	l = l.owned(tok)
+	l.items = slices.Delete(l.items, i, i+1)
+	return l
+}
+
+// lists are lists by a key.
+type lists[T any] struct {
+	byKey pmap[list[T]]
+}
+
+func (m *lists[T]) get(key string) []T {
+	l, _ := m.byKey.get(key)
+	return l.items
+}
+
+func (m *lists[T]) set(tok *token, key string, item T, order func(a, b T) int) {
+	l, _ := m.byKey.get(key)
+	m.byKey.set(tok, key, l.set(tok, item, order))
+}
+
+func (m *lists[T]) unset(tok *token, key string, item T, order func(a, b T) int) {
+	l, ok := m.byKey.get(key)
+	if !ok {
+		return
+	}
+	if l = l.unset(tok, item, order); len(l.items) == 0 {
+		m.byKey.unset(tok, key)
+		return
+	}
+	m.byKey.set(tok, key, l)
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"slices"
+
+	"github.com/berth-project/berth/model"
+)
+
+// PutObject records an object as it was reported, in place of the one of the
+// same kind and ID. What was decided about it is laid over it again, as far as
+// the report does not say it; see [model.Decidable].
+func (t *Txn) PutObject(o model.Object, expect ...Expect) error {
+	ref := refOf(o)
+	old := t.Object(ref)
+	row := &Object{Reported: o, CreateIndex: t.index, ModifyIndex: t.index}
+	var found uint64
+	if old != nil {
+		row.CreateIndex, found = old.CreateIndex, old.ModifyIndex
+	}
+	if err := checkName(ObjectKind, ref.ID); err != nil {
+		return err
+	}
+	if err := met(expect, ObjectKind, objectKey(ref), found); err != nil {
+		return err
+	}
+	if d, ok := o.(model.Decidable); ok && old != nil && old.Decided != nil {
+		if amended := d.Amend(old.Decided, old.Workloads); amended != nil {
+			row.Decided, row.Workloads = amended, old.Workloads
+		}
+	}
+	putRow(t, ObjectKind, objectKey(ref), old, row)
+	return nil
+}
+
+// DeleteObject deletes the object, with what was decided about it.
+func (t *Txn) DeleteObject(ref model.ObjectRef, expect ...Expect) error {
+	old := t.Object(ref)
+	if old == nil {
+		return notFound(ObjectKind, objectKey(ref))
+	}
+	if err := met(expect, ObjectKind, objectKey(ref), old.ModifyIndex); err != nil {
+		return err
+	}
+	t.remove(ObjectKind, objectKey(ref), old)
+	return nil
+}
+
+// decide records the objects as a decision for the workload leaves them, and
+// returns their names.
+func (t *Txn) decide(objects []model.Object, workload string) []model.ObjectRef {
+	if len(objects) == 0 {
+		return nil
+	}
+	refs := make([]model.ObjectRef, len(objects))
+	for i, o := range objects {
+		refs[i] = refOf(o)
+		old := t.Object(refs[i])
+		row := &Object{Decided: o, CreateIndex: t.index, ModifyIndex: t.index}
+		if old != nil {
+			row.Reported, row.CreateIndex, row.Workloads = old.Reported, old.CreateIndex, old.Workloads
+		}
+		if !slices.Contains(row.Workloads, workload) {
+			row.Workloads = append(slices.Clip(row.Workloads), workload)
+		}
+		putRow(t, ObjectKind, objectKey(refs[i]), old, row)
+	}
+	return refs
+}
+
+// undecide takes back what was decided for the workload's sake: when it was for
+// nobody else's the object is again what was reported. An object that was
+// reported or deleted since is left alone.
+func (t *Txn) undecide(refs []model.ObjectRef, workload string) {
+	for _, ref := range refs {
+		old := t.Object(ref)
+		if old == nil || !slices.Contains(old.Workloads, workload) {
+			continue
+		}
+		row := *old
+		row.ModifyIndex = t.index
+		row.Workloads = slices.DeleteFunc(slices.Clone(old.Workloads), func(id string) bool { return id == workload })
+		switch {
+		case len(row.Workloads) > 0:
+			row.Decided = old.Decided.(model.Decidable).Release(workload)
+		case old.Reported == nil:
+			t.remove(ObjectKind, objectKey(ref), old)
+			continue
+		default:
+			row.Decided, row.Workloads = nil, nil
+		}
+		t.put(ObjectKind, objectKey(ref), old, &row)
+	}
+}
+
+// settle makes true what was decided for the workload's sake and outlasts it:
+// which volume belongs to which claim. It returns the names of the objects that
+// go on being held for it: claims to devices are its own only as long as it is
+// there.
+func (t *Txn) settle(refs []model.ObjectRef, workload string) []model.ObjectRef {
+	var held []model.ObjectRef
+	for _, ref := range refs {
+		old := t.Object(ref)
+		switch {
+		case old == nil || !slices.Contains(old.Workloads, workload):
+		case ref.Kind == model.DeviceClaimKind:
+			held = append(held, ref)
+		default:
+			row := *old
+			row.Reported, row.Decided, row.Workloads, row.ModifyIndex = old.Decided, nil, nil, t.index
+			t.put(ObjectKind, objectKey(ref), old, &row)
+		}
+	}
+	return held
+}

@@ -1,0 +1,131 @@
+package extpoints
+
+import (
+	"context"
+	"maps"
+
+	"github.com/berth-project/berth/model"
+)
+
+// Devices is what a [View] knows of devices and of the claims to them: the
+// objects as they were reported, with what has been decided since. It is shared
+// and must not be changed. Conformance: extpointstest.TestView.
+type Devices interface {
+	// Claim returns the claim of the ID, nil where there is none.
+	Claim(id string) *model.DeviceClaim
+	// Class returns the device class of the name, nil where there is none.
+	Class(name string) *model.DeviceClass
+	// ClassFor returns the device class that stands for the scalar resource
+	// because its Resource says so; nil where none does. See
+	// [model.DeviceClass].Resource.
+	ClassFor(resource string) *model.DeviceClass
+	// Slices returns the device slices. As long as none of them and no taint
+	// rule has changed it is the same pointer, also from one view to the next:
+	// what is found out about the slices may be remembered under it.
+	Slices() *DeviceSlices
+	// Use returns what has been given away of the pool, nil for nothing. As
+	// long as nothing of the pool is given away or given back it is the same
+	// pointer, also from one view to the next.
+	Use(pool model.PoolID) *PoolUse
+}
+
+// DeviceSlices are the device slices of a [View]. It is frozen.
+type DeviceSlices struct {
+	// List has the slices by ID, with the taints of the rules put on their
+	// devices.
+	List []*model.DeviceSlice
+}
+
+// PoolUse says what claims have been given of the devices of one pool. It is
+// frozen; With and Without make others of it.
+type PoolUse struct {
+	// Devices has the devices of which something is given away, by name.
+	Devices map[string]DeviceUse
+}
+
+// DeviceUse says what claims have been given of a device. What was given with
+// admin access does not count.
+type DeviceUse struct {
+	// Whole counts how often it is given as a whole: once, if all is well.
+	Whole int
+	// Shares counts the parts that it is given in, and Consumed is what these
+	// take of its capacity together.
+	Shares   int
+	Consumed map[string]int64
+}
+
+// With returns the use after the allocation was made, as far as it is about the
+// pool. A nil use is that of a pool of which nothing is given away.
+func (u *PoolUse) With(pool model.PoolID, a *model.Allocation) *PoolUse { return u.changed(pool, a, 1) }
+
+// Without returns the use after the allocation, which is part of it, was taken
+// back; nil where nothing is left.
+func (u *PoolUse) Without(pool model.PoolID, a *model.Allocation) *PoolUse {
+	return u.changed(pool, a, -1)
+}
+
+func (u *PoolUse) changed(pool model.PoolID, a *model.Allocation, by int) *PoolUse {
+	devices := map[string]DeviceUse{}
+	if u != nil {
+		devices = maps.Clone(u.Devices)
+	}
+	for i := range a.Devices {
+		given := &a.Devices[i]
+		if given.AdminAccess || given.PoolID() != pool {
+			continue
+		}
+		use := devices[given.Device]
+		if given.Share == "" {
+			use.Whole += by
+		} else {
+			use.Shares += by
+			use.consume(given.Consumed, int64(by))
+		}
+		if use.Whole == 0 && use.Shares == 0 {
+			delete(devices, given.Device)
+		} else {
+			devices[given.Device] = use
+		}
+	}
+	if len(devices) == 0 {
+		return nil
+	}
+	return &PoolUse{Devices: devices}
+}
+
+// consume adds amounts to a copy of Consumed.
+func (u *DeviceUse) consume(amounts map[string]int64, by int64) {
+	sum := make(map[string]int64, max(len(u.Consumed), len(amounts)))
+	maps.Copy(sum, u.Consumed)
+	for name, amount := range amounts {
+		sum[name] += by * amount
+	}
+	u.Consumed = sum
+}
+
+// DeviceReleaser is an [Orchestrator] that wants to be asked before a claim loses
+// what it was given, which happens to claims that nobody has reserved when that
+// makes room for a workload. For one that is not, it is true at once.
+type DeviceReleaser interface {
+	Orchestrator
+	// ReleaseDevices takes back what the claim was given; one with ForResources
+	// it deletes. It is called on goroutines of the engine's, several at once,
+	// and may block until ctx ends. An error means that the claim has it still.
+	ReleaseDevices(ctx context.Context, claim *model.DeviceClaim) error
+}
+
+// DeviceBinder is an [Orchestrator] that wants to know which devices claims are
+// given before workloads are bound. For one that is not, what was decided is
+// true at once.
+type DeviceBinder interface {
+	Orchestrator
+	// BindDevices makes true what was decided about the device claims in
+	// b.Decided: their Allocation and ReservedFor. A claim with ForResources
+	// that is not there yet is to be made. It is called on binding goroutines
+	// before Bind, several at once, and may block until ctx ends. It returns
+	// when the claims are written and, of devices with binding conditions,
+	// those are true; claims with such devices are in b.Decided also where
+	// nothing about them is new. An error means that the workload cannot be
+	// bound as decided; it may be called again for the same claims.
+	BindDevices(ctx context.Context, w *model.Workload, b model.Binding) error
+}

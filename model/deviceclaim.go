@@ -1,0 +1,420 @@
+package model
+
+import (
+	"slices"
+	"time"
+)
+
+// DeviceID names a device of a [DeviceSlice] in the whole cluster.
+type DeviceID struct {
+	Driver, Pool, Device string
+}
+
+// PoolID names a pool of devices of a driver.
+type PoolID struct {
+	Driver, Pool string
+}
+
+// PoolID names the pool that the device is in.
+func (d DeviceID) PoolID() PoolID { return PoolID{d.Driver, d.Pool} }
+
+// AttributeValue is the value of an attribute of a device. Exactly one field
+// is set.
+type AttributeValue struct {
+	Int     *int64  `json:",omitempty"`
+	Bool    *bool   `json:",omitempty"`
+	String  *string `json:",omitempty"`
+	Version *string `json:",omitempty"` // semantic version 2.0.0
+}
+
+// CapacityPolicy says which amounts of a capacity can be given. Without values
+// and range any amount can.
+type CapacityPolicy struct {
+	// Default is what a claim gets that does not ask for an amount; nil: all.
+	Default *int64
+	// Values are the amounts that can be given; an amount in between is
+	// rounded up to the next.
+	Values []int64
+	// Min, Max and Step are a range, where Min is not nil: amounts are rounded
+	// up to Min plus a multiple of Step (nil: any amount).
+	Min, Max, Step *int64
+}
+
+// DeviceCapacity is how much a device has of something. All amounts are in the
+// unit that the driver means.
+type DeviceCapacity struct {
+	Amount int64
+	Policy *CapacityPolicy // of a device that is shared; nil: any amount
+}
+
+// CounterSet is a stock that devices which overlap draw on, so that not all of
+// them can be given away: the memory slices of a card that can be partitioned
+// in several ways.
+type CounterSet struct {
+	Name     string
+	Counters map[string]int64
+}
+
+// CounterUse is what a device draws from one set of its pool.
+type CounterUse struct {
+	Set      string
+	Counters map[string]int64
+}
+
+// DeviceTaintEffect says what a taint on a device does.
+type DeviceTaintEffect string
+
+// The effects.
+const (
+	DeviceTaintNone       DeviceTaintEffect = "None" // nothing: a note
+	DeviceTaintNoSchedule DeviceTaintEffect = "NoSchedule"
+	DeviceTaintNoExecute  DeviceTaintEffect = "NoExecute"
+)
+
+// DeviceTaint keeps claims that do not tolerate it off a device.
+type DeviceTaint struct {
+	Key, Value string
+	Effect     DeviceTaintEffect
+}
+
+// DeviceToleration lets a claim have devices with the taints that it matches.
+type DeviceToleration struct {
+	Key      string // empty, with Exists: every key
+	Operator TolerationOperator
+	Value    string
+	Effect   DeviceTaintEffect // empty: every effect
+}
+
+// SliceDevice is one device of a slice.
+type SliceDevice struct {
+	Name       string // unique in its pool
+	Attributes map[string]AttributeValue
+	Capacity   map[string]DeviceCapacity
+	Consumes   []CounterUse
+	Taints     []DeviceTaint
+	// Shared: it can be given to several claims, as far as its capacity goes.
+	Shared bool
+	// Node, Nodes and AllNodes say from where the device can be used, where
+	// the slice says PerDevice; as in [DeviceSlice].
+	Node     string
+	Nodes    *NodeTerms
+	AllNodes bool
+	// BindsToNode: once given away, the claim is for the node of the workload
+	// only.
+	BindsToNode bool
+	// BindingConditions must become true, and BindingFailures must not, before
+	// a workload that has been given the device is bound.
+	BindingConditions, BindingFailures []string
+}
+
+// DeviceSlice is a list of devices that a driver manages. Exactly one of Node,
+// Nodes, AllNodes and PerDevice is set.
+type DeviceSlice struct {
+	ID     string // identity, unique among device slices
+	Driver string
+	Pool   string
+	// Generation is that of the pool; slices of an older one than the newest do
+	// not count. SliceCount is how many slices the pool has at this generation:
+	// while some are missing nothing can be given of it.
+	Generation, SliceCount int64
+	Node                   string     // the one node with access
+	Nodes                  *NodeTerms // the nodes with access
+	AllNodes               bool
+	PerDevice              bool
+	Devices                []SliceDevice
+	Counters               []CounterSet
+}
+
+// CompareOperator compares an attribute or a capacity with values.
+type CompareOperator string
+
+// The operators. Of several values only OneOf and NoneOf take more than one.
+const (
+	CompareEqual    CompareOperator = "Equal"
+	CompareNotEqual CompareOperator = "NotEqual"
+	CompareLess     CompareOperator = "Less"
+	CompareAtMost   CompareOperator = "AtMost"
+	CompareGreater  CompareOperator = "Greater"
+	CompareAtLeast  CompareOperator = "AtLeast"
+	CompareOneOf    CompareOperator = "OneOf"
+	CompareNoneOf   CompareOperator = "NoneOf"
+	CompareExists   CompareOperator = "Exists"
+	CompareAbsent   CompareOperator = "Absent"
+)
+
+// DeviceRequirement is a condition on one attribute or one capacity of a
+// device. A device without it fulfils no requirement but Absent.
+type DeviceRequirement struct {
+	Attribute string // exactly one of Attribute, Capacity and Driver is meant
+	Capacity  string
+	Driver    bool // the name of the driver, as a string
+	Operator  CompareOperator
+	Values    []AttributeValue
+}
+
+// DeviceSelector selects devices: those that fulfil all requirements and, where
+// there is an expression, for which it is true.
+type DeviceSelector struct {
+	Requirements []DeviceRequirement
+	// Expression is in a language that the plugin's evaluator understands;
+	// without one it is an error to have an expression.
+	Expression string
+}
+
+// DeviceClass is a kind of device that claims ask for.
+type DeviceClass struct {
+	Name      string // identity
+	Selectors []DeviceSelector
+	// Resource, where not empty, is the name of a scalar resource: a workload
+	// that requests it, on a node that does not have it as an amount, gets
+	// devices of the class instead.
+	Resource string
+	// CreatedAt decides between classes of the same Resource: the newest, then
+	// the first by name.
+	CreatedAt time.Time
+	// Config is handed on with what is allocated.
+	Config []DeviceConfig
+}
+
+// DeviceConfig is something for a driver to read.
+type DeviceConfig struct {
+	Requests   []string // names of requests; none: all
+	Driver     string
+	Parameters []byte
+}
+
+// DeviceDemand is what is wanted of one class.
+type DeviceDemand struct {
+	// Name tells the alternatives of a request apart; empty where the request
+	// has one demand only.
+	Name      string
+	Class     string
+	Selectors []DeviceSelector
+	// All: every device that matches. Else Count of them, at least 1.
+	All   bool
+	Count int64
+	// AdminAccess: to watch devices that others may have; takes nothing away.
+	AdminAccess bool
+	Tolerations []DeviceToleration
+	// Capacity is how much is wanted of each device, of shared devices given
+	// and of others only asked to be there.
+	Capacity map[string]int64
+}
+
+// ClaimRequest is one line of a claim: the first of the alternatives that can
+// be had.
+type ClaimRequest struct {
+	Name string // unique in its claim
+	// Alternatives in order of preference. Prioritized: the request is a list
+	// of alternatives, each with a name, even if it is a list of one.
+	Alternatives []DeviceDemand
+	Prioritized  bool
+}
+
+// DeviceConstraint is about the devices of several requests together. Exactly
+// one of the attributes is set.
+type DeviceConstraint struct {
+	Requests []string // names, or request/alternative; none: all
+	Match    string   // attribute: all devices have it, with the same value
+	Distinct string   // attribute: all devices have it, with different values
+}
+
+// AllocatedDevice is a device given to a claim.
+type AllocatedDevice struct {
+	DeviceID
+	Request string // name, or request/alternative
+	// AdminAccess: only to watch.
+	AdminAccess bool
+	Tolerations []DeviceToleration
+	// Share tells parts of a shared device apart, and Consumed is how much of
+	// its capacity is taken; only for shared devices.
+	Share    string
+	Consumed map[string]int64
+
+	BindingConditions, BindingFailures []string
+}
+
+// Allocation is what a claim has been given.
+type Allocation struct {
+	Devices []AllocatedDevice
+	// Nodes says from which nodes the devices can be used; nil: from all.
+	Nodes *NodeTerms
+	// At is when it was decided, for devices with binding conditions.
+	At time.Time
+	// Config is that of the classes and of the claim.
+	Config []AllocatedConfig
+}
+
+// Pools lists the pools of the devices, each once, in the order of the devices.
+func (a *Allocation) Pools() []PoolID {
+	var pools []PoolID
+	for i := range a.Devices {
+		if p := a.Devices[i].PoolID(); !slices.Contains(pools, p) {
+			pools = append(pools, p)
+		}
+	}
+	return pools
+}
+
+// AllocatedConfig is configuration and where it comes from.
+type AllocatedConfig struct {
+	FromClass bool
+	DeviceConfig
+}
+
+// Consumer is who has a claim reserved: a workload, or a group for all its
+// members. Of the two one is set.
+type Consumer struct {
+	Workload string
+	Group    string
+}
+
+// DeviceClaim is a wish for devices, and what came of it.
+type DeviceClaim struct {
+	ID        string // identity, unique among device claims
+	Namespace string
+	Name      string // for messages; empty: ID
+	// UID tells a claim from an earlier one of the same ID; may be empty.
+	UID         string
+	Requests    []ClaimRequest
+	Constraints []DeviceConstraint
+	Config      []DeviceConfig
+	// Owner is the ID of the workload, or OwnerGroup of the group, that it was
+	// made for; empty for none.
+	Owner, OwnerGroup string
+
+	// Allocation is what it has been given, nil for nothing.
+	Allocation *Allocation
+	// ReservedFor are those who use it.
+	ReservedFor []Consumer
+	// Conditions are the binding conditions that drivers report, by device.
+	Conditions []DeviceConditions
+	Deleting   bool // it is on its way out
+	// ForResources: it was made by the scheduler for a workload that asks for
+	// devices by the name of a scalar resource. It is reserved for its Owner,
+	// has the ID that [ResourceClaimID] gives, and says in Uses what its
+	// requests are for.
+	ForResources bool
+	Uses         []ResourceUse
+}
+
+// ResourceUse says that a container of the workload gets its scalar resource
+// from the devices of a request. There may be several for one container.
+type ResourceUse struct {
+	Container string // name
+	Resource  string
+	Request   string
+}
+
+// ResourceClaimID is the ID of the claim that is made for the scalar resources
+// of the workload of the ID.
+func ResourceClaimID(workload string) string { return workload + "-extended-resources" }
+
+// DeviceClassResource is the start of the names of scalar resources that stand
+// for a device class, whatever its Resource says; the name of the class follows.
+const DeviceClassResource = "deviceclass.resource.kubernetes.io/"
+
+// DisplayName is what messages call the claim: namespace/name, or the name alone
+// where there is no namespace.
+func (c *DeviceClaim) DisplayName() string {
+	name := c.Name
+	if name == "" {
+		name = c.ID
+	}
+	if c.Namespace == "" {
+		return name
+	}
+	return c.Namespace + "/" + name
+}
+
+// DeviceConditions are the conditions of an allocated device that are true.
+type DeviceConditions struct {
+	DeviceID
+	Share string
+	True  []string
+}
+
+// DeviceClaimRef is a workload's use of a device claim.
+type DeviceClaimRef struct {
+	// Name is what the workload calls the claim; unique in the workload.
+	Name string
+	// ID is the DeviceClaim's; empty while the claim that is made for the
+	// workload is not there yet.
+	ID string
+	// Generated: the claim is made for this workload alone, by somebody else,
+	// and must say so in its Owner.
+	Generated bool
+	// OfGroup: the claim is the group's, which all members share; it is
+	// reserved for the group.
+	OfGroup bool
+}
+
+// DeviceTaintRule puts a taint on devices. Of Driver, Pool and Device an empty
+// one stands for all.
+type DeviceTaintRule struct {
+	ID                   string // identity
+	Driver, Pool, Device string
+	Taint                DeviceTaint
+}
+
+// MaxClaimConsumers is how many may have a claim reserved at once.
+const MaxClaimConsumers = 256
+
+// ObjectKind implements [Object].
+func (*DeviceSlice) ObjectKind() ObjectKind { return DeviceSliceKind }
+
+// ObjectKind implements [Object].
+func (*DeviceClass) ObjectKind() ObjectKind { return DeviceClassKind }
+
+// ObjectKind implements [Object].
+func (*DeviceClaim) ObjectKind() ObjectKind { return DeviceClaimKind }
+
+// ObjectKind implements [Object].
+func (*DeviceTaintRule) ObjectKind() ObjectKind { return DeviceTaintRuleKind }
+
+// ObjectID implements [Object].
+func (s *DeviceSlice) ObjectID() string { return s.ID }
+
+// ObjectID implements [Object].
+func (c *DeviceClass) ObjectID() string { return c.Name }
+
+// ObjectID implements [Object].
+func (c *DeviceClaim) ObjectID() string { return c.ID }
+
+// ObjectID implements [Object].
+func (r *DeviceTaintRule) ObjectID() string { return r.ID }
+
+// Amend implements [Decidable]: what the claim was given holds until the report
+// says that it has been given something, and those it was reserved for have it
+// until the report names them.
+func (c *DeviceClaim) Amend(decided Object, workloads []string) Object {
+	d, ok := decided.(*DeviceClaim)
+	if !ok || d.UID != c.UID {
+		return nil
+	}
+	amended := *c
+	if c.Allocation == nil {
+		amended.Allocation = d.Allocation
+	}
+	for _, consumer := range d.ReservedFor {
+		gone := consumer.Workload != "" && !slices.Contains(workloads, consumer.Workload)
+		if !gone && !slices.Contains(amended.ReservedFor, consumer) {
+			amended.ReservedFor = append(slices.Clip(amended.ReservedFor), consumer)
+		}
+	}
+	if amended.Allocation == c.Allocation && len(amended.ReservedFor) == len(c.ReservedFor) {
+		return nil
+	}
+	return &amended
+}
+
+// Release implements [Decidable]: the claim is no longer reserved for the
+// workload.
+func (c *DeviceClaim) Release(workload string) Object {
+	left := *c
+	left.ReservedFor = slices.DeleteFunc(slices.Clone(c.ReservedFor), func(by Consumer) bool { return by.Workload == workload })
+	return &left
+}
+
+// Reserved reports whether the claim is reserved for the consumer.
+func (c *DeviceClaim) Reserved(by Consumer) bool { return slices.Contains(c.ReservedFor, by) }

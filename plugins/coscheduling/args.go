@@ -1,0 +1,52 @@
+package coscheduling
+
+import (
+	"time"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/plugins/helper"
+)
+
+// Args are the arguments of Coscheduling.
+type Args struct {
+	// PermitTimeout is how long a member holds its node and waits for the
+	// others. It must be less than extpoints.MaxPermitTimeout. Default: 60 s.
+	PermitTimeout time.Duration
+	// Backoff is for how long after a failed try the members of a gang are
+	// rejected without being tried. It counts from the cycle of the member that
+	// failed and must not be longer than PermitTimeout: then a wait that runs
+	// out is no reason to stand back.
+	// Default: 10 s, or PermitTimeout if that is shorter.
+	Backoff time.Duration
+}
+
+// The defaults.
+const (
+	defaultPermitTimeout = time.Minute
+	defaultBackoff       = 10 * time.Second
+)
+
+// WithDefaults returns the arguments with the defaults in place of what is not
+// set.
+func (a Args) WithDefaults() Args {
+	if a.PermitTimeout == 0 {
+		a.PermitTimeout = defaultPermitTimeout
+	}
+	if a.Backoff == 0 {
+		a.Backoff = min(defaultBackoff, a.PermitTimeout)
+	}
+	return a
+}
+
+// Validate lists everything that is wrong with the arguments in one error.
+func (a Args) Validate() error {
+	a = a.WithDefaults()
+	var p helper.Problems
+	if a.PermitTimeout < 0 || a.PermitTimeout >= extpoints.MaxPermitTimeout {
+		p.Addf("permitTimeout", "%v is not between 0 and %v", a.PermitTimeout, extpoints.MaxPermitTimeout)
+	}
+	if a.Backoff < 0 || a.Backoff > a.PermitTimeout {
+		p.Addf("backoff", "%v is not between 0 and permitTimeout, %v", a.Backoff, a.PermitTimeout)
+	}
+	return p.Err(Name)
+}

@@ -1,0 +1,108 @@
+package defaultpreemption
+
+import (
+	"fmt"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+var noGroupVictims = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "No preemption victims found for incoming preemptor")
+
+// GroupPostFilter makes room for a group in the whole cluster, if that can be
+// done. The group is placed once, with everything of lower priority gone; then
+// what has gone is put back one by one, as far as the group stays where it is.
+// Nodes are not compared and extenders are not asked.
+//
+// Rules: kube-scheduler framework/preemption/podgrouppreemption.go, 1.37.1, with
+// its feature gates CompositePodGroup and PodGroupPreemptionPolicy: the policy is
+// the group's own.
+func (p *DefaultPreemption) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupInfo, t extpoints.GroupTrial) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
+	result, st := p.preemptFor(s, g, t)
+	switch text := st.Message(); {
+	case st.Code() == extpoints.Error:
+		return result, extpoints.AsStatus(fmt.Errorf("pod group preemption: %w", st.AsError()))
+	case text == "":
+		return result, st
+	default:
+		return result, extpoints.NewStatus(st.Code(), "pod group preemption: "+text)
+	}
+}
+
+func (p *DefaultPreemption) preemptFor(s *extpoints.CycleState, g *extpoints.GroupInfo, t extpoints.GroupTrial) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
+	possible := newRoster(s.View(), s.Now(), g.Priority)
+	err := possible.addAll()
+	switch {
+	case err != nil:
+		return nil, extpoints.AsStatus(err)
+	case g.Preemption == model.PreemptNever:
+		return nil, never
+	case possible.underWay(g):
+		return currently(g), extpoints.NewStatus(extpoints.Success, "ongoing preemption on nominated nodes")
+	case len(possible.list) == 0:
+		return nil, noGroupVictims
+	}
+	t.Remove(places(possible.list))
+	a, st := t.Schedule()
+	if !st.IsSuccess() {
+		return nil, st
+	}
+	victims, st := newReprieval(p.handle.Preemption(), t, a).reprieve(possible.list, newBudgets(s.View().Budgets()))
+	if st != nil {
+		return nil, st
+	}
+	leave := workloads(victims)
+	p.evict(s, leave, "preempted by group "+g.ID)
+	return proposed(a), extpoints.NewStatus(extpoints.Success, fmt.Sprintf("found a placement for podgroup, preempting %d victims", len(leave)))
+}
+
+// addAll lists what may have to leave the cluster.
+func (r *roster) addAll() error {
+	r.begin()
+	nodes := r.view.Nodes()
+	for i := range nodes.Len() {
+		if err := r.add(nodes.At(i)); err != nil {
+			return fmt.Errorf("failed to create domain: %w", err)
+		}
+	}
+	return nil
+}
+
+// underWay reports whether workloads are still leaving a node to which a member
+// is nominated, if it is to any.
+func (r *roster) underWay(g *extpoints.GroupInfo) bool {
+	return !g.All(func(w *extpoints.WorkloadInfo) bool { return !r.someLeave(w.Nominated) })
+}
+
+// currently leaves every member the nomination that it has.
+func currently(g *extpoints.GroupInfo) *extpoints.GroupPostFilterResult {
+	n := map[string]*extpoints.NominatingInfo{}
+	g.All(func(w *extpoints.WorkloadInfo) bool {
+		n[w.ID] = &extpoints.NominatingInfo{Node: w.Nominated, Mode: extpoints.NominatingOverride}
+		return true
+	})
+	return &extpoints.GroupPostFilterResult{Nominations: n}
+}
+
+// proposed nominates every member to the node proposed for it.
+func proposed(a *extpoints.Assignments) *extpoints.GroupPostFilterResult {
+	n := make(map[string]*extpoints.NominatingInfo, len(a.Proposals))
+	for i := range a.Proposals {
+		p := &a.Proposals[i]
+		n[p.Workload.ID] = &extpoints.NominatingInfo{Node: p.Binding.Node, Mode: extpoints.NominatingOverride}
+	}
+	return &extpoints.GroupPostFilterResult{Nominations: n}
+}
+
+// places lists all workloads of the units with their nodes.
+func places(list []*unit) []extpoints.PlacedMember {
+	all := make([]extpoints.PlacedMember, 0, len(list))
+	for _, u := range list {
+		if u.whole() {
+			all = append(all, u.bond.members...)
+		} else {
+			all = append(all, extpoints.PlacedMember{WorkloadInfo: u.WorkloadInfo, Node: u.node.Node.Name})
+		}
+	}
+	return all
+}

@@ -1,0 +1,199 @@
+package allocator
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// catalogue is what is known of the device slices of a cluster: which pools
+// there are for each node. What it says about nodes is found out when it is
+// asked for.
+type catalogue struct {
+	of     *extpoints.DeviceSlices
+	slices map[*model.DeviceSlice]*slice
+	pools  map[model.PoolID]*poolSlices
+	// local has the pools with slices for one node, by node, and wide those
+	// with slices for several. A pool may be in both.
+	local map[string][]*poolSlices
+	wide  []*poolSlices
+
+	mu    sync.RWMutex
+	nodes map[string]*nodePools
+}
+
+// nodePools are the pools of a node, in the order in which they are searched.
+type nodePools struct {
+	node  *model.Node // for which they were found; labels change
+	pools []nodePool
+	// size is the number of devices in all pools.
+	size int
+}
+
+// nodePool is a pool as one node sees it.
+type nodePool struct {
+	*pool
+	// here says which devices can be used from the node; nil: all.
+	here []bool
+	base int // number of devices in the pools before it
+}
+
+// newCatalogue makes a catalogue; what has not changed since the old one, which
+// may be nil, is taken over from there.
+func newCatalogue(of *extpoints.DeviceSlices, old *catalogue) *catalogue {
+	c := &catalogue{
+		of:     of,
+		slices: make(map[*model.DeviceSlice]*slice, len(of.List)),
+		pools:  map[model.PoolID]*poolSlices{},
+		local:  map[string][]*poolSlices{},
+		nodes:  map[string]*nodePools{},
+	}
+	for _, m := range of.List {
+		s := old.slice(m)
+		c.slices[m] = s
+		p := c.pools[s.pool]
+		if p == nil {
+			p = &poolSlices{id: s.pool}
+			c.pools[s.pool] = p
+		}
+		p.all = append(p.all, s)
+	}
+	for id, p := range c.pools {
+		if old != nil && old.pools[id] != nil && slices.Equal(old.pools[id].all, p.all) {
+			p = old.pools[id]
+			c.pools[id] = p
+		}
+		c.file(p)
+	}
+	return c
+}
+
+// slice returns what is known of the slice.
+func (c *catalogue) slice(m *model.DeviceSlice) *slice {
+	if c != nil {
+		if s := c.slices[m]; s != nil {
+			return s
+		}
+	}
+	return newSlice(m)
+}
+
+// file puts the pool where nodes find it.
+func (c *catalogue) file(p *poolSlices) {
+	wide := false
+	for _, s := range p.all {
+		if s.Node == "" {
+			wide = true
+		} else if list := c.local[s.Node]; len(list) == 0 || list[len(list)-1] != p {
+			c.local[s.Node] = append(list, p)
+		}
+	}
+	if wide {
+		c.wide = append(c.wide, p)
+	}
+}
+
+// on returns the pools of the node.
+func (c *catalogue) on(node *model.Node) *nodePools {
+	c.mu.RLock()
+	found := c.nodes[node.Name]
+	c.mu.RUnlock()
+	if found == nil || found.node != node {
+		found = c.gather(node)
+		c.mu.Lock()
+		c.nodes[node.Name] = found
+		c.mu.Unlock()
+	}
+	return found
+}
+
+// gather finds the pools of the node. (pools_incubating.go GatherPools.)
+func (c *catalogue) gather(node *model.Node) *nodePools {
+	n := &nodePools{node: node}
+	add := func(p *poolSlices) {
+		if pool, ok := p.on(node); ok {
+			n.pools = append(n.pools, pool)
+		}
+	}
+	local := c.local[node.Name]
+	for _, p := range local {
+		add(p)
+	}
+	for _, p := range c.wide {
+		if !slices.Contains(local, p) {
+			add(p)
+		}
+	}
+	slices.SortFunc(n.pools, func(a, b nodePool) int {
+		if a.conditions != b.conditions {
+			if b.conditions {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(strings.Compare(a.id.Driver, b.id.Driver), strings.Compare(a.id.Pool, b.id.Pool))
+	})
+	for i := range n.pools {
+		n.pools[i].base = n.size
+		n.size += len(n.pools[i].devices)
+	}
+	return n
+}
+
+// slice is a device slice with what is remembered about it.
+type slice struct {
+	*model.DeviceSlice
+	pool    model.PoolID
+	devices []*device
+	// verdicts says which of the devices selectors select.
+	verdicts verdicts
+}
+
+// device is a device of a slice.
+type device struct {
+	*model.SliceDevice
+	slice *slice
+	index int // in the slice
+	id    model.DeviceID
+	// capacities are those of the device by name.
+	capacities []capacity
+	// limited: some capacity has a policy.
+	limited bool
+}
+
+func newSlice(m *model.DeviceSlice) *slice {
+	s := &slice{DeviceSlice: m, pool: model.PoolID{Driver: m.Driver, Pool: m.Pool}}
+	s.devices = make([]*device, len(m.Devices))
+	for i := range m.Devices {
+		d := &device{SliceDevice: &m.Devices[i], slice: s, index: i}
+		d.id = model.DeviceID{Driver: m.Driver, Pool: m.Pool, Device: d.Name}
+		d.capacities, d.limited = capacitiesOf(d.SliceDevice)
+		s.devices[i] = d
+	}
+	return s
+}
+
+// relevant reports whether the slice, or one of its devices, can be used from
+// the node.
+func (s *slice) relevant(node *model.Node) bool {
+	if !s.PerDevice {
+		return reaches(node, s.Node, s.AllNodes, s.Nodes)
+	}
+	return slices.ContainsFunc(s.devices, func(d *device) bool { return d.here(node) })
+}
+
+// here reports whether a device of a slice with PerDevice can be used from the
+// node.
+func (d *device) here(node *model.Node) bool { return reaches(node, d.Node, d.AllNodes, d.Nodes) }
+
+// reaches says from where something can be used. (NodeMatches.)
+func reaches(node *model.Node, name string, all bool, terms *model.NodeTerms) bool {
+	if name != "" {
+		return node.Name == name
+	}
+	return all || terms != nil && terms.Matches(node)
+}

@@ -1,0 +1,179 @@
+package allocator
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/berth-project/berth/model"
+)
+
+// undo says what giving a device away has changed, so that it can be taken back.
+type undo struct {
+	drew        bool
+	constraints int // of the claim, from the first on
+	whole       bool
+	share       bool
+	result      bool
+}
+
+// give gives the device to the claim, where nothing is against it. The device
+// must be selected by the demand. (allocateDevice.)
+func (r *run) give(claim int, d *demand, at candidate) (u undo, ok bool, err error) {
+	device := r.device(at)
+	if d.admin && !device.Shared && r.has(claim, at) || !d.admin && r.inUse(at) {
+		return u, false, nil
+	}
+	if draws := r.node.pools[at.pool].draws[at.device]; len(draws) > 0 && !r.partlyUsed(at) {
+		if !r.draw(at.pool, draws) {
+			return u, false, nil
+		}
+		u.drew = true
+	}
+	if slices.ContainsFunc(device.Taints, func(t model.DeviceTaint) bool { return t.Repels(d.Tolerations) }) {
+		r.takeBack(claim, d, at, u)
+		return u, false, nil
+	}
+	for i := range r.claims[claim].constraints {
+		if d.concerns[i] && !r.add(&r.claims[claim].constraints[i], at) {
+			r.takeBack(claim, d, at, u)
+			if d.All {
+				err = fmt.Errorf("claim %s, request %s: cannot add device %s because a claim constraint would not be satisfied", d.claim, d.label, name(device.id))
+			}
+			return u, false, err
+		}
+		u.constraints++
+	}
+	if ok, err = r.affords(d, at); err != nil || !ok {
+		r.takeBack(claim, d, at, u)
+		return u, false, err
+	}
+	t := taken{candidate: at, demand: d}
+	if device.Shared {
+		t.consumed = append(make([]int64, 0, len(r.scratch)), r.scratch...)
+		r.share(at, t.consumed, 1)
+		u.share = true
+	} else {
+		r.whole[r.number(at)]++
+		u.whole = true
+	}
+	r.taken[claim] = append(r.taken[claim], t)
+	u.result = true
+	return u, true, nil
+}
+
+// takeBack undoes what give has done.
+func (r *run) takeBack(claim int, d *demand, at candidate, u undo) {
+	if u.result {
+		last := len(r.taken[claim]) - 1
+		if u.share {
+			r.share(at, r.taken[claim][last].consumed, -1)
+		}
+		r.taken[claim] = r.taken[claim][:last]
+	}
+	if u.whole {
+		r.whole[r.number(at)]--
+	}
+	for i := range u.constraints {
+		if d.concerns[i] {
+			r.remove(&r.claims[claim].constraints[i])
+		}
+	}
+	if u.drew {
+		for _, draw := range r.node.pools[at.pool].draws[at.device] {
+			r.drawn[at.pool][draw.stock] -= draw.amount
+		}
+	}
+}
+
+// partlyUsed reports whether the device is shared and parts of it are given
+// away, to others or in this search: then its counters are paid for.
+func (r *run) partlyUsed(at candidate) bool {
+	return r.device(at).Shared && (r.state(at.pool).parts[at.device] || r.shares[r.number(at)] > 0)
+}
+
+// draw takes the amounts off the counters of the pool, if there is enough.
+func (r *run) draw(pool int, draws []draw) bool {
+	state := r.state(pool)
+	if state.overdrawn {
+		return false
+	}
+	if len(r.drawn[pool]) == 0 {
+		r.drawn[pool] = sized(r.drawn[pool], len(state.left))
+	}
+	drawn := r.drawn[pool]
+	enough := true
+	for _, d := range draws {
+		drawn[d.stock] += d.amount
+		enough = enough && drawn[d.stock] <= state.left[d.stock]
+	}
+	if !enough {
+		for _, d := range draws {
+			drawn[d.stock] -= d.amount
+		}
+	}
+	return enough
+}
+
+// share counts a part of the device as taken, or no more.
+func (r *run) share(at candidate, amounts []int64, by int32) {
+	n := r.number(at)
+	if r.sums == nil {
+		r.sums = map[int][]int64{}
+	}
+	sum := r.sums[n]
+	if len(sum) == 0 {
+		sum = make([]int64, len(amounts))
+		r.sums[n] = sum
+	}
+	r.shares[n] += by
+	for i, amount := range amounts {
+		sum[i] += int64(by) * amount
+	}
+}
+
+// tracker is what a constraint has seen so far.
+type tracker struct {
+	// first and count are for one that wants the same value of all devices.
+	first *model.AttributeValue
+	count int
+	// values are for one that wants different ones.
+	values []*model.AttributeValue
+}
+
+// add reports whether the constraint allows the device besides those that it
+// has, and if so adds it. (matchAttributeConstraint, distinctAttributeConstraint.)
+func (r *run) add(c *constraint, at candidate) bool {
+	column := &r.columns[c.index*len(r.node.pools)+at.pool]
+	if *column == nil {
+		*column = r.node.pools[at.pool].column(c.attribute)
+	}
+	value, t := (*column)[at.device], &r.trackers[c.index]
+	if value == nil {
+		return false
+	}
+	if c.Match != "" {
+		if t.count > 0 && !value.Equal(*t.first) {
+			return false
+		}
+		if t.count == 0 {
+			t.first = value
+		}
+		t.count++
+		return true
+	}
+	if slices.ContainsFunc(t.values, func(v *model.AttributeValue) bool { return value.Equal(*v) }) {
+		return false
+	}
+	t.values = append(t.values, value)
+	return true
+}
+
+// remove takes the last device added out again.
+func (r *run) remove(c *constraint) {
+	t := &r.trackers[c.index]
+	if c.Match != "" {
+		t.count--
+	} else {
+		t.values = t.values[:len(t.values)-1]
+	}
+}

@@ -1,0 +1,102 @@
+package dynamicresources
+
+import (
+	"time"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins/dynamicresources/allocator"
+	"github.com/berth-project/berth/plugins/helper"
+)
+
+// Name is the plugin's name.
+const Name = "DynamicResources"
+
+// DynamicResources is the plugin. Besides what its allocator remembers of
+// slices it has no state of its own.
+type DynamicResources struct {
+	handle    extpoints.Handle
+	timeout   time.Duration
+	allocator allocator.Allocator
+}
+
+// New is the plugin's [extpoints.Factory]. Its arguments are [Args].
+func New(args any, h extpoints.Handle) (extpoints.Plugin, error) {
+	a, err := extpoints.ArgsAs(Name, args, Args{})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Validate(); err != nil {
+		return nil, err
+	}
+	a = a.WithDefaults()
+	return &DynamicResources{handle: h, timeout: a.BindingTimeout, allocator: a.Allocator}, nil
+}
+
+// Name returns the plugin's name.
+func (*DynamicResources) Name() string { return Name }
+
+// state is what PreFilter found out about the workload.
+type state struct {
+	claims []claim
+	// search is for the claims without devices, in their order; nil where all
+	// have some.
+	search allocator.Search
+	// resources is for scalar resources that devices may serve; nil: there are
+	// none.
+	resources *resources
+}
+
+// claim is a claim that the workload uses.
+type claim struct {
+	*model.DeviceClaim
+	consumer model.Consumer // for whom it is to be reserved
+	// broken: the devices that it has will not become ready.
+	broken bool
+}
+
+// unavailable reports whether the claim has devices that cannot be used on the
+// node.
+func (c *claim) unavailable(n *model.Node) bool {
+	return c.Allocation != nil && (c.broken || !c.Allocation.Nodes.Matches(n))
+}
+
+var stateKey = extpoints.NewStateKey[*state](Name)
+
+// rejection makes a status of this plugin. Displacing others does not help:
+// that gives no devices back, until claims are.
+func rejection(reason string) *extpoints.Status {
+	return extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, reason)
+}
+
+var (
+	skip = extpoints.NewStatus(extpoints.Skip)
+	// Devices of claims may be anywhere, so two workloads with claims that look
+	// alike need not go to the same nodes.
+	claimsUnsignable    = extpoints.NewStatus(extpoints.Unschedulable, "pods with dra resource claims are not signable")
+	resourcesUnsignable = extpoints.NewStatus(extpoints.Unschedulable, helper.DeviceResourcesUnsignable)
+)
+
+// Sign signs no workload that uses claims, or that devices may serve.
+func (p *DynamicResources) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
+	if len(w.DeviceClaims) > 0 {
+		return nil, claimsUnsignable
+	}
+	if p.handle != nil && helper.WantsDeviceResources(p.handle.View, w) {
+		return nil, resourcesUnsignable
+	}
+	return nil, nil
+}
+
+var (
+	_ extpoints.PreEnqueuePlugin      = (*DynamicResources)(nil)
+	_ extpoints.PreFilterPlugin       = (*DynamicResources)(nil)
+	_ extpoints.FilterPlugin          = (*DynamicResources)(nil)
+	_ extpoints.PostFilterPlugin      = (*DynamicResources)(nil)
+	_ extpoints.GroupPostFilterPlugin = (*DynamicResources)(nil)
+	_ extpoints.ScoreNormalizer       = (*DynamicResources)(nil)
+	_ extpoints.ReservePlugin         = (*DynamicResources)(nil)
+	_ extpoints.PreBindPlugin         = (*DynamicResources)(nil)
+	_ extpoints.EnqueueExtensions     = (*DynamicResources)(nil)
+	_ extpoints.SignPlugin            = (*DynamicResources)(nil)
+)

@@ -1,0 +1,193 @@
+package nodevolumelimits
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// volume says which volume of which driver it is.
+type volume struct {
+	driver, handle string
+	// unbound: handle is the ID of a claim without a volume.
+	unbound bool
+}
+
+// compareVolumes is an order of the volumes of one driver.
+func compareVolumes(a, b volume) int {
+	if c := strings.Compare(a.handle, b.handle); c != 0 || a.unbound == b.unbound {
+		return c
+	}
+	if a.unbound {
+		return 1
+	}
+	return -1
+}
+
+// eachVolume calls f for the volumes of the workload, as far as they are known;
+// for one that is used twice, twice.
+func eachVolume(storage extpoints.Storage, w *model.Workload, f func(v volume, builtIn bool)) {
+	for i := range w.VolumeClaims {
+		if claim := storage.Claim(w.VolumeClaims[i].ID); claim != nil {
+			if v, builtIn := volumeOf(storage, claim); v.driver != "" {
+				f(v, builtIn)
+			}
+		}
+	}
+	for i := range w.Disks {
+		if d := &w.Disks[i]; d.Driver != "" && d.Handle != "" {
+			f(volume{driver: d.Driver, handle: d.Handle}, d.Plugin != "")
+		}
+	}
+}
+
+// volumeOf returns the volume that the claim has, or else, without a class that
+// is known not even that, one that its class will make; no driver where it does
+// not count. builtIn is whether it is one of a built-in plugin.
+func volumeOf(storage extpoints.Storage, claim *model.VolumeClaim) (v volume, builtIn bool) {
+	if claim.Volume != "" {
+		if v := storage.Volume(claim.Volume); v != nil {
+			if v.Driver == "" || v.Handle == "" {
+				return volume{}, false
+			}
+			return volume{driver: v.Driver, handle: v.Handle}, v.Plugin != ""
+		}
+	}
+	if claim.Class == "" {
+		return volume{}, false
+	}
+	class := storage.Class(claim.Class)
+	if class == nil {
+		return volume{}, false
+	}
+	if class.Driver != "" {
+		return volume{driver: class.Driver, handle: claim.ID, unbound: true}, true
+	}
+	return volume{driver: class.Provisioner, handle: claim.ID, unbound: true}, false
+}
+
+// attached returns the volume of an attachment, without a driver where it does
+// not count: where the volume is not there, or one of a built-in plugin.
+func attached(storage extpoints.Storage, a *model.VolumeAttachment) volume {
+	if a.Volume == "" {
+		if a.Handle == "" {
+			return volume{}
+		}
+		return volume{driver: a.Driver, handle: a.Handle}
+	}
+	if v := storage.Volume(a.Volume); v != nil && v.Driver != "" && v.Handle != "" && v.Plugin == "" {
+		return volume{driver: a.Driver, handle: v.Handle}
+	}
+	return volume{}
+}
+
+// checkLimits rejects the node where a driver would have too many volumes.
+//
+// The specification is checkLimits in twin_test.go: make the set of volumes on
+// the node and count. Here the volumes are not looked up where all that is used
+// or attached there would fit if no two were the same and all were of that
+// driver, which on most nodes is so. What is wrong with a claim on the node is
+// found before that all the same.
+func (st *state) checkLimits(storage extpoints.Storage, node *extpoints.NodeInfo, on *model.NodeStorage) *extpoints.Status {
+	atMost := 0
+	for _, w := range node.Workloads {
+		if len(w.VolumeClaims) > 0 {
+			if status := checkClaims(storage, w.Workload, false); status != nil {
+				return status
+			}
+		}
+		atMost += len(w.VolumeClaims) + len(w.Disks)
+	}
+	attachments := storage.Attachments(node.Node.Name)
+	atMost += len(attachments)
+	for i := range on.Drivers {
+		d := &on.Drivers[i]
+		if d.MaxVolumes == nil {
+			continue
+		}
+		wanted := st.count(d.Name)
+		if wanted == 0 || atMost+wanted <= int(*d.MaxVolumes) {
+			continue
+		}
+		c := count{storage: storage, driver: d.Name, atMost: atMost}
+		if !c.fits(st, node, attachments, int(*d.MaxVolumes)) {
+			return tooMany
+		}
+	}
+	return nil
+}
+
+// count is how many volumes of the driver the workload wants.
+func (st *state) count(driver string) (n int) {
+	for i := range st.volumes {
+		if st.volumes[i].driver == driver {
+			n++
+		}
+	}
+	return n
+}
+
+// count counts the volumes of one driver on one node, where there is a
+// NodeStorage and so everything counts.
+type count struct {
+	storage extpoints.Storage
+	driver  string
+	atMost  int // how many of all drivers there can be
+}
+
+// fits reports whether there is room on the node for what the workload wants of
+// the driver.
+func (c *count) fits(st *state, node *extpoints.NodeInfo, attachments []*model.VolumeAttachment, limit int) bool {
+	used := c.used(node)
+	added := 0
+	for i := range st.volumes {
+		if v := &st.volumes[i]; v.driver == c.driver && !holds(used, v.volume) {
+			added++
+		}
+	}
+	// Where it uses nothing but what is used there already, there is room even
+	// on a node that has too many.
+	return added == 0 || len(used)+c.left(attachments, used)+added <= limit
+}
+
+// used are the volumes that workloads on the node use, sorted, each once.
+func (c *count) used(node *extpoints.NodeInfo) []volume {
+	list := make([]volume, 0, c.atMost)
+	for _, w := range node.Workloads {
+		if len(w.VolumeClaims)+len(w.Disks) == 0 {
+			continue
+		}
+		eachVolume(c.storage, w.Workload, func(v volume, _ bool) {
+			if v.driver == c.driver {
+				list = append(list, v)
+			}
+		})
+	}
+	return distinct(list)
+}
+
+// left is how many volumes are attached and not in use.
+func (c *count) left(attachments []*model.VolumeAttachment, used []volume) int {
+	var list []volume
+	for _, a := range attachments {
+		if a.Driver != c.driver {
+			continue
+		}
+		if v := attached(c.storage, a); v.driver != "" && !holds(used, v) {
+			list = append(list, v)
+		}
+	}
+	return len(distinct(list))
+}
+
+func distinct(list []volume) []volume {
+	slices.SortFunc(list, compareVolumes)
+	return slices.Compact(list)
+}
+
+func holds(sorted []volume, v volume) bool {
+	_, found := slices.BinarySearchFunc(sorted, v, compareVolumes)
+	return found
+}

@@ -1,0 +1,152 @@
+package volumebinding
+
+import (
+	"slices"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins/helper"
+)
+
+// EventsToRegister asks for all that says which volumes there are, which can be
+// made, and from where they can be used.
+//
+// Some changes that let a workload in the reference sleeps through. A few cannot
+// be made there: another provisioner, binding mode, or class of a capacity. The
+// others are a volume going that was kept for a claim of the workload, which may
+// then have another one; a driver that no longer keeps track of its capacity, or
+// is gone, where the workload has claims (the reference looks for the driver
+// among the volumes that the workload names itself); and the going of what says
+// which plugins drivers stand in for on a node. Here they wake it too, unless
+// Args.ReferenceHints says otherwise.
+func (p *VolumeBinding) EventsToRegister() ([]extpoints.EventHint, error) {
+	const comes = extpoints.Add | extpoints.Update
+	hints := []extpoints.EventHint{
+		on(extpoints.StorageClassResource, comes, p.afterClassChange),
+		on(extpoints.VolumeClaimResource, comes, afterClaimChange),
+		on(extpoints.VolumeResource, comes, nil),
+		on(extpoints.NodeResource, extpoints.Add|extpoints.UpdateNodeLabel, nil),
+		on(extpoints.NodeStorageResource, comes, afterNodeStorageChange),
+		on(extpoints.StorageDriverResource, extpoints.Update, p.afterDriverChange),
+		on(extpoints.StorageCapacityResource, comes, p.afterCapacityChange),
+	}
+	if !p.referenceHints {
+		hints = append(hints,
+			on(extpoints.VolumeResource, extpoints.Delete, afterVolumeIsGone),
+			on(extpoints.NodeStorageResource, extpoints.Delete, afterNodeStorageIsGone),
+			on(extpoints.StorageDriverResource, extpoints.Delete, p.afterDriverChange))
+	}
+	return hints, nil
+}
+
+func on(resource extpoints.Resource, action extpoints.Action, hint extpoints.HintFunc) extpoints.EventHint {
+	return extpoints.EventHint{Event: extpoints.ClusterEvent{Resource: resource, Action: action}, Hint: hint}
+}
+
+// hint turns a judgement into a hint.
+func hint(worthTrying bool) (extpoints.Hint, error) {
+	if worthTrying {
+		return extpoints.HintQueue, nil
+	}
+	return extpoints.HintSkip, nil
+}
+
+// afterClassChange says Queue for a new class, and for one that allows other
+// nodes.
+func (p *VolumeBinding) afterClassChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+	before, after := extpoints.ObjectsOf[*model.StorageClass](c)
+	if after == nil {
+		return extpoints.HintQueue, helper.ErrNoObject
+	}
+	return hint(before == nil || !sameTerms(before.AllowedNodes, after.AllowedNodes) ||
+		!p.referenceHints && (before.Provisioner != after.Provisioner || before.Binding != after.Binding))
+}
+
+// afterClaimChange says Queue for the workload's own claims.
+func afterClaimChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+	_, after := extpoints.ObjectsOf[*model.VolumeClaim](c)
+	if after == nil {
+		return extpoints.HintQueue, helper.ErrNoObject
+	}
+	return hint(helper.UsesClaim(w, after.ID, true))
+}
+
+// afterVolumeIsGone says Queue where the volume was kept for one of the
+// workload's claims.
+func afterVolumeIsGone(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+	before, _ := extpoints.ObjectsOf[*model.Volume](c)
+	if before == nil {
+		return extpoints.HintQueue, helper.ErrNoObject
+	}
+	return hint(before.Claim != nil && helper.UsesClaim(w, before.Claim.ID, true))
+}
+
+// afterNodeStorageChange says Queue where drivers stand in for other plugins
+// than before, or nothing was known of that.
+func afterNodeStorageChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+	before, after := extpoints.ObjectsOf[*model.NodeStorage](c)
+	if after == nil {
+		return extpoints.HintQueue, helper.ErrNoObject
+	}
+	return hint(before == nil || !slices.Equal(before.StandsIn, after.StandsIn))
+}
+
+// afterNodeStorageIsGone says Queue where drivers stood in for plugins.
+func afterNodeStorageIsGone(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+	before, _ := extpoints.ObjectsOf[*model.NodeStorage](c)
+	if before == nil {
+		return extpoints.HintQueue, helper.ErrNoObject
+	}
+	return hint(len(before.StandsIn) > 0)
+}
+
+// afterDriverChange says Queue where the driver no longer keeps track of its
+// capacity, and the workload may have a volume of it.
+func (p *VolumeBinding) afterDriverChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+	before, after := extpoints.ObjectsOf[*model.StorageDriver](c)
+	if before == nil {
+		return extpoints.HintQueue, helper.ErrNoObject
+	}
+	if !before.TracksCapacity || after != nil && after.TracksCapacity {
+		return extpoints.HintSkip, nil
+	}
+	return hint(!p.referenceHints && len(w.VolumeClaims) > 0 ||
+		slices.ContainsFunc(w.Disks, func(d model.Disk) bool { return d.Driver == before.Name && d.Plugin == "" }))
+}
+
+// afterCapacityChange says Queue where there is more room than before, or where
+// it is for other nodes or another class.
+func (p *VolumeBinding) afterCapacityChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+	before, after := extpoints.ObjectsOf[*model.StorageCapacity](c)
+	switch {
+	case after == nil:
+		return extpoints.HintQueue, helper.ErrNoObject
+	case before == nil:
+		return extpoints.HintQueue, nil
+	}
+	was, is := largestVolume(before), largestVolume(after)
+	return hint(is != nil && (was == nil || *is > *was) ||
+		!p.referenceHints && (before.Class != after.Class || !sameSelector(before.Nodes, after.Nodes)))
+}
+
+func sameTerms(a, b *model.NodeTerms) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return slices.EqualFunc(a.Terms, b.Terms, func(x, y model.NodeTerm) bool {
+		return sameRequirements(x.Labels, y.Labels) && sameRequirements(x.Fields, y.Fields)
+	})
+}
+
+func sameSelector(a, b *model.Selector) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return sameRequirements(a.Requirements, b.Requirements)
+}
+
+func sameRequirements(a, b []model.Requirement) bool {
+	return slices.EqualFunc(a, b, func(x, y model.Requirement) bool {
+		return x.Key == y.Key && x.Operator == y.Operator && slices.Equal(x.Values, y.Values)
+	})
+}

@@ -1,0 +1,159 @@
+package volumebinding
+
+import (
+	"time"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins/helper"
+)
+
+// Name is the plugin's name.
+const Name = "VolumeBinding"
+
+// The reasons.
+const (
+	// ReasonNodeConflict is given for nodes from which a volume that a claim is
+	// bound to cannot be used.
+	ReasonNodeConflict = "node(s) didn't match PersistentVolume's node affinity"
+	// ReasonBindConflict is given for nodes for which a claim gets no volume:
+	// none that is there, and none can be made.
+	ReasonBindConflict = "node(s) didn't find available persistent volumes to bind"
+	// ReasonNotEnoughSpace is given for nodes for which a volume could be made
+	// if there were more room.
+	ReasonNotEnoughSpace = "node(s) did not have enough free storage"
+	// ReasonVolumeGone is given for all nodes where a claim is bound to a volume
+	// that is not there.
+	ReasonVolumeGone = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+	// ReasonImmediate is given for workloads with a claim that somebody else
+	// has to bind first.
+	ReasonImmediate = "pod has unbound immediate PersistentVolumeClaims"
+)
+
+var (
+	skip      = extpoints.NewStatus(extpoints.Skip)
+	immediate = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, ReasonImmediate)
+)
+
+// verdict is what is wrong with a node; 0 is nothing.
+type verdict uint8
+
+// The parts of a verdict, in the order in which their reasons are given.
+const (
+	nodeConflict verdict = 1 << iota
+	bindConflict
+	notEnoughSpace
+	volumeGone
+
+	verdicts
+)
+
+var verdictReasons = []string{ReasonNodeConflict, ReasonBindConflict, ReasonNotEnoughSpace, ReasonVolumeGone}
+
+// statuses has the status of each verdict.
+var statuses = func() (list [verdicts]*extpoints.Status) {
+	for v := range verdicts {
+		var reasons []string
+		for i, reason := range verdictReasons {
+			if v&(1<<i) != 0 {
+				reasons = append(reasons, reason)
+			}
+		}
+		if v != 0 {
+			list[v] = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, reasons...)
+		}
+	}
+	return list
+}()
+
+// gathered holds, from PreFilter on, what there is to know of the workload's
+// claims.
+var gathered = extpoints.NewStateKey[*claims](Name + "/claims")
+
+// VolumeBinding is the plugin.
+//
+// Rules: kube-scheduler plugins/volumebinding (volume_binding.go, binder.go,
+// scorer.go) and k8s.io/component-helpers storage/volume/pv_helpers.go, 1.37.1.
+// There the choice among volumes of the same size, among several volumes kept
+// for one claim, and among several capacities with enough room is random. Here
+// it is the first by name.
+type VolumeBinding struct {
+	handle         extpoints.Handle
+	bindTimeout    time.Duration
+	score          func(utilization int64) int64
+	referenceHints bool
+}
+
+// New is the plugin's [extpoints.Factory]. Its arguments are [Args].
+func New(args any, h extpoints.Handle) (extpoints.Plugin, error) {
+	a, err := extpoints.ArgsAs(Name, args, Args{})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Validate(); err != nil {
+		return nil, err
+	}
+	a = a.WithDefaults()
+	return &VolumeBinding{handle: h, bindTimeout: a.BindTimeout, score: curve(a.Shape), referenceHints: a.ReferenceHints}, nil
+}
+
+// Name returns the plugin's name.
+func (*VolumeBinding) Name() string { return Name }
+
+// PreFilter skips workloads without claims, rejects those with a claim that is
+// not there, not theirs, or not bound yet by whoever has to, and gathers what
+// Filter needs to know of the others.
+func (*VolumeBinding) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
+	if len(w.VolumeClaims) == 0 {
+		return nil, skip
+	}
+	c, status := gather(s.View().Storage(), w.Workload)
+	if !status.IsSuccess() {
+		return nil, status
+	}
+	gathered.Set(s, c)
+	return nil, nil
+}
+
+// claimsOf returns what PreFilter gathered, or gathers it for a profile in which
+// that is disabled, and after a Skip. It is nil for a workload without claims.
+func claimsOf(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (*claims, *extpoints.Status) {
+	if len(w.VolumeClaims) == 0 {
+		return nil, nil
+	}
+	if c, ok := gathered.Get(s); ok {
+		return c, nil
+	}
+	return gather(s.View().Storage(), w.Workload)
+}
+
+// Filter rejects nodes from which the volume of a bound claim cannot be used,
+// and nodes for which there is no volume for one of the other claims.
+func (*VolumeBinding) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	c, status := claimsOf(s, w)
+	if c == nil {
+		return status
+	}
+	var room [usualClaims]gift
+	_, v := c.find(s, node.Node, room[:0])
+	return statuses[v]
+}
+
+// usualClaims is how many claims there is room for without going to the heap.
+const usualClaims = 4
+
+// Sign signs the volumes that the workload uses.
+func (*VolumeBinding) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
+	return []extpoints.SignFragment{helper.VolumesFragment(w)}, nil
+}
+
+var (
+	_ extpoints.PreFilterPlugin   = (*VolumeBinding)(nil)
+	_ extpoints.FilterPlugin      = (*VolumeBinding)(nil)
+	_ extpoints.PreScorePlugin    = (*VolumeBinding)(nil)
+	_ extpoints.ScorePlugin       = (*VolumeBinding)(nil)
+	_ extpoints.ReservePlugin     = (*VolumeBinding)(nil)
+	_ extpoints.PreBindPlugin     = (*VolumeBinding)(nil)
+	_ extpoints.EnqueueExtensions = (*VolumeBinding)(nil)
+	_ extpoints.SignPlugin        = (*VolumeBinding)(nil)
+)

@@ -1,0 +1,390 @@
+package queue
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// groups knows the trees of groups with members in the queue. (kube-scheduler
+// pkg/scheduler/backend/queue/{workload_forest,pod_group_member_pods}.go and
+// QueuedPodGroupInfo, 1.37.1.)
+type groups struct {
+	// byRoot has the items of trees with members that wait, and those that are
+	// being tried.
+	byRoot map[string]*Item
+	leaves map[string]*leaf
+	seq    uint64 // of the last member that became incomplete or joining
+	// items and members are how many trees, and members that wait with one, are
+	// in each place.
+	items, members [places]int
+}
+
+// leaf is a group with members that wait. They are all with the same item.
+type leaf struct {
+	id         string
+	entity     *Item // the tree's; nil while not all groups above are there
+	count      int   // how many members wait
+	incomplete []*Item
+}
+
+// isMember reports whether the workload is to be placed with its group.
+func (q *Queue) isMember(w *extpoints.WorkloadInfo) bool {
+	return w.Group != "" && q.cfg.AsGroups[w.Profile]
+}
+
+// root returns the highest group above a group with members, nil where not all
+// are there.
+func (q *Queue) root(id string) *model.Group {
+	groups := q.cfg.Groups()
+	if g := groups.Get(id); g == nil || g.Composite {
+		return nil
+	}
+	return groups.Root(id)
+}
+
+// treeOf returns the item of the workload's tree if it waits, else nil.
+func (q *Queue) treeOf(w *extpoints.WorkloadInfo) *Item {
+	if !q.isMember(w) {
+		return nil
+	}
+	if root := q.root(w.Group); root != nil {
+		if it := q.byRoot[root.ID]; it != nil && it.place != InFlight {
+			return it
+		}
+	}
+	return nil
+}
+
+// reachable returns the item that the workload waits as or with, nil where it is
+// in no place that it can be called from. One in flight has its tree, if that
+// waits.
+func (q *Queue) reachable(id string) *Item {
+	if it := q.waiting[id]; it != nil {
+		if it.leaf != nil {
+			return q.treeOf(it.Info)
+		}
+		return it
+	}
+	if f := q.inFlight.byID[id]; f != nil {
+		return q.treeOf(f.flight.latest)
+	}
+	return nil
+}
+
+// addMember puts a member that waits nowhere with its tree.
+func (q *Queue) addMember(m *Item, why cause) {
+	l := q.leaves[m.Workload.Group]
+	if l == nil {
+		l = &leaf{id: m.Workload.Group}
+		q.leaves[l.id] = l
+		if root := q.root(l.id); root != nil {
+			l.entity = q.plant(root, m)
+		}
+	}
+	l.count++
+	m.leaf, m.entity = l, l.entity
+	it := l.entity
+	switch {
+	case it == nil:
+		q.seq++
+		m.seq = q.seq
+		l.incomplete = append(l.incomplete, m)
+		q.seatMember(m, Incomplete, why)
+	case it.place == InFlight:
+		q.seq++
+		m.seq = q.seq
+		it.joining = append(it.joining, m)
+		q.seatMember(m, Joining, why)
+	case it.place == None:
+		it.insert(m)
+		it.refresh()
+		q.toActive(it, why, askGates)
+	default:
+		q.take(it)
+		it.insert(m)
+		it.refresh()
+		q.rejoin(it, why)
+	}
+}
+
+// plant returns the item of a tree, which is as old as the member where there
+// was none.
+func (q *Queue) plant(root *model.Group, m *Item) *Item {
+	it := q.byRoot[root.ID]
+	if it == nil {
+		it = &Item{ActiveAt: m.ActiveAt}
+		it.Group = root
+		it.Timestamp, it.AddedAt = m.Timestamp, m.AddedAt
+		q.byRoot[root.ID] = it
+	}
+	return it
+}
+
+// forget ends the item of a tree that has no members.
+func (q *Queue) forget(it *Item) {
+	q.items[it.place]--
+	q.items[None]++
+	it.place = None
+	delete(q.byRoot, it.ID())
+}
+
+// rejoin puts the item of a tree that has been taken out, for its members have
+// changed, where it was, or where the gates let it go if none of them is known
+// to hold it. (kube-scheduler scheduling_queue.go addToPodGroupIfExists,
+// 1.37.1.)
+func (q *Queue) rejoin(it *Item, why cause) {
+	switch {
+	case len(it.Members) == 0:
+		q.forget(it)
+	case it.place == Active:
+		q.requeue(it, immediately, why)
+	case it.place == Backoff || it.place == ErrorBackoff || it.Gate == nil:
+		q.requeue(it, afterBackoff, why)
+	default:
+		q.requeue(it, skip, why)
+	}
+}
+
+// part takes a member away from those it waits with; a tree that waits must have
+// been taken out.
+func (q *Queue) part(m *Item) {
+	same := func(o *Item) bool { return o == m }
+	switch it := m.entity; {
+	case it == nil:
+		m.leaf.incomplete = slices.DeleteFunc(m.leaf.incomplete, same)
+	case it.place == InFlight:
+		it.joining = slices.DeleteFunc(it.joining, same)
+	default:
+		it.Members = slices.DeleteFunc(it.Members, same)
+		it.refresh()
+		q.ungate(it, m)
+	}
+	q.unleaf(m)
+}
+
+// ungate forgets the gate of a tree that is not known to be gated without the
+// member that has left it: other plugins may gate it now, with other events.
+func (q *Queue) ungate(it, m *Item) {
+	if m.Gate != nil && !q.cfg.ReferenceWakeUps {
+		it.GatingPlugin, it.Gate = "", nil
+	}
+}
+
+// unleaf ends a member's waiting.
+func (q *Queue) unleaf(m *Item) {
+	if m.leaf.count--; m.leaf.count == 0 {
+		delete(q.leaves, m.leaf.id)
+	}
+	m.leaf = nil
+}
+
+// dropMember takes a waiting member out of the queue for good.
+func (q *Queue) dropMember(m *Item, now time.Time) {
+	it, why := m.entity, labelled(Deleted, now)
+	waits := it != nil && it.place != InFlight
+	if waits {
+		q.take(it)
+	}
+	q.part(m)
+	q.seatMember(m, None, why)
+	if waits {
+		q.rejoin(it, why)
+	}
+}
+
+// updateMember is Update for a member that waits, or for a workload that waits
+// and has become one.
+func (q *Queue) updateMember(now time.Time, m *Item, old, new *extpoints.WorkloadInfo) {
+	if m.leaf == nil || !q.isMember(new) || m.leaf.id != new.Group {
+		q.Add(now, new)
+		return
+	}
+	it := m.entity
+	if it == nil || it.place == InFlight {
+		m.setWorkload(new)
+		q.resolve(m)
+		return
+	}
+	moved := m.Info.Profile != new.Profile
+	it.Members = slices.DeleteFunc(it.Members, func(o *Item) bool { return o == m })
+	m.setWorkload(new)
+	q.resolve(m)
+	it.insert(m)
+	it.refresh()
+	if h := q.heapOf(it.place); h != nil {
+		h.fix(it)
+		return
+	}
+	if moved { // other registrations
+		q.take(it)
+		q.park(it, cause{})
+	}
+	q.offerUpdate(now, it, old, new)
+}
+
+// launch begins the flight of a tree that has been popped, and reports whether
+// it has members left that are not in flight already.
+func (q *Queue) launch(it *Item, why cause) bool {
+	members := make([]*Item, 0, len(it.Members))
+	for _, m := range it.Members {
+		m.Attempts++
+		q.unleaf(m)
+		if q.inFlight.adopt(m) {
+			q.seatMember(m, None, labelled(Discarded, why.at))
+			continue
+		}
+		members = append(members, m)
+	}
+	if it.Members = members; len(members) == 0 {
+		q.forget(it)
+		return false
+	}
+	it.growTree(q.cfg.Groups())
+	for _, m := range it.Members {
+		if m.ActiveAt.IsZero() { // it is since a Delete, which is given no time
+			m.ActiveAt = why.at
+		}
+		q.inFlight.start(m)
+	}
+	if it.ActiveAt.IsZero() {
+		it.ActiveAt = why.at
+	}
+	q.settle(it, InFlight, why)
+	return true
+}
+
+// growTree makes the tree and puts the members in its order.
+func (it *Item) growTree(groups Groups) {
+	rank := make(map[string]int)
+	var nodes []*extpoints.GroupInfo
+	var grow func(g *model.Group) *extpoints.GroupInfo
+	grow = func(g *model.Group) *extpoints.GroupInfo {
+		node := &extpoints.GroupInfo{Group: g}
+		rank[g.ID] = len(nodes)
+		nodes = append(nodes, node)
+		if g.Composite {
+			for _, child := range groups.Children(g.ID) {
+				node.Children = append(node.Children, grow(child))
+			}
+		}
+		return node
+	}
+	it.Tree = grow(it.Group)
+	slices.SortStableFunc(it.Members, func(a, b *Item) int {
+		return cmp.Compare(rank[a.Workload.Group], rank[b.Workload.Group])
+	})
+	for _, m := range it.Members {
+		node := nodes[rank[m.Workload.Group]]
+		node.Members = append(node.Members, m.Info)
+	}
+}
+
+// each calls f for the leaves at and below a group, in so many levels.
+func (q *Queue) each(groups Groups, id string, levels int, f func(*leaf)) {
+	if l := q.leaves[id]; l != nil {
+		f(l)
+	}
+	if levels > 1 {
+		for _, child := range groups.Children(id) {
+			q.each(groups, child.ID, levels-1, f)
+		}
+	}
+}
+
+// uproot takes the members of a leaf away from where they wait, and returns
+// them in order. A tree that waits must have been taken out.
+func (q *Queue) uproot(l *leaf) []*Item {
+	list := &l.incomplete
+	if it := l.entity; it != nil {
+		list = &it.Members
+		if it.place == InFlight {
+			list = &it.joining
+		}
+	}
+	var own, others []*Item
+	for _, m := range *list {
+		if m.leaf != l {
+			others = append(others, m)
+			continue
+		}
+		own = append(own, m)
+		m.leaf, m.entity = nil, nil
+		if l.entity != nil {
+			q.ungate(l.entity, m)
+		}
+	}
+	*list = others
+	if l.entity != nil && l.entity.place != InFlight {
+		l.entity.refresh()
+	}
+	delete(q.leaves, l.id)
+	return own
+}
+
+// insert puts a member in its place among the others. (kube-scheduler
+// framework/types.go PodGroupMemberPodsOrderingFunc, 1.37.1, which has the name
+// in place of the ID.)
+func (it *Item) insert(m *Item) {
+	i, _ := slices.BinarySearchFunc(it.Members, m, func(a, b *Item) int {
+		return cmp.Or(
+			cmp.Compare(b.Priority, a.Priority),
+			cmp.Compare(b.Attempts, a.Attempts),
+			a.Timestamp.Compare(b.Timestamp),
+			strings.Compare(a.ID(), b.ID()))
+	})
+	it.Members = slices.Insert(it.Members, i, m)
+}
+
+// refresh brings what the order is made from up to date, after the members or
+// the group have changed.
+func (it *Item) refresh() {
+	it.Priority = it.Group.Priority
+	if len(it.Members) > 0 {
+		it.Workload = it.Members[0].Workload
+	}
+}
+
+// any reports whether f holds for the workload, or for any member.
+func (it *Item) any(f func(*model.Workload) bool) bool {
+	if it.Group == nil {
+		return f(it.Workload)
+	}
+	return slices.ContainsFunc(it.Members, func(m *Item) bool { return f(m.Workload) })
+}
+
+func (it *Item) setFlushed(flushed bool) {
+	it.Flushed = flushed
+	for _, m := range it.Members {
+		m.Flushed = flushed
+	}
+}
+
+// settleTree is settle for the item of a tree.
+func (q *Queue) settleTree(it *Item, to Place, why cause) {
+	for _, m := range it.Members {
+		if to == Active && m.ActiveAt.IsZero() {
+			m.ActiveAt = why.at
+		}
+		if m.place != to {
+			q.seatMember(m, to, why)
+		}
+	}
+	q.items[it.place]--
+	q.items[to]++
+	it.place = to
+}
+
+func (q *Queue) seatMember(m *Item, to Place, why cause) {
+	q.members[m.place]--
+	q.members[to]++
+	group := ""
+	if m.entity != nil {
+		group = m.entity.ID()
+	}
+	q.seat(m, to, group, why)
+}
