@@ -197,13 +197,13 @@ func (r *Raw) submitGroup(a *groupAttempt, result *groupResult) {
 			result.fail(st)
 		}
 	}
+	placed := r.endGroup(a, a.root, result, nil)
 	switch {
-	case result.status.IsSuccess():
+	case result.status.IsSuccess() && placed > 0:
 		outcome = queue.GroupPlaced
-	case result.status.IsRejected():
-		outcome = queue.GroupRejected
+	case result.status.IsSuccess(), result.status.IsRejected():
+		outcome = queue.GroupRejected // also where Permit has turned all of them down
 	}
-	r.endGroup(a, a.root, result, nil)
 	r.queue.AddAttempted(a.now, a.item, outcome)
 }
 
@@ -254,24 +254,25 @@ func (r *Raw) commitGroup(a *groupAttempt, chosen []*cycle) *extpoints.Status {
 	return nil
 }
 
-// endGroup ends the attempt for every member of the group. above is why a group
-// above it has failed, nil where none has.
-func (r *Raw) endGroup(a *groupAttempt, g *extpoints.GroupInfo, result *groupResult, above *extpoints.Status) {
+// endGroup ends the attempt for every member of the group, and returns how many
+// have a node. above is why a group above it has failed, nil where none has.
+func (r *Raw) endGroup(a *groupAttempt, g *extpoints.GroupInfo, result *groupResult, above *extpoints.Status) int {
 	status := above
 	if result != nil && (above == nil || !result.status.IsSuccess()) {
 		status = result.status
 	}
 	event := GroupEvent{At: a.now, Group: g.Group, Code: status.Code(), Message: status.Message(), MakingRoom: a.waits}
+	placed := 0
 	for i, child := range g.Children {
 		var below *groupResult
 		if result != nil && i < len(result.children) {
 			below = result.children[i]
 		}
-		if passed := status; passed.IsSuccess() {
-			r.endGroup(a, child, below, nil)
-		} else {
-			r.endGroup(a, child, below, passed)
+		failed := status
+		if status.IsSuccess() {
+			failed = nil
 		}
+		placed += r.endGroup(a, child, below, failed)
 	}
 	for i, w := range g.Members {
 		var c *cycle
@@ -285,6 +286,7 @@ func (r *Raw) endGroup(a *groupAttempt, g *extpoints.GroupInfo, result *groupRes
 		}
 	}
 	r.listener.Decided(event)
+	return placed + event.Placed
 }
 
 // endMember ends the attempt for one member; c is its own cycle, nil where it

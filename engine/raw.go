@@ -86,6 +86,7 @@ func (r *Raw) queueConfig() queue.Config {
 	q.Hints = map[string][]queue.PluginHints{}
 	q.AsGroups = map[string]bool{}
 	q.Groups = func() queue.Groups { return r.view.Groups() }
+	q.ReferenceWakeUps = r.cfg.ReferenceWakeUps
 	for name, f := range r.frameworks {
 		q.PreEnqueue[name] = f.PreEnqueue()
 		q.Hints[name] = f.Hints()

@@ -60,8 +60,9 @@ type Config struct {
 
 	// ReferenceWakeUps leaves a tree of groups gated when the member leaves it
 	// that was gated, until an event or the timeout has the gates asked again,
-	// as kube-scheduler 1.37.1 does. It is for comparing the two. Default: the
-	// gates are asked again at once.
+	// and tries a member at once that comes back by itself from a failed
+	// attempt, as kube-scheduler 1.37.1 does. It is for comparing the two.
+	// Default: the gates are asked again at once, and the member backs off.
 	ReferenceWakeUps bool
 
 	// OnMove is told of every move from one place to another. It must not call

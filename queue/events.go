@@ -66,6 +66,7 @@ func EventsForWorkloadUpdate(old, new *model.Workload, kind extpoints.Resource) 
 	report(len(old.Gates) > 0 && len(new.Gates) == 0, extpoints.UpdateWorkloadGatesEliminated)
 	// As in kube-scheduler the number decides: tolerations are only ever added.
 	report(len(old.Tolerations) != len(new.Tolerations), extpoints.UpdateWorkloadToleration)
+	report(!slices.Equal(old.DeviceClaims, new.DeviceClaims), extpoints.UpdateWorkloadDeviceClaims)
 	report(len(events) == 0, extpoints.Update)
 	return events
 }

@@ -49,6 +49,8 @@ func TestEventsForNodeUpdate(t *testing.T) {
 			n.Allocatable.Scalars = []model.Scalar{{Name: "x", Amount: 1}, {Name: "y", Amount: 1}}
 		}, "Node/UpdateNodeAllocatable"},
 		{"device", func(n *model.Node) { n.Devices = append(n.Devices[:1:1], model.Device{Class: "gpu"}) }, "Node/UpdateNodeDevices"},
+		{"a claim is made", func(w *model.Workload) { w.DeviceClaims = []model.DeviceClaimRef{{Name: "gpu", ID: "made"}} },
+			"UpdateWorkloadDeviceClaims"},
 		{"everything", func(n *model.Node) { *n = model.Node{} },
 			"Node/UpdateNodeTaint Node/UpdateNodeAllocatable Node/UpdateNodeLabel Node/UpdateNodeTaint Node/UpdateNodeDevices"},
 	} {

@@ -176,8 +176,15 @@ func TestItemOfTree(t *testing.T) {
 	m := it.Members[0]
 	q.AddAttempted(now, it, GroupPlaced)
 	q.AddUnschedulable(now.Add(time.Second), m, nil, nil)
-	if it, _ = q.Pop(now); it.ActiveAt != m.ActiveAt || m.ActiveAt.After(now) {
-		t.Error(it.ActiveAt, m.ActiveAt)
+	// It backs off: one that always fails must not be tried all the time.
+	now = now.Add(time.Second)
+	if pos, _ := q.Position(m.ID()); pos.Place != ErrorBackoff {
+		t.Errorf("it is %v", pos.Place)
+	}
+	now = now.Add(time.Minute)
+	q.Tick(now)
+	if it, _ = q.Pop(now); it == nil || it.ActiveAt != m.ActiveAt || m.ActiveAt.After(now) {
+		t.Error(it, m.ActiveAt)
 	}
 }
 

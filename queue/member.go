@@ -103,13 +103,25 @@ func (q *Queue) addMember(m *Item, why cause) {
 	case it.place == None:
 		it.insert(m)
 		it.refresh()
-		q.toActive(it, why, askGates)
+		q.launchAlone(it, m, why)
 	default:
 		q.take(it)
 		it.insert(m)
 		it.refresh()
 		q.rejoin(it, why)
 	}
+}
+
+// launchAlone lets a tree in that waits because of one member. One that has come
+// back from a failed attempt, its binding above all, backs off as it would if it
+// were no member: else one that always fails would be tried all the time. (As it
+// is in kube-scheduler scheduling_queue.go addPodGroupMember, 1.37.1.)
+func (q *Queue) launchAlone(it, m *Item, why cause) {
+	if !q.cfg.ReferenceWakeUps {
+		it.UnschedulableCount, it.ConsecutiveErrors = m.UnschedulableCount, m.ConsecutiveErrors
+		it.BackoffExpiration = q.expiration(it)
+	}
+	q.requeue(it, afterBackoff, why)
 }
 
 // plant returns the item of a tree, which is as old as the member where there

@@ -179,7 +179,12 @@ func (t *twin) join(m *twinItem, e extpoints.ClusterEvent, now time.Time) {
 		tree.pos = Position{ID: root.ID, AddedAt: m.pos.AddedAt, Timestamp: m.pos.Timestamp}
 		t.trees[root.ID] = tree
 		m.tree = tree
-		t.active(tree, true, e, "", now)
+		p := &tree.pos
+		if count := m.failures(); count > 0 && !t.cfg.ReferenceWakeUps {
+			p.UnschedulableCount, p.ConsecutiveErrors = m.pos.UnschedulableCount, m.pos.ConsecutiveErrors
+			p.BackoffExpiration = t.backoff(p.Timestamp, count, 1)
+		}
+		t.requeue(tree, afterBackoff, e, "", now)
 		return
 	}
 	m.tree = tree
@@ -190,6 +195,15 @@ func (t *twin) join(m *twinItem, e extpoints.ClusterEvent, now time.Time) {
 	}
 	tree.members = append(tree.members, m)
 	t.again(tree, e, now)
+}
+
+// failures is how many attempts have failed, as far as the length of the backoff
+// goes.
+func (it *twinItem) failures() int {
+	if it.pos.ConsecutiveErrors > 0 {
+		return it.pos.ConsecutiveErrors
+	}
+	return it.pos.UnschedulableCount
 }
 
 // again puts a tree back where it is.

@@ -6,6 +6,7 @@
 //   - convert turns Kubernetes' objects into the model: every field that a
 //     decision of kube-scheduler 1.37.1 reads, and a test that says of every
 //     other field why it may be left out.
+//   - cel evaluates the selectors of devices, for the plugin DynamicResources.
 //
 // The adapter itself, which watches an API server and binds pods, is not built
 // yet.

@@ -2,7 +2,6 @@ package dynamicresources
 
 import (
 	"errors"
-	"reflect"
 	"slices"
 
 	"github.com/berth-project/berth/extpoints"
@@ -49,12 +48,6 @@ func (p *DynamicResources) afterClaimChange(w *model.Workload, c *extpoints.Chan
 	}
 	uses := slices.ContainsFunc(own, func(o claim) bool { return o.ID == after.ID && o.UID == after.UID })
 	return queueIf(uses && (before == nil || !sameStatus(before, after)))
-}
-
-// sameStatus compares what becomes of claims.
-func sameStatus(a, b *model.DeviceClaim) bool {
-	return reflect.DeepEqual(a.Allocation, b.Allocation) && reflect.DeepEqual(a.Conditions, b.Conditions) &&
-		slices.Equal(a.ReservedFor, b.ReservedFor)
 }
 
 // afterClaimsMade says Queue where all claims of the workload are there now.

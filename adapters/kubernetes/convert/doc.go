@@ -8,6 +8,22 @@
 //	PriorityClass        [PriorityClassOf], for pods without a priority: [Prioritize]
 //	Service, ReplicationController, ReplicaSet, StatefulSet
 //	                     [OwnerSelector]
+//	PodGroup             [Group], and for its members: [DeviceClaimRefs]
+//	CompositePodGroup    [CompositeGroup]
+//	ResourceSlice        [DeviceSlice]
+//	DeviceClass          [DeviceClass]
+//	ResourceClaim        [DeviceClaim], and the way back: [DeviceClaimStatus]
+//	DeviceTaintRule      [DeviceTaintRule]
+//	PersistentVolumeClaim, PersistentVolume
+//	                     [VolumeClaim], [Volume]
+//	StorageClass, CSIDriver, CSINode
+//	                     [StorageClass], [StorageDriver], [NodeStorage]
+//	CSIStorageCapacity   [StorageCapacity]
+//	VolumeAttachment     [VolumeAttachment], nil for those that do not count
+//
+// Of Workload and ResourceClaimTemplate nothing is read: others make groups and
+// claims of them, and those are what counts. The selectors of devices are
+// evaluated by package cel, next door.
 //
 // All functions are pure. Their results share maps and slices with the objects
 // they are made of, so neither may be changed any more, as is the rule for
@@ -25,8 +41,15 @@
 // priorities, the selectors that matchLabelKeys of affinity add to. A manifest
 // that has never been there means something else here than it will then.
 //
-// Not built yet are volumes, resource claims and pod groups. A pod that has any
-// is translated as if it had not.
+// Groups are translated although the feature gates about them are off by
+// default. Whether they count is for the profile to say: without the plugins for
+// groups the members are placed like any other pods, as in the scheduler without
+// the gates. Whoever wants it like that leaves the claims that groups share to
+// the members, which is what [Pod] does.
+//
+// Volumes of built-in plugins are translated as the drivers see them that stand
+// in for the plugins, and as the plugins do; which of the two counts on a node the
+// plugins for volumes find out.
 //
 // # What cannot be translated
 //
@@ -46,4 +69,17 @@
 //   - A pod with preferred node affinity that cannot be read has a problem. The
 //     scheduler places it where there is only one node for it, and fails
 //     otherwise.
+//   - Amounts of devices that are no whole number of thousandths, or more than
+//     9.2e15, are problems; see [DeviceAmount]. The scheduler can compare them.
+//   - A group that is made anew under its name is the same group. The scheduler
+//     does not free devices that the earlier one has reserved.
+//   - Where something of a claim or a class cannot be read, no device is selected.
+//     The scheduler says that it cannot be read.
+//   - Where the selector of a volume claim cannot be read it selects nothing, and
+//     where a volume of a built-in plugin cannot be translated it cannot be used
+//     from nodes with the driver. The scheduler fails there.
+//   - A pod that names a volume claim twice uses it once; if one of the two is an
+//     ephemeral volume of the same name, the first counts.
+//   - That the node that is selected for a volume claim has no name is a problem.
+//     In the scheduler no node will do then.
 package convert

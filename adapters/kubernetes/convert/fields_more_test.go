@@ -13,6 +13,9 @@ import (
 var fieldTests = []fieldTest{
 	podFields, nodeFields, budgetFields, priorityClassFields, namespaceFields,
 	serviceFields, replicationControllerFields, replicaSetFields, statefulSetFields,
+	volumeClaimFields, volumeFields, storageClassFields, storageDriverFields, nodeStorageFields, storageCapacityFields, volumeAttachmentFields,
+	podGroupFields, compositePodGroupFields, workloadFields,
+	resourceSliceFields, deviceClassFields, resourceClaimFields, deviceTaintRuleFields, resourceClaimTemplateFields,
 }
 
 const (
@@ -35,7 +38,7 @@ var nodeFields = fieldTest{
 		unread("configures the kubelet", "spec.configSource", "status.config"),
 		unread("allocatable is what counts", "status.capacity"),
 		unread("controllers turn conditions into taints, which count", "status.conditions"),
-		unread(volumesNYI, "status.volumesInUse", "status.volumesAttached"),
+		unread("volume attachments are what counts", "status.volumesInUse", "status.volumesAttached"),
 		unread(kubeletReports, "status.phase", "status.nodeInfo", "status.runtimeHandlers", "status.features"),
 	),
 	zero: func() any { return &v1.Node{} },

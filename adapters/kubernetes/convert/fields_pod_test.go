@@ -13,11 +13,10 @@ const (
 	typeOnly    = "says what kind of object it is, which is known"
 	bookkeeping = "bookkeeping of the API server and its clients"
 	toRun       = "says how to run the containers, which the node does"
-	volumesNYI  = "not built yet: volumes"
-	claimsNYI   = "not built yet: resource claims (DRA)"
-	groupsNYI   = "not built yet: pod groups"
 	reported    = "reports what the containers do, on which no decision depends"
 	namesOnly   = "a name within the object"
+
+	whichContainer = "says which container uses a claim of the pod, which is for the node"
 )
 
 // meta is the fate of the metadata, of which some fields are read.
@@ -80,13 +79,16 @@ var podFields = fieldTest{
 			"spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[].podAffinityTerm.mismatchLabelKeys"),
 		unread("is for the eviction of pods from tainted nodes, which the scheduler has no part in", "spec.tolerations[].tolerationSeconds"),
 		unread("limits do not count; the API server makes requests of them where there are none", "spec.resources.limits"),
-		unread(claimsNYI, "spec.resources.claims", "spec.resourceClaims", "status.resourceClaimStatuses", "status.extendedResourceClaimStatus"),
+		read("spec.resourceClaims", "status.resourceClaimStatuses", "spec.schedulingGroup"),
+		unread(whichContainer, "spec.resources.claims"),
+		unread("the scheduler finds the claim by its owner and writes this for the node", "status.extendedResourceClaimStatus"),
 		unread("counts only while the feature gate DRANodeAllocatableResources is on; it is off in 1.37", "status.nodeAllocatableResourceClaimStatuses"),
-		unread(volumesNYI, "spec.volumes[].persistentVolumeClaim", "spec.volumes[].ephemeral", "spec.volumes[].gcePersistentDisk", "spec.volumes[].awsElasticBlockStore",
-			"spec.volumes[].azureDisk", "spec.volumes[].azureFile", "spec.volumes[].cinder", "spec.volumes[].vsphereVolume", "spec.volumes[].portworxVolume",
-			"spec.volumes[].iscsi", "spec.volumes[].rbd"),
+		read("spec.volumes[].name", "spec.volumes[].persistentVolumeClaim.claimName", "spec.volumes[].ephemeral", "spec.volumes[].gcePersistentDisk.pdName",
+			"spec.volumes[].gcePersistentDisk.readOnly", "spec.volumes[].awsElasticBlockStore.volumeID", "spec.volumes[].azureDisk.diskURI",
+			"spec.volumes[].azureDisk.kind", "spec.volumes[].cinder.volumeID", "spec.volumes[].portworxVolume.volumeID", "spec.volumes[].iscsi.iqn",
+			"spec.volumes[].iscsi.readOnly", "spec.volumes[].rbd.monitors", "spec.volumes[].rbd.image", "spec.volumes[].rbd.pool", "spec.volumes[].rbd.readOnly"),
+		unread("is for the controller that makes the claim", "spec.volumes[].ephemeral.volumeClaimTemplate"),
 		unread("the node mounts what is in there; every node can", "spec.volumes"),
-		unread(groupsNYI, "spec.schedulingGroup"),
 		unread(toRun, "spec.restartPolicy", "spec.terminationGracePeriodSeconds", "spec.activeDeadlineSeconds", "spec.dnsPolicy", "spec.serviceAccountName",
 			"spec.serviceAccount", "spec.automountServiceAccountToken", "spec.hostPID", "spec.hostIPC", "spec.shareProcessNamespace", "spec.securityContext",
 			"spec.imagePullSecrets", "spec.hostname", "spec.subdomain", "spec.hostAliases", "spec.dnsConfig", "spec.readinessGates", "spec.enableServiceLinks",
@@ -123,6 +125,10 @@ var podFields = fieldTest{
 			p.Spec.NodeName, p.Spec.Resources = "", nil
 			p.Spec.Priority, p.Spec.PreemptionPolicy = nil, nil
 		},
+		"claim of a template, shared with the group": func(o any) {
+			p := goodPod(o)
+			p.Spec.ResourceClaims[0].ResourceClaimName = nil
+		},
 		"only a container needs features": func(o any) {
 			p := goodPod(o)
 			p.Spec.InitContainers[0].RestartPolicyRules, p.Spec.InitContainers[0].VolumeMounts, p.Spec.EphemeralContainers[0].VolumeMounts = nil, nil, nil
@@ -158,7 +164,7 @@ func containerParts(at string) []fieldFate {
 		unread(namesOnly, at+".ports[].name"),
 		unread("a port of the container is no port of the node", at+".ports[].containerPort"),
 		unread("limits do not count; the API server makes requests of them where there are none", at+".resources.limits"),
-		unread(claimsNYI, at+".resources.claims"),
+		unread(whichContainer, at+".resources.claims"),
 		unread(toRun, at+".restartPolicyRules[].exitCodes"))
 }
 
@@ -212,6 +218,7 @@ func goodPod(o any) *v1.Pod {
 		in(t.NamespaceSelector)
 	}
 
+	p.Spec.Volumes = oneSourceEach(p.Spec.Volumes[0].VolumeSource)
 	p.Status.Phase = v1.PodRunning
 	p.Status.Conditions[0].Type, p.Status.Conditions[0].Status, p.Status.Conditions[0].Reason = v1.DisruptionTarget, v1.ConditionTrue, v1.PodReasonPreemptionByScheduler
 	p.Status.InitContainerStatuses[0].Name = "i"
@@ -221,6 +228,25 @@ func goodPod(o any) *v1.Pod {
 		c.Resources.Requests = v1.ResourceList{v1.ResourceCPU: resource.MustParse("20")}
 	}
 	return p
+}
+
+// oneSourceEach are volumes that have one of the sources each, of those that are
+// read, and one with all the others.
+func oneSourceEach(s v1.VolumeSource) []v1.Volume {
+	managed := v1.AzureManagedDisk
+	s.AzureDisk.Kind = &managed
+	rest := s
+	rest.PersistentVolumeClaim, rest.Ephemeral, rest.GCEPersistentDisk, rest.AWSElasticBlockStore, rest.AzureDisk = nil, nil, nil, nil, nil
+	rest.Cinder, rest.PortworxVolume, rest.ISCSI, rest.RBD = nil, nil, nil, nil
+	var volumes []v1.Volume
+	for _, source := range []v1.VolumeSource{
+		rest, {PersistentVolumeClaim: s.PersistentVolumeClaim}, {Ephemeral: s.Ephemeral}, {GCEPersistentDisk: s.GCEPersistentDisk},
+		{AWSElasticBlockStore: s.AWSElasticBlockStore}, {AzureDisk: s.AzureDisk}, {Cinder: s.Cinder}, {PortworxVolume: s.PortworxVolume},
+		{ISCSI: s.ISCSI}, {RBD: s.RBD},
+	} {
+		volumes = append(volumes, v1.Volume{Name: "x", VolumeSource: source})
+	}
+	return volumes
 }
 
 // cpu is a list of the same quantity, of CPU.

@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -82,7 +84,7 @@ func (test *fieldTest) changeEach(t *testing.T, base string, object, before any,
 			t.Errorf("%s is said to be ignored (%s), but %s makes a difference to the object %q", path, fate.ignored, what, base)
 		}
 	}
-	v := visitor{try: try, reads: test.readsBelow}
+	v := visitor{try: try, reads: test.readsBelow, presence: test.presence}
 	v.visit("", reflect.ValueOf(object).Elem(), func() {})
 	if !reflect.DeepEqual(test.result(object), before) {
 		t.Fatalf("the test has not undone its changes to the object %q", base)
@@ -137,6 +139,15 @@ func (test *fieldTest) readsBelow(path string) bool {
 	})
 }
 
+// presence reports whether the line of the field says that it is translated, and
+// another that what is in it is not: what counts is that it is there.
+func (test *fieldTest) presence(path string) bool {
+	fate := test.fate(path)
+	return fate != nil && fate.path == path && fate.ignored == "" && slices.ContainsFunc(test.fates, func(f fieldFate) bool {
+		return f.ignored != "" && strings.HasPrefix(f.path, path+".")
+	}) && !slices.ContainsFunc(test.fates, func(f fieldFate) bool { return f.ignored == "" && strings.HasPrefix(f.path, path+".") })
+}
+
 // leaves are the types that are not looked into.
 var leaves = map[reflect.Type]func(n int) any{
 	reflect.TypeFor[resource.Quantity](): func(n int) any { return *resource.NewQuantity(int64(n)*10, resource.DecimalSI) },
@@ -144,6 +155,11 @@ var leaves = map[reflect.Type]func(n int) any{
 	reflect.TypeFor[metav1.FieldsV1]():   func(n int) any { return *metav1.NewFieldsV1(fmt.Sprint(n)) },
 	reflect.TypeFor[intstr.IntOrString](): func(n int) any {
 		return intstr.FromInt(n)
+	},
+	reflect.TypeFor[runtime.RawExtension](): func(n int) any { return runtime.RawExtension{Raw: []byte{byte(n)}} },
+	// It may have others of its kind in it, to any depth.
+	reflect.TypeFor[schedulingv1beta1.CompositePodGroupTemplate](): func(n int) any {
+		return schedulingv1beta1.CompositePodGroupTemplate{Name: fmt.Sprint(n)}
 	},
 }
 
@@ -186,6 +202,8 @@ type visitor struct {
 	try func(path, what string)
 	// reads reports whether something depends on a field, or is said to.
 	reads func(path string) bool
+	// presence reports whether all that counts of a field is that it is there.
+	presence func(path string) bool
 }
 
 // visit tries the changes of all that is below v. stored is called after each
@@ -235,9 +253,10 @@ func join(path string, f reflect.StructField) string {
 }
 
 // takeAway tries what happens without a pointer, list or map: where it leads
-// straight to a value, or where all that it leads to is ignored.
+// straight to a value, where all that it leads to is ignored, and where it counts
+// whether it is there.
 func (vi *visitor) takeAway(path string, v reflect.Value, stored func()) {
-	if !isLeaf(v.Type().Elem()) && vi.reads(path) {
+	if !isLeaf(v.Type().Elem()) && vi.reads(path) && !vi.presence(path) {
 		return
 	}
 	old := reflect.New(v.Type()).Elem()
@@ -250,7 +269,7 @@ func (vi *visitor) takeAway(path string, v reflect.Value, stored func()) {
 }
 
 func isLeaf(t reflect.Type) bool {
-	if _, ok := leaves[t]; ok {
+	if _, ok := leaves[t]; ok || t.Kind() == reflect.Struct && t.NumField() == 0 {
 		return true
 	}
 	return !slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Struct, reflect.Slice, reflect.Map}, t.Kind())

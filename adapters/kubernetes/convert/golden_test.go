@@ -14,14 +14,15 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"sigs.k8s.io/yaml"
 )
 
 var update = flag.Bool("update", false, "rewrite the answers in testdata; then read the difference")
 
 // TestGolden translates the objects of each file of testdata and compares with
-// what stands in the file beside it. What a file says of services, sets and
-// priority classes counts for the pods after it.
+// what stands in the file beside it. What a file says of services, sets, priority
+// classes and pod groups counts for the pods after it.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.yaml")
@@ -59,6 +60,7 @@ func translate(t *testing.T, text []byte) []byte {
 	var out bytes.Buffer
 	var owners Owners
 	var classes []PriorityClass
+	groups := map[string]*schedulingv1beta1.PodGroup{}
 	for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
 		var of struct{ Kind string }
 		parse(t, document, &of)
@@ -83,7 +85,16 @@ func translate(t *testing.T, text []byte) []byte {
 			if p.Spec.Priority == nil && len(classes) > 0 {
 				write(t, &out, "workload, prioritized", w, Prioritize(w, p, classes))
 			}
+			if g := groups[w.Group]; g != nil {
+				refs, err := DeviceClaimRefs(p, g)
+				write(t, &out, "device claims, with the group", refs, err)
+			}
 			write(t, &out, "status", Status(p), nil)
+		case "PodGroup":
+			g := parse(t, document, &schedulingv1beta1.PodGroup{})
+			m, err := Group(g)
+			groups[m.ID] = g
+			write(t, &out, "group", m, err)
 		case "Node":
 			n, err := Node(parse(t, document, &v1.Node{}))
 			write(t, &out, "node", n, err)
@@ -95,7 +106,9 @@ func translate(t *testing.T, text []byte) []byte {
 		case "Namespace":
 			write(t, &out, "namespace", Namespace(parse(t, document, &v1.Namespace{})), nil)
 		default:
-			t.Fatalf("unknown kind %q", of.Kind)
+			if !translateDevices(t, &out, of.Kind, document) && !translateStorage(t, &out, of.Kind, document) {
+				t.Fatalf("unknown kind %q", of.Kind)
+			}
 		}
 	}
 	return out.Bytes()

@@ -43,10 +43,11 @@ func ID(p *v1.Pod) string {
 // one cannot be read. A pod on no node must not be placed by it. Nor can
 // kube-scheduler place such a pod; it tries in vain.
 //
-// Three things are the caller's. OwnerSelector is left nil; see
-// [OwnerSelector]. NodeName is left empty: a pod with spec.nodeName is on that
-// node, which [Status] says. And Profile is spec.schedulerName, which need not
-// be one of the engine's where the pod is somebody else's.
+// Four things are the caller's. OwnerSelector is left nil; see
+// [OwnerSelector]. DeviceClaims are those of a pod that shares none with its
+// group; see [DeviceClaimRefs]. NodeName is left empty: a pod with spec.nodeName
+// is on that node, which [Status] says. And Profile is spec.schedulerName, which
+// need not be one of the engine's where the pod is somebody else's.
 func Pod(p *v1.Pod) (*model.Workload, error) {
 	var c problems
 	w := &model.Workload{
@@ -63,11 +64,17 @@ func Pod(p *v1.Pod) (*model.Workload, error) {
 		Images:       images(&p.Spec),
 		Features:     c.features(&p.Spec),
 		Gates:        c.gates(p.Spec.SchedulingGates),
+		DeviceClaims: c.claimRefs(p, nil),
+		Containers:   parts(&p.Spec),
 		CreatedAt:    p.CreationTimestamp.Time,
+	}
+	if g := p.Spec.SchedulingGroup; g != nil && g.PodGroupName != nil {
+		w.Group = c.text(schedulingGroupPath, GroupID(p.Namespace, *g.PodGroupName))
 	}
 	if p.Spec.Priority != nil {
 		w.Priority = *p.Spec.Priority
 	}
+	w.VolumeClaims, w.Disks = c.volumes(p)
 	requests, estimate := c.podRequests(p)
 	w.Requests, w.Estimate = requests, &estimate
 	w.FitLoad = fitLoad(p)

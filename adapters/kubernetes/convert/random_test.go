@@ -276,6 +276,9 @@ func (g *generator) pod(i int) *v1.Pod {
 	if g.p(20) {
 		p.Spec.Volumes = []v1.Volume{{VolumeSource: v1.VolumeSource{Image: &v1.ImageVolumeSource{Reference: oneOf(g, imageNames, "")}}}}
 	}
+	if g.p(30) {
+		p.Spec.Volumes = append(p.Spec.Volumes, g.podVolumes()...)
+	}
 	if g.p(20) {
 		p.Spec.Overhead = g.resources()
 	}

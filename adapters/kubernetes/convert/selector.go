@@ -59,4 +59,4 @@ func (p *problems) selector(at *field.Path, s *metav1.LabelSelector) (_ *model.S
 	return m, true
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

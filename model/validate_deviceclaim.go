@@ -1,0 +1,181 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Validate returns all that is wrong with the claim as a [*ValidationError], nil
+// where it is valid. Whether the devices that it was given exist is not seen
+// here.
+func (d *DeviceClaim) Validate() error {
+	var c checker
+	c.notEmpty("id", d.ID)
+	for i := range d.Requests {
+		c.item("requests", i)
+		c.claimRequest(&d.Requests[i])
+		unlikeEarlier(&c, d.Requests, i, "name", func(a, b *ClaimRequest) bool { return a.Name == b.Name })
+		c.leave()
+	}
+	for i := range d.Constraints {
+		k := &d.Constraints[i]
+		c.item("constraints", i)
+		if (k.Match == "") == (k.Distinct == "") {
+			c.report("match", "exactly one of match and distinct must be set")
+		}
+		c.requestNames(d, k.Requests)
+		c.leave()
+	}
+	for i := range d.Config {
+		c.item("config", i)
+		c.requestNames(d, d.Config[i].Requests)
+		c.leave()
+	}
+	if d.Owner != "" && d.OwnerGroup != "" {
+		c.report("ownerGroup", "must be empty where owner is set")
+	}
+	c.consumers(d)
+	if d.Allocation != nil {
+		c.enter("allocation")
+		c.allocation(d.Allocation)
+		c.leave()
+	}
+	return invalid("device claim", d.ID, c.problems)
+}
+
+func (c *checker) consumers(d *DeviceClaim) {
+	for i := range d.ReservedFor {
+		c.item("reservedFor", i)
+		if (d.ReservedFor[i].Workload == "") == (d.ReservedFor[i].Group == "") {
+			c.report("workload", "exactly one of workload and group must be set")
+		}
+		unlikeEarlier(c, d.ReservedFor, i, "consumer", func(a, b *Consumer) bool { return *a == *b })
+		c.leave()
+	}
+	if len(d.ReservedFor) > MaxClaimConsumers {
+		c.report("reservedFor", fmt.Sprintf("there are %d, more than %d", len(d.ReservedFor), MaxClaimConsumers))
+	}
+	if len(d.ReservedFor) > 0 && d.Allocation == nil {
+		c.report("reservedFor", "must be empty where nothing is allocated")
+	}
+}
+
+func (c *checker) allocation(a *Allocation) {
+	for i := range a.Devices {
+		d := &a.Devices[i]
+		c.item("devices", i)
+		c.notEmpty("driver", d.Driver)
+		c.notEmpty("pool", d.Pool)
+		c.notEmpty("device", d.Device)
+		c.amounts("consumed", d.Consumed)
+		if d.Share == "" && len(d.Consumed) > 0 {
+			c.report("consumed", "is for shares of a device")
+		}
+		c.deviceTolerations(d.Tolerations)
+		c.leave()
+	}
+	c.oneTerm("nodes", a.Nodes)
+}
+
+func (c *checker) claimRequest(r *ClaimRequest) {
+	c.requestName(r.Name)
+	switch n := len(r.Alternatives); {
+	case !r.Prioritized && n != 1:
+		c.report("alternatives", fmt.Sprintf("must be exactly one, not %d, unless prioritized", n))
+	case n < 1 || n > maxAlternatives:
+		c.report("alternatives", fmt.Sprintf("%d is not between 1 and %d", n, maxAlternatives))
+	}
+	for i := range r.Alternatives {
+		d := &r.Alternatives[i]
+		c.item("alternatives", i)
+		if r.Prioritized {
+			c.requestName(d.Name)
+			unlikeEarlier(c, r.Alternatives, i, "name", func(a, b *DeviceDemand) bool { return a.Name == b.Name })
+			if d.AdminAccess {
+				c.report("adminAccess", "must not be set where there are alternatives")
+			}
+		} else if d.Name != "" {
+			c.report("name", "must be empty unless prioritized")
+		}
+		c.demand(d)
+		c.leave()
+	}
+}
+
+func (c *checker) demand(d *DeviceDemand) {
+	c.notEmpty("class", d.Class)
+	c.deviceSelectors("selectors", d.Selectors)
+	if d.All {
+		if d.Count != 0 {
+			c.report("count", fmt.Sprintf("%d is not 0, and all are wanted", d.Count))
+		}
+	} else {
+		c.atLeast("count", d.Count, 1)
+	}
+	c.amounts("capacity", d.Capacity)
+	c.deviceTolerations(d.Tolerations)
+}
+
+func (c *checker) deviceTolerations(list []DeviceToleration) {
+	for i := range list {
+		t := &list[i]
+		c.item("tolerations", i)
+		oneOfOrEmpty(c, "operator", t.Operator, tolerationOperators)
+		if t.Key == "" && t.Operator != TolerateExists {
+			c.report("key", "may only be empty, for every key, where operator is "+string(TolerateExists))
+		}
+		if t.Value != "" && t.Operator == TolerateExists {
+			c.report("value", "must be empty where operator is "+string(TolerateExists))
+		}
+		oneOfOrEmpty(c, "effect", t.Effect, deviceEffects)
+		c.leave()
+	}
+}
+
+// requestName checks a name that others are put together from.
+func (c *checker) requestName(name string) {
+	c.notEmpty("name", name)
+	if strings.Contains(name, "/") {
+		c.report("name", fmt.Sprintf("%q has a slash, which comes between a request and its alternative", name))
+	}
+}
+
+// requestNames checks names of requests of the claim, or of their alternatives.
+func (c *checker) requestNames(d *DeviceClaim, names []string) {
+	for i, name := range names {
+		request, alternative, qualified := strings.Cut(name, "/")
+		known := slices.ContainsFunc(d.Requests, func(r ClaimRequest) bool {
+			return r.Name == request && (!qualified || r.Prioritized &&
+				slices.ContainsFunc(r.Alternatives, func(a DeviceDemand) bool { return a.Name == alternative }))
+		})
+		if !known {
+			c.item("requests", i)
+			c.report("", fmt.Sprintf("%q is no request of the claim", name))
+			c.leave()
+		}
+	}
+}
+
+// deviceClaimRefs checks the uses of claims by a workload or a group.
+func (c *checker) deviceClaimRefs(field string, refs []DeviceClaimRef) {
+	for i := range refs {
+		c.item(field, i)
+		c.notEmpty("name", refs[i].Name)
+		c.text("id", refs[i].ID)
+		if refs[i].ID == "" && !refs[i].Generated {
+			c.report("id", "may only be empty where the claim is generated")
+		}
+		unlikeEarlier(c, refs, i, "name", func(a, b *DeviceClaimRef) bool { return a.Name == b.Name })
+		c.leave()
+	}
+}
+
+// containers checks the parts of a workload.
+func (c *checker) containers(field string, list []Container) {
+	for i := range list {
+		c.item(field, i)
+		c.resources("requests", &list[i].Requests)
+		c.leave()
+	}
+}

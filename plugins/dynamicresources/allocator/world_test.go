@@ -1,0 +1,96 @@
+package allocator_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/extpoints/extpointstest"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
+)
+
+// seeded returns a generator that makes the same things every time, or others
+// with BERTH_SEED.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := uint64(1)
+	if text := os.Getenv("BERTH_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("BERTH_SEED: %v", err)
+		}
+	}
+	t.Logf("BERTH_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// world is a random cluster with some claims that have devices.
+type world struct {
+	view  *extpointstest.View
+	nodes []*model.Node
+	given []*model.DeviceClaim
+}
+
+func randomWorld(r *rand.Rand) *world {
+	w := &world{view: extpointstest.NewView()}
+	for i, zone := range []string{"z1", "z1", "z2"} {
+		w.nodes = append(w.nodes, modeltest.Node(fmt.Sprintf("n%d", i)).Zone(zone).Build())
+	}
+	for _, c := range modeltest.RandomDeviceClasses() {
+		w.view.Put(c)
+	}
+	for _, s := range modeltest.RandomDeviceSlices(r, []string{"n0", "n1", "n2"}) {
+		w.view.Put(s)
+	}
+	return w
+}
+
+// change changes a slice, a node or a class, or leaves all as it is.
+func (w *world) change(r *rand.Rand) {
+	slices := w.view.Devices().Slices().List
+	s := *slices[r.IntN(len(slices))]
+	switch r.IntN(8) {
+	case 0:
+		w.view.Drop(s.ObjectKind(), s.ID)
+		if len(slices) == 1 {
+			w.view.Put(&s)
+		}
+	case 1:
+		s.Generation++
+		w.view.Put(&s)
+	case 2:
+		other := modeltest.RandomDeviceSlices(r, []string{"n0", "n1", "n2"})[0]
+		w.view.Put(other)
+	case 3:
+		i := r.IntN(len(w.nodes))
+		w.nodes[i] = modeltest.Node(w.nodes[i].Name).Zone([]string{"z1", "z2"}[r.IntN(2)]).Build()
+	case 4:
+		w.view.Put(modeltest.DeviceClass("any", modeltest.Require("kind", model.CompareEqual, "nic")))
+	}
+}
+
+// put gives the claim what it was allocated.
+func (w *world) put(c *model.DeviceClaim, a *model.Allocation) {
+	given := *c
+	given.Allocation = a
+	w.given = append(w.given, &given)
+	w.view.Put(&given)
+}
+
+func (w *world) twin(n *model.Node) *twin {
+	return &twin{node: n, slices: w.view.Devices().Slices().List, given: w.given, class: w.view.Devices().Class}
+}
+
+// frozen is a view of devices of which nothing is given away, and that answers
+// without allocating.
+type frozen struct {
+	extpoints.Devices
+	slices *extpoints.DeviceSlices
+}
+
+func (f frozen) Slices() *extpoints.DeviceSlices     { return f.slices }
+func (f frozen) Use(model.PoolID) *extpoints.PoolUse { return nil }

@@ -1,0 +1,49 @@
+package dynamicresources
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"github.com/berth-project/berth/model"
+)
+
+// sameStatus compares what has become of a claim, before and after a report. A
+// report that says nothing new is made of new objects all the same.
+func sameStatus(a, b *model.DeviceClaim) bool {
+	return sameAllocation(a.Allocation, b.Allocation) && slices.Equal(a.ReservedFor, b.ReservedFor) &&
+		slices.EqualFunc(a.Conditions, b.Conditions, func(x, y model.DeviceConditions) bool {
+			return x.DeviceID == y.DeviceID && x.Share == y.Share && slices.Equal(x.True, y.True)
+		})
+}
+
+func sameAllocation(a, b *model.Allocation) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.At.Equal(b.At) && sameTerms(a.Nodes, b.Nodes) &&
+		slices.EqualFunc(a.Devices, b.Devices, sameDevice) && slices.EqualFunc(a.Config, b.Config, sameConfig)
+}
+
+func sameDevice(a, b model.AllocatedDevice) bool {
+	return a.DeviceID == b.DeviceID && a.Request == b.Request && a.AdminAccess == b.AdminAccess && a.Share == b.Share &&
+		slices.Equal(a.Tolerations, b.Tolerations) && maps.Equal(a.Consumed, b.Consumed) &&
+		slices.Equal(a.BindingConditions, b.BindingConditions) && slices.Equal(a.BindingFailures, b.BindingFailures)
+}
+
+func sameConfig(a, b model.AllocatedConfig) bool {
+	return a.FromClass == b.FromClass && a.Driver == b.Driver && slices.Equal(a.Requests, b.Requests) && bytes.Equal(a.Parameters, b.Parameters)
+}
+
+func sameTerms(a, b *model.NodeTerms) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return slices.EqualFunc(a.Terms, b.Terms, func(x, y model.NodeTerm) bool {
+		return slices.EqualFunc(x.Labels, y.Labels, sameRequirement) && slices.EqualFunc(x.Fields, y.Fields, sameRequirement)
+	})
+}
+
+func sameRequirement(a, b model.Requirement) bool {
+	return a.Key == b.Key && a.Operator == b.Operator && slices.Equal(a.Values, b.Values)
+}
