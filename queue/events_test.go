@@ -49,8 +49,6 @@ func TestEventsForNodeUpdate(t *testing.T) {
 			n.Allocatable.Scalars = []model.Scalar{{Name: "x", Amount: 1}, {Name: "y", Amount: 1}}
 		}, "Node/UpdateNodeAllocatable"},
 		{"device", func(n *model.Node) { n.Devices = append(n.Devices[:1:1], model.Device{Class: "gpu"}) }, "Node/UpdateNodeDevices"},
-		{"a claim is made", func(w *model.Workload) { w.DeviceClaims = []model.DeviceClaimRef{{Name: "gpu", ID: "made"}} },
-			"UpdateWorkloadDeviceClaims"},
 		{"everything", func(n *model.Node) { *n = model.Node{} },
 			"Node/UpdateNodeTaint Node/UpdateNodeAllocatable Node/UpdateNodeLabel Node/UpdateNodeTaint Node/UpdateNodeDevices"},
 	} {
@@ -102,6 +100,8 @@ func TestEventsForWorkloadUpdate(t *testing.T) {
 			one := model.DeviceRequest{Class: "gpu", Count: 1, Share: 1000}
 			w.Devices = []model.DeviceRequest{one, one}
 		}, "Update"},
+		{"a claim is made", func(w *model.Workload) { w.DeviceClaims = []model.DeviceClaimRef{{Name: "gpu", ID: "made"}} },
+			"UpdateWorkloadDeviceClaims"},
 		{"everything", func(w *model.Workload) { *w = model.Workload{Requests: model.Resources{CPU: 11}} },
 			"UpdateWorkloadLabel UpdateWorkloadScaleDown UpdateWorkloadScaleUp UpdateWorkloadGatesEliminated UpdateWorkloadToleration"},
 	} {

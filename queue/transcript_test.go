@@ -544,6 +544,7 @@ var actions = map[string]extpoints.Action{
 	"UpdateWorkloadScaleUp":         extpoints.UpdateWorkloadScaleUp,
 	"UpdateWorkloadToleration":      extpoints.UpdateWorkloadToleration,
 	"UpdateWorkloadGatesEliminated": extpoints.UpdateWorkloadGatesEliminated,
+	"UpdateWorkloadDeviceClaims":    extpoints.UpdateWorkloadDeviceClaims,
 }
 
 // parseEvent reads KIND/ACTION, where the action may be several joined with |.
