@@ -363,8 +363,13 @@ func (r *Raw) enqueue(now time.Time, w *extpoints.WorkloadInfo) {
 	}
 	r.queue.Add(now, w)
 	if w.Group != "" {
-		// It may be the one that its group has waited for. (kube-scheduler
-		// eventhandlers.go addPodToSchedulingQueue, 1.37.1.)
-		r.queue.Move(now, &extpoints.Change{Event: queue.WorkloadAdded, NewWorkload: w}, nil)
+		r.awaited(now, w)
 	}
+}
+
+// awaited tells those that wait of a new member of a group: it may be the one
+// that they have waited for. (kube-scheduler eventhandlers.go
+// addPodToSchedulingQueue, 1.37.1.)
+func (r *Raw) awaited(now time.Time, w *extpoints.WorkloadInfo) {
+	r.queue.Move(now, &extpoints.Change{Event: queue.WorkloadAdded, NewWorkload: w}, nil)
 }

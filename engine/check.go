@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/model"
@@ -44,6 +45,18 @@ func another(tx *store.Txn, w *model.Workload) *model.Workload {
 		return &same
 	}
 	return w
+}
+
+// anotherObject is another for objects of storage and devices. An orchestrator may
+// also report the very object that it was handed as decided.
+func anotherObject(tx *store.Txn, o model.Object) model.Object {
+	row := tx.Object(model.ObjectRef{Kind: o.ObjectKind(), ID: o.ObjectID()})
+	if row == nil || row.Reported != o && row.Decided != o {
+		return o
+	}
+	same := reflect.New(reflect.TypeOf(o).Elem())
+	same.Elem().Set(reflect.ValueOf(o).Elem())
+	return same.Interface().(model.Object)
 }
 
 // checkProfile refuses a workload that no profile of the engine can place.

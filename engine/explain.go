@@ -99,7 +99,8 @@ type ExplainOptions struct {
 // workload on every node as things are now; for one that has a node it makes
 // the remembered decision again, which is possible for the most recent ones
 // (Config.Decisions), else the error is ErrNoRecord. Extenders are asked again,
-// as things are with them now.
+// as things are with them now. A member of a group that waits is tried as if it
+// were by itself; Explanation.Last says what keeps the group.
 func (r *Raw) Explain(now time.Time, id string, o ExplainOptions) (*Explanation, error) {
 	explain, err := r.explainer(now, id, o)
 	if err != nil {

@@ -41,7 +41,8 @@ func (r *Raw) attemptGroup(now time.Time, item *queue.Item) {
 	}
 	a.fw = r.framework(first.Workload)
 	if err := r.checkMembers(a.root); err != nil {
-		r.submitGroup(a, &groupResult{group: a.root, status: extpoints.AsStatus(err)})
+		failed := &groupResult{group: a.root, status: extpoints.AsStatus(err)}
+		r.submitGroup(a, failed.complete(a.root, nil))
 		return
 	}
 	a.root.All(func(w *extpoints.WorkloadInfo) bool {
@@ -49,7 +50,7 @@ func (r *Raw) attemptGroup(now time.Time, item *queue.Item) {
 		return true
 	})
 	t := &groupTry{core: r.fork(), now: now, fw: a.fw, tell: &r.listener}
-	result := t.try(a.root)
+	result := t.try(a.root).complete(a.root, nil)
 	a.state = t.state(a.root, nil)
 	r.rejoin(t.core)
 	if result.status.Code() == extpoints.Unschedulable {
@@ -197,7 +198,7 @@ func (r *Raw) submitGroup(a *groupAttempt, result *groupResult) {
 			result.fail(st)
 		}
 	}
-	placed := r.endGroup(a, a.root, result, nil)
+	placed := r.endGroup(a, result)
 	switch {
 	case result.status.IsSuccess() && placed > 0:
 		outcome = queue.GroupPlaced
@@ -255,31 +256,20 @@ func (r *Raw) commitGroup(a *groupAttempt, chosen []*cycle) *extpoints.Status {
 }
 
 // endGroup ends the attempt for every member of the group, and returns how many
-// have a node. above is why a group above it has failed, nil where none has.
-func (r *Raw) endGroup(a *groupAttempt, g *extpoints.GroupInfo, result *groupResult, above *extpoints.Status) int {
-	status := above
-	if result != nil && (above == nil || !result.status.IsSuccess()) {
-		status = result.status
-	}
-	event := GroupEvent{At: a.now, Group: g.Group, Code: status.Code(), Message: status.Message(), MakingRoom: a.waits}
+// have a node.
+func (r *Raw) endGroup(a *groupAttempt, result *groupResult) int {
+	g := result.group
+	event := GroupEvent{At: a.now, Group: g.Group, Code: result.status.Code(), Message: result.status.Message(), MakingRoom: a.waits}
 	placed := 0
-	for i, child := range g.Children {
-		var below *groupResult
-		if result != nil && i < len(result.children) {
-			below = result.children[i]
-		}
-		failed := status
-		if status.IsSuccess() {
-			failed = nil
-		}
-		placed += r.endGroup(a, child, below, failed)
+	for _, child := range result.children {
+		placed += r.endGroup(a, child)
 	}
 	for i, w := range g.Members {
 		var c *cycle
-		if result != nil && i < len(result.members) {
+		if i < len(result.members) {
 			c = result.members[i]
 		}
-		if r.endMember(a, w, c, status) {
+		if r.endMember(a, result, w, c) {
 			event.Placed++
 		} else {
 			event.Unplaced++
@@ -290,11 +280,10 @@ func (r *Raw) endGroup(a *groupAttempt, g *extpoints.GroupInfo, result *groupRes
 }
 
 // endMember ends the attempt for one member; c is its own cycle, nil where it
-// was not tried, and status the group's. It reports whether the member has a
-// node.
-func (r *Raw) endMember(a *groupAttempt, w *extpoints.WorkloadInfo, c *cycle, status *extpoints.Status) bool {
+// was not tried. It reports whether the member has a node.
+func (r *Raw) endMember(a *groupAttempt, result *groupResult, w *extpoints.WorkloadInfo, c *cycle) bool {
 	fits := c != nil && c.result.IsSuccess()
-	if fits && status.IsSuccess() {
+	if fits && result.status.IsSuccess() {
 		return r.memberPlaced(c)
 	}
 	own := c
@@ -302,22 +291,25 @@ func (r *Raw) endMember(a *groupAttempt, w *extpoints.WorkloadInfo, c *cycle, st
 		own = &cycle{core: r.core, now: a.now, info: w, fw: a.fw, view: r.view, state: a.state, binding: model.Binding{Workload: w.ID}}
 	}
 	own.core, own.item = r.core, a.items[w.ID]
-	st := status
+	clear := &extpoints.NominatingInfo{Mode: extpoints.NominatingOverride}
+	st := result.status
 	switch {
-	case status.Code() == extpoints.Error:
+	case st.Code() == extpoints.Error:
 		if c != nil && c.result.Code() == extpoints.Error {
 			st = c.result
 		}
-		own.diagnosis = nil
-		own.nominating = &extpoints.NominatingInfo{Mode: extpoints.NominatingOverride}
-	case own == c:
+		own.diagnosis, own.nominating = nil, clear
+		r.fail(own, st)
+		return false
+	case c == nil:
+		st = result.before
+	case !fits:
 		st = c.result
-	case a.waits:
-	default:
-		st = extpoints.NewStatus(extpoints.Unschedulable, groupUnschedulable, status.Message())
-		own.nominating = &extpoints.NominatingInfo{Mode: extpoints.NominatingOverride}
+	case !a.waits:
+		st = extpoints.NewStatus(extpoints.Unschedulable, groupUnschedulable, st.Message())
+		own.nominating = clear
 	}
-	if n := a.nominations[w.ID]; n != nil && status.Code() != extpoints.Error {
+	if n := a.nominations[w.ID]; n != nil {
 		own.nominating = n
 	}
 	r.fail(own, st)

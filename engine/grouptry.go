@@ -31,8 +31,9 @@ type groupTry struct {
 // groupResult is what a try of one group came to.
 type groupResult struct {
 	group *extpoints.GroupInfo
-	// status is success, Unschedulable, or an error.
-	status *extpoints.Status
+	// status is success, Unschedulable, or an error; before is what it was when
+	// GroupPostFilter had not been asked yet.
+	status, before *extpoints.Status
 	// members were tried, in this order; the rest of the group's was not.
 	members  []*cycle
 	children []*groupResult
@@ -46,6 +47,7 @@ type groupResult struct {
 
 // try runs the whole tree's cycle on the try's copy.
 func (t *groupTry) try(root *extpoints.GroupInfo) *groupResult {
+	t.shareNominations(root)
 	nodes := t.core.view.Nodes()
 	all := &extpoints.Placement{Nodes: make([]*extpoints.NodeInfo, nodes.Len())}
 	for i := range all.Nodes {
@@ -56,6 +58,21 @@ func (t *groupTry) try(root *extpoints.GroupInfo) *groupResult {
 		r.status = extpoints.NewStatus(extpoints.Unschedulable, groupUnschedulable)
 	}
 	return r
+}
+
+// shareNominations lets the members have the room that is kept for them in common:
+// what is nominated to a node for one counts as a workload that asks for
+// nothing. (In kube-scheduler that is so because a group in flight is in no
+// queue, where it looks up what nominated pods ask for: scheduling_queue.go
+// nominatedPodToInfo, 1.37.1.)
+func (t *groupTry) shareNominations(root *extpoints.GroupInfo) {
+	root.All(func(w *extpoints.WorkloadInfo) bool {
+		if w.Nominated != "" {
+			empty := &model.Workload{ID: w.ID, Namespace: w.Namespace, Name: w.Name}
+			t.core.view.Nominate(&extpoints.WorkloadInfo{Workload: empty, Nominated: w.Nominated}, w.Nominated)
+		}
+		return true
+	})
 }
 
 // group tries the group in every placement that its parent's allows, and takes
@@ -75,6 +92,7 @@ func (t *groupTry) group(g *extpoints.GroupInfo, parent *extpoints.Placement) *g
 		r.view, t.core.view = t.core.view, base
 		switch {
 		case r.status.Code() == extpoints.Error:
+			r.children = nil // who fails takes those below along
 			return r
 		case r.status.IsSuccess():
 			feasible = append(feasible, r)
@@ -280,6 +298,29 @@ func (r *groupResult) endWait() {
 	if r.status.IsWait() {
 		r.status = extpoints.NewStatus(extpoints.Unschedulable, append([]string{groupUnschedulable}, r.status.Reasons()...)...)
 	}
+}
+
+// complete gives every group of the tree a result, those too that were not tried;
+// a group below one that has failed has failed with it. above is why the group
+// above has failed, nil where it has not. (kube-scheduler
+// completeCompositePodGroupAlgorithmResultMap, 1.37.1.)
+func (r *groupResult) complete(g *extpoints.GroupInfo, above *extpoints.Status) *groupResult {
+	var tried []*groupResult
+	if r != nil {
+		tried = r.children
+	}
+	if r == nil || !above.IsSuccess() && r.status.IsSuccess() {
+		r = &groupResult{group: g, status: above}
+	}
+	r.before = r.status
+	r.children = make([]*groupResult, len(g.Children))
+	for i, child := range g.Children {
+		if i < len(tried) {
+			r.children[i] = tried[i]
+		}
+		r.children[i] = r.children[i].complete(child, r.status)
+	}
+	return r
 }
 
 // assignments are the members with a node, those of the groups below that have

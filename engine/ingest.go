@@ -115,7 +115,7 @@ func (c *core) writeOther(tx *store.Txn, ch *Change) error {
 		err = tx.DeleteNamespace(ch.RemoveNamespace)
 	case ch.PutObject != nil:
 		if err = ch.PutObject.Validate(); err == nil {
-			err = tx.PutObject(ch.PutObject)
+			err = tx.PutObject(anotherObject(tx, ch.PutObject))
 		}
 	case ch.RemoveObject != nil:
 		err = tx.DeleteObject(*ch.RemoveObject)
@@ -205,8 +205,39 @@ func (r *Raw) reactObject(now time.Time, before, after *store.Object) {
 		return
 	}
 	kind := cmp.Or(change.NewObject, change.OldObject).ObjectKind()
+	if kind == model.DeviceTaintRuleKind {
+		r.reactTaintRule(now, &change)
+		return
+	}
 	change.Event = event(extpoints.Resource(kind), before != nil, after != nil)
 	r.queue.Move(now, &change, nil)
+}
+
+// reactTaintRule tells of the slices whose devices have other taints because of a
+// rule. What the rule itself says is of no interest to anybody. (kube-scheduler:
+// k8s.io/dynamic-resource-allocation resourceslice/tracker, 0.37.1.)
+func (r *Raw) reactTaintRule(now time.Time, rule *extpoints.Change) {
+	before, after := extpoints.ObjectsOf[*model.DeviceTaintRule](rule)
+	for _, s := range r.view.Devices().Slices().List {
+		if retaints(s, before, after) {
+			r.queue.Move(now, &extpoints.Change{
+				Event:     extpoints.ClusterEvent{Resource: extpoints.DeviceSliceResource, Action: extpoints.Update},
+				OldObject: s, NewObject: s,
+			}, nil)
+		}
+	}
+}
+
+// retaints reports whether the change of a rule gives some device of the slice
+// other taints; nil is no rule.
+func retaints(s *model.DeviceSlice, before, after *model.DeviceTaintRule) bool {
+	for i := range s.Devices {
+		was, is := before.AppliesTo(s, i), after.AppliesTo(s, i)
+		if was != is || was && before.Taint != after.Taint {
+			return true
+		}
+	}
+	return false
 }
 
 // current is the object as decisions have to take it, nil where there is none.
@@ -275,6 +306,9 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 	case after.Phase == model.Pending && before.Phase == model.Pending:
 		if before.Info.Workload != after.Info.Workload && r.tasks[after.Info.ID] == nil {
 			r.queue.Update(now, before.Info, after.Info)
+			if after.Info.Group != "" && before.Info.Group != after.Info.Group {
+				r.awaited(now, after.Info)
+			}
 		}
 	case after.Phase == model.Pending:
 		// Where the engine itself takes a decision back there is no task.

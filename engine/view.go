@@ -156,6 +156,17 @@ func QueryWorkloadsOf(group string) Query {
 	return query(func(s *store.Store) (iter.Seq[*store.Workload], <-chan struct{}) { return s.WatchWorkloadsOf(group) })
 }
 
+// QueryObjects is about the objects of the kind, and what has been decided about
+// them.
+func QueryObjects(kind model.ObjectKind) Query {
+	return query(func(s *store.Store) (iter.Seq[*store.Object], <-chan struct{}) { return s.WatchObjects(kind) })
+}
+
+// QueryObject is about the object, and what has been decided about it.
+func QueryObject(ref model.ObjectRef) Query {
+	return query(func(s *store.Store) (*store.Object, <-chan struct{}) { return s.WatchObject(ref) })
+}
+
 // Wait blocks until what v says about the query may no longer be so, or ctx
 // ends, and returns the view of then. It may return without a change that
 // matters; compare what you read. No change is missed between v and the new

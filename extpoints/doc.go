@@ -34,12 +34,38 @@
 // each workload that is being bound. A branch runs the points up to Reserve on
 // the goroutine of its caller, on a state of its own.
 //
-// A group is placed as a whole: PlacementGenerate lists sets of nodes, and for
-// each the members go through PreFilter to Reserve one by one, with
-// PlacementFeasible asked before the first and after each; PlacementScore
-// chooses among the sets on which it went well, and GroupPostFilter is asked
-// where there was none. All of these run on the scheduling goroutine and must
-// not block.
+// # The cycle of a group in order
+//
+// A profile with a PlacementFeasible plugin places groups as groups: the members
+// of one tree of groups that wait are popped together. In other profiles members
+// are placed one by one, and none of these points is asked.
+//
+//	point                     asked for                     interface
+//	PreEnqueue                each member; all must pass    PreEnqueuePlugin
+//	QueueSort                 the tree                      QueueSortPlugin
+//	PlacementGenerate         each group, within its        PlacementGeneratePlugin
+//	                          parent's placement
+//	PlacementFeasible         each placement, before the    PlacementFeasiblePlugin
+//	                          first member and after each
+//	PreFilter to Reserve      each member, on the nodes     as above
+//	                          of the placement
+//	PlacementScore            each placement that will do,  PlacementScorePlugin
+//	                          where there are several
+//	NormalizePlacementScore   all of them together          PlacementScoreNormalizer
+//	GroupPostFilter           the highest group, where the  GroupPostFilterPlugin
+//	                          tree came out Unschedulable
+//	Reserve                   each member that has a node,  ReservePlugin
+//	                          this time for real
+//	Permit and all after      each of these members         as above
+//
+// The points of groups are asked on the scheduling goroutine and must not block.
+// All before the second Reserve happens on a copy of the cluster, with
+// [CycleState.Trial] set and Unreserve not called; later members see earlier ones
+// on their nodes, with what was decided for them. The second Reserves and the
+// transaction that records all of it are one step: all of the tree, or nothing.
+// From Permit on each member is by itself. A composite group has groups where
+// others have members: PlacementFeasible is asked before the first child and
+// after each, and counts children.
 //
 // # What the codes mean for the queue
 //
@@ -59,14 +85,21 @@
 //	                               Filter                      node ruled out; displacing others may help
 //	                               PostFilter                  no room made; the next plugin is asked
 //	                               Reserve, Permit             rejected, everything is given back
+//	                               PlacementGenerate           the group is unschedulable
+//	                               PlacementFeasible           this placement will not do; on to the next
+//	                               GroupPostFilter             no room made; the next plugin is asked
 //	UnschedulableAndUnresolvable   PreEnqueue                  gated until an event of the plugin
 //	                               PreFilter                   rejected at once
 //	                               Filter                      node ruled out, also as one to displace from
 //	                               PostFilter                  no room made; no other plugin is asked
 //	                               Reserve, Permit             rejected, everything is given back
+//	                               PlacementGenerate           the group is unschedulable; if it is the
+//	                                                           highest, GroupPostFilter is not asked
+//	                               GroupPostFilter             no room made; no other plugin is asked
 //	Pending                        PreEnqueue                  gated until an event of the plugin
 //	                               Filter, Reserve, Permit     rejected; an event of the plugin wakes it
 //	                                                           without backoff
+//	                               PlacementGenerate           as UnschedulableAndUnresolvable
 //	Wait                           Permit                      node kept, held until allowed, rejected, or
 //	                                                           out of time
 //	                               PlacementFeasible           not yet; go on with the members
@@ -78,6 +111,25 @@
 // A code at a point where it does not stand here is an error. In PreBind and
 // Bind everything but Success (and Skip, in Bind) fails the binding: all is
 // given back and the workload is queued again.
+//
+// A rejected member of a group is rejected by what its own filters said, or, where
+// it was the group that did not fit, by the group. It goes back to its tree, which
+// is tried again after its backoff without waiting for an event, and at once where
+// other members were placed. An error in the cycle of one member is an error of
+// the whole tree. Where the second Reserve of one does not say Success nothing of
+// the tree is placed.
+//
+// # What is decided about objects
+//
+// Volumes, volume claims and device claims are objects that the world outside
+// reports, and that decisions change. A Reserve plugin writes each object that it
+// changes, as it is to be, into Binding.Decided. From the decision on [Storage]
+// and [Devices] of every [View] show that, laid over what was reported; it is gone
+// when the decision is taken back. So a plugin needs no books of its own for it.
+// PreBind hands it to the orchestrator where that is a [VolumeBinder] or a
+// [DeviceBinder]. The other way round, [CycleState.Deallocate] in PostFilter asks
+// that claims which nobody uses give back what they have: the engine tells the
+// orchestrator, if it is a [DeviceReleaser], and takes it back then.
 //
 // # What a plugin may add
 //

@@ -230,3 +230,10 @@ func (t *DeviceTaint) Repels(tolerations []DeviceToleration) bool {
 	}
 	return !slices.ContainsFunc(tolerations, func(o DeviceToleration) bool { return o.Tolerates(t) })
 }
+
+// AppliesTo reports whether the rule puts its taint on device i of the slice; a
+// nil rule on none.
+func (r *DeviceTaintRule) AppliesTo(s *DeviceSlice, i int) bool {
+	return r != nil && (r.Driver == "" || r.Driver == s.Driver) && (r.Pool == "" || r.Pool == s.Pool) &&
+		(r.Device == "" || r.Device == s.Devices[i].Name)
+}

@@ -15,6 +15,9 @@
 //	Device             an accelerator that can be given in parts [nearest: Device of a ResourceSlice]
 //	DeviceRequest      how many devices, and which part of each [nearest: DeviceRequest of a ResourceClaim]
 //	DeviceShare        a part of one device, given [nearest: DeviceRequestAllocationResult]
+//	Object             what decisions depend on besides nodes, workloads and groups: the nouns
+//	                   of volumes and of claimed devices below, by kind and ID [none]
+//	Decidable          an object that decisions change: claims, and volumes [none]
 //
 //	Workload           the unit that is placed on one node [Pod]
 //	Namespace          the scope of a name, with labels [Namespace]
@@ -24,6 +27,9 @@
 //	Gate               holds a workload back from scheduling [PodSchedulingGate]
 //	Toleration         lets a workload onto a tainted node [Toleration]
 //	PreemptionPolicy   whether a workload may displace others [PreemptionPolicy]
+//	VolumeClaimRef     a workload's use of a volume claim [PersistentVolumeClaimVolumeSource]
+//	Disk               a volume that a workload names itself [Volume of a pod, without a claim]
+//	DeviceClaimRef     a workload's use of a device claim [PodResourceClaim]
 //
 //	Requirement        a condition on one label [LabelSelectorRequirement, NodeSelectorRequirement]
 //	Selector           which objects, by labels [LabelSelector]
@@ -35,12 +41,32 @@
 //	SpreadConstraint   evenly over a topology [TopologySpreadConstraint]
 //	InclusionPolicy    which nodes count in it [NodeInclusionPolicy]
 //
+//	VolumeClaim        a wish for a volume, or the right to one [PersistentVolumeClaim]
+//	Volume             a piece of storage [PersistentVolume]
+//	StorageClass       a way of making volumes [StorageClass]
+//	StorageDriver      what a storage driver can do [CSIDriver]
+//	NodeStorage        what a node has of storage drivers, with limits [CSINode]
+//	StorageCapacity    room for new volumes, seen from some nodes [CSIStorageCapacity]
+//	VolumeAttachment   a volume that is attached to a node, or about to be [VolumeAttachment]
+//
+//	DeviceSlice        devices that a driver has on a node, or in reach of some [ResourceSlice]
+//	SliceDevice        one of them, with attributes and capacity [Device]
+//	DeviceClass        a kind of device that claims ask for [DeviceClass]
+//	DeviceSelector     which devices, by requirements or an expression [DeviceSelector]
+//	DeviceClaim        a wish for devices, and what came of it [ResourceClaim]
+//	ClaimRequest       one line of a claim, with alternatives [DeviceRequest]
+//	DeviceDemand       what is wanted of one class [ExactDeviceRequest, DeviceSubRequest]
+//	Allocation         what a claim has been given [AllocationResult]
+//	Consumer           who has a claim reserved [ResourceClaimConsumerReference]
+//	DeviceTaint        keeps claims off a device [DeviceTaint]
+//	DeviceTaintRule    puts a taint on devices [DeviceTaintRule]
+//
 //	Group              workloads, or groups, that are decided on together [PodGroup, CompositePodGroup]
-//	GroupPolicy        one by one or all together [PodGroupSchedulingPolicy]
+//	GroupPolicy        as many as there is room for, or at least so many [PodGroupSchedulingPolicy]
 //	DisruptionMode     what is lost with one member [DisruptionMode]
 //	Budget             how many may be displaced [PodDisruptionBudget]
 //
-//	Binding            the outcome: which node, which devices [Binding]
+//	Binding            the outcome: which node, which devices, what was decided of objects [Binding]
 //	Phase              where a workload is on its way through the engine [none; not PodPhase]
 //	WorkloadRecord     what an engine knows of a workload; likewise NodeRecord and the others [none; part of status]
 //

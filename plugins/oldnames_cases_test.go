@@ -339,6 +339,102 @@ var oldNames = []oldName{
 		want:     "memory",
 		rejected: map[string]string{"disk": plugins.TaintToleration},
 	},
+	{
+		// On c the same disk is only read, and so it is by the workload.
+		names:   "NoDiskConflict",
+		plugins: refs(plugins.VolumeRestrictions),
+		nodes:   []*model.Node{labelled("a"), labelled("c"), labelled("d")},
+		running: []engine.Placement{
+			{Node: "a", Workload: &model.Workload{Disks: []model.Disk{{Keys: []string{"ebs/vol-1"}}}}},
+			{Node: "c", Workload: &model.Workload{Disks: []model.Disk{{Keys: []string{"ebs/vol-1"}, ReadOnly: true}}}},
+		},
+		workload: &model.Workload{ID: "w", Disks: []model.Disk{{Keys: []string{"ebs/vol-1"}, ReadOnly: true}}},
+		want:     "c",
+		rejected: map[string]string{"a": plugins.VolumeRestrictions},
+	},
+	{
+		names:   "NoVolumeZoneConflict",
+		plugins: refs(plugins.VolumeZone),
+		nodes:   []*model.Node{labelled("a", zone, "1"), labelled("b", zone, "2")},
+		objects: []model.Object{
+			&model.VolumeClaim{ID: "data", Volume: "v", Bound: true},
+			&model.Volume{Name: "v", Labels: map[string]string{zone: "2"}},
+		},
+		workload: claiming("data"),
+		want:     "b",
+		rejected: map[string]string{"a": plugins.VolumeZone},
+	},
+	{
+		names:   "CheckVolumeBinding",
+		plugins: refs(plugins.VolumeBinding),
+		nodes:   []*model.Node{labelled("a"), labelled("b", "disk", "local")},
+		objects: []model.Object{
+			&model.VolumeClaim{ID: "data", Volume: "v", Bound: true},
+			&model.Volume{Name: "v", Nodes: onlyOn("disk", "local"), Claim: &model.ClaimIdentity{ID: "data"}, Phase: model.VolumeBound},
+		},
+		workload: claiming("data"),
+		want:     "b",
+		rejected: map[string]string{"a": plugins.VolumeBinding},
+	},
+	{
+		// The claim has no volume yet: from a none can be had, from b only one
+		// that is too small.
+		names:   "CheckVolumeBinding",
+		plugins: refs(plugins.VolumeBinding),
+		nodes:   []*model.Node{labelled("a"), labelled("b", "rack", "1"), labelled("c", "rack", "2")},
+		objects: []model.Object{
+			&model.StorageClass{Name: "local", Provisioner: model.NoProvisioner, Binding: model.BindWhenConsumed},
+			&model.VolumeClaim{ID: "data", Class: "local", Request: 10, AccessModes: []model.AccessMode{model.ReadWriteOnce}},
+			&model.Volume{Name: "small", Class: "local", Capacity: 9, AccessModes: []model.AccessMode{model.ReadWriteOnce}, Nodes: onlyOn("rack", "1")},
+			&model.Volume{Name: "large", Class: "local", Capacity: 10, AccessModes: []model.AccessMode{model.ReadWriteOnce}, Nodes: onlyOn("rack", "2")},
+		},
+		workload: claiming("data"),
+		want:     "c",
+		rejected: map[string]string{"a": plugins.VolumeBinding, "b": plugins.VolumeBinding},
+	},
+	{
+		// Two workloads with the same volume are one volume on b.
+		names:   "MaxCSIVolumeCountPred MaxCSIVolumeCount",
+		plugins: refs(plugins.NodeVolumeLimits),
+		nodes:   []*model.Node{labelled("a"), labelled("b")},
+		objects: []model.Object{
+			atMost("a", "csi.example.com", 2), atMost("b", "csi.example.com", 2),
+			&model.VolumeClaim{ID: "data", Volume: "v0", Bound: true}, &model.Volume{Name: "v0", Driver: "csi.example.com", Handle: "0"},
+			&model.VolumeClaim{ID: "one", Volume: "v1", Bound: true}, &model.Volume{Name: "v1", Driver: "csi.example.com", Handle: "1"},
+			&model.VolumeClaim{ID: "two", Volume: "v2", Bound: true}, &model.Volume{Name: "v2", Driver: "csi.example.com", Handle: "2"},
+		},
+		running: []engine.Placement{
+			{Node: "a", Workload: claiming("one")}, {Node: "a", Workload: claiming("two")},
+			{Node: "b", Workload: claiming("one")}, {Node: "b", Workload: claiming("one")},
+		},
+		workload: claiming("data"),
+		want:     "b",
+		rejected: map[string]string{"a": plugins.NodeVolumeLimits},
+	},
+	diskLimit("MaxEBSVolumeCount EBSLimits", "ebs.csi.aws.com", "kubernetes.io/aws-ebs"),
+	diskLimit("MaxGCEPDVolumeCount GCEPDLimits", "pd.csi.storage.gke.io", "kubernetes.io/gce-pd"),
+	diskLimit("MaxAzureDiskVolumeCount AzureDiskLimits", "disk.csi.azure.com", "kubernetes.io/azure-disk"),
+	diskLimit("MaxCinderVolumeCount CinderLimits", "cinder.csi.openstack.org", "kubernetes.io/cinder"),
+}
+
+// diskLimit is a case in which a has as many volumes of the driver as it may
+// have, and b as many of another driver.
+func diskLimit(names, driver, plugin string) oldName {
+	const other = "csi.example.com"
+	disk := func(driver, plugin, handle string) *model.Workload {
+		return &model.Workload{ID: "w", Disks: []model.Disk{{Driver: driver, Plugin: plugin, Handle: handle}}}
+	}
+	return oldName{
+		names:    names,
+		plugins:  refs(plugins.NodeVolumeLimits),
+		driver:   driver,
+		nodes:    []*model.Node{labelled("a"), labelled("b")},
+		objects:  []model.Object{atMost("a", driver, 1), atMost("b", other, 1)},
+		running:  []engine.Placement{{Node: "a", Workload: disk(driver, plugin, "1")}, {Node: "b", Workload: disk(other, "", "1")}},
+		workload: disk(driver, plugin, "2"),
+		want:     "b",
+		rejected: map[string]string{"a": plugins.NodeVolumeLimits},
+	}
 }
 
 var big = model.Resources{CPU: 4000, Memory: 64 << 30}
@@ -375,6 +471,19 @@ func busy(node string, cpu int64) engine.Placement {
 
 func webOn(node string) engine.Placement {
 	return engine.Placement{Node: node, Workload: &model.Workload{Labels: web}}
+}
+
+func claiming(claim string) *model.Workload {
+	return &model.Workload{ID: "w", VolumeClaims: []model.VolumeClaimRef{{ID: claim}}}
+}
+
+func onlyOn(key, value string) *model.NodeTerms {
+	return &model.NodeTerms{Terms: []model.NodeTerm{term(key, model.In, value)}}
+}
+
+// atMost is what a node has of storage drivers: one, with a limit.
+func atMost(node, driver string, volumes int32) *model.NodeStorage {
+	return &model.NodeStorage{Node: node, Drivers: []model.NodeDriver{{Name: driver, MaxVolumes: &volumes}}}
 }
 
 func term(key string, operator model.Operator, values ...string) model.NodeTerm {

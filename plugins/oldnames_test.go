@@ -25,9 +25,12 @@ type oldName struct {
 	names   string
 	plugins []extpoints.PluginRef
 	args    any // of the only plugin
+	// driver is a storage driver that the README names besides.
+	driver string
 	// beside are plugins that would rather have another node.
 	beside   []extpoints.PluginRef
 	nodes    []*model.Node
+	objects  []model.Object
 	running  []engine.Placement
 	workload *model.Workload
 	want     string
@@ -118,6 +121,9 @@ func schedule(t *testing.T, profile extpoints.Profile, c oldName) (string, *engi
 	for _, n := range c.nodes {
 		changes = append(changes, engine.Change{PutNode: n.Clone()})
 	}
+	for _, o := range c.objects {
+		changes = append(changes, engine.Change{PutObject: o})
+	}
 	for i, p := range c.running {
 		w := p.Workload.Clone()
 		w.ID = fmt.Sprint("running-", i)
@@ -158,22 +164,75 @@ func TestEqualPriority(t *testing.T) {
 	require.Equal(t, []string{"full", "empty"}, why.Ties)
 }
 
-// notBuilt are old names that nothing here takes the place of yet.
-const notBuilt = "NoDiskConflict NoVolumeZoneConflict CheckVolumeBinding MaxCSIVolumeCountPred MaxCSIVolumeCount " +
-	"MaxEBSVolumeCount EBSLimits MaxGCEPDVolumeCount GCEPDLimits " +
-	"MaxAzureDiskVolumeCount AzureDiskLimits MaxCinderVolumeCount CinderLimits"
+// Coscheduling: of a gang for which there is not enough room nobody gets a node,
+// although there is room for one of them. Without it the one would get it.
+func TestCoscheduling(t *testing.T) {
+	for _, c := range []struct {
+		what    string
+		plugins []extpoints.PluginRef
+		nodes   []*model.Node
+		want    []string
+	}{
+		{"room for one", refs(plugins.Coscheduling), []*model.Node{roomy("a", 500)}, []string{"", ""}},
+		{"room for two", refs(plugins.Coscheduling), []*model.Node{roomy("a", 500), roomy("b", 500)}, []string{"a", "b"}},
+		{"room for one, without", refs(plugins.PrioritySort), []*model.Node{roomy("a", 500)}, []string{"a", ""}},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			profile := extpoints.Profile{Name: "old"}
+			profile.Plugins.MultiPoint.Enabled = append(refs(plugins.NodeResourcesFit, plugins.DefaultBinder), c.plugins...)
+			raw, err := engine.NewRaw(engine.Config{
+				Profiles: []extpoints.Profile{profile}, Registry: plugins.Default(), Orchestrator: nobody{},
+			})
+			require.NoError(t, err)
+			var changes []engine.Change
+			for _, n := range c.nodes {
+				changes = append(changes, engine.Change{PutNode: n})
+			}
+			changes = append(changes, engine.Change{PutGroup: &model.Group{ID: "g", Policy: model.Gang, MinCount: 2}})
+			for i := range c.want {
+				changes = append(changes, engine.Change{Submit: &model.Workload{
+					ID: fmt.Sprint("w", i), Group: "g", Requests: model.Resources{CPU: 500},
+				}})
+			}
+			now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			require.NoError(t, raw.Apply(now, changes...))
+			for raw.Schedule(now) {
+			}
+			bound := make([]string, len(c.want))
+			for task := raw.NextTask(); task != nil; task = raw.NextTask() {
+				b, ok := task.Binding()
+				require.True(t, ok)
+				bound[slices.Index([]string{"w0", "w1"}, b.Workload)] = b.Node
+			}
+			require.Equal(t, c.want, bound)
+		})
+	}
+}
+
+// ofTheirOwn are the old names that have a test of their own, with the plugin
+// that takes their place.
+var ofTheirOwn = map[string]string{
+	"EqualPriority": "", // the absence of plugins
+	"Coscheduling":  plugins.Coscheduling, "PodGroup": plugins.Coscheduling,
+}
 
 // TestOldNamesAreInTheREADME: every name that is tested here has a row there,
 // with the plugins and the arguments of the test, and every name there is tested.
 func TestOldNamesAreInTheREADME(t *testing.T) {
 	rows := readme(t)
-	known := map[string]bool{"EqualPriority": true}
+	known := map[string]bool{}
+	for name, plugin := range ofTheirOwn {
+		known[name] = true
+		require.Len(t, rows[name], 4, "%s has no row", name)
+		if plugin != "" {
+			require.Contains(t, rows[name][2], "`"+plugin+"`", name)
+		}
+	}
 	for _, c := range oldNames {
 		for name := range strings.FieldsSeq(c.names) {
 			known[name] = true
 			row := rows[name]
 			require.Len(t, row, 4, "%s has no row", name)
-			require.False(t, strings.HasPrefix(row[3], "not built yet"), name)
 			for _, p := range c.plugins {
 				require.Contains(t, row[2], "`"+p.Name+"`", name)
 				if p.Weight != 0 {
@@ -183,17 +242,14 @@ func TestOldNamesAreInTheREADME(t *testing.T) {
 			if c.args != nil {
 				require.Contains(t, row[2], fmt.Sprintf("`%T`", c.args), name)
 			}
+			if c.driver != "" {
+				require.Contains(t, row[2], "`"+c.driver+"`", name)
+			}
 		}
-	}
-	for name := range strings.FieldsSeq(notBuilt) {
-		known[name] = true
-		require.Len(t, rows[name], 4, "%s has no row", name)
-		require.Equal(t, "not built yet", rows[name][3], name)
 	}
 	for name := range rows {
 		require.True(t, known[name], "nothing tests what the README says of %s", name)
 	}
-	require.Len(t, rows, len(known), "EqualPriority has no row")
 }
 
 // readme returns the cells of the row of each name in the first column.

@@ -287,6 +287,7 @@ func WorkloadChanges(resource extpoints.Resource, old, w *extpoints.WorkloadInfo
 	report(more, extpoints.UpdateWorkloadScaleUp)
 	report(len(old.Gates) > 0 && len(w.Gates) == 0, extpoints.UpdateWorkloadGatesEliminated)
 	report(len(old.Tolerations) != len(w.Tolerations), extpoints.UpdateWorkloadToleration)
+	report(!slices.Equal(old.DeviceClaims, w.DeviceClaims), extpoints.UpdateWorkloadDeviceClaims)
 	report(len(changes) == 0, extpoints.Update)
 	return changes
 }

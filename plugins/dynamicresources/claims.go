@@ -62,7 +62,7 @@ func madeFor(c *model.DeviceClaim, w *model.Workload, ref *model.DeviceClaimRef)
 	switch {
 	case c.Namespace != w.Namespace:
 		return fmt.Errorf("ResourceClaim %s is not in the same namespace as Pod %s", c.DisplayName(), w.DisplayName())
-	case c.Owner != "" && c.Owner == w.ID:
+	case c.Owner == w.ID:
 		return nil
 	case !ref.OfGroup || w.Group == "":
 		return fmt.Errorf("ResourceClaim %s was not created for Pod %s (Pod is not owner)", c.DisplayName(), w.DisplayName())

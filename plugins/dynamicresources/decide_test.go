@@ -379,7 +379,6 @@ func TestEvents(t *testing.T) {
 		{extpoints.TargetWorkload, extpoints.UpdateWorkloadDeviceClaims, false},
 		{extpoints.DeviceClassResource, extpoints.Add | extpoints.Update, true},
 		{extpoints.DeviceSliceResource, extpoints.Add | extpoints.Update, true},
-		{extpoints.DeviceTaintRuleResource, extpoints.Update | extpoints.Delete, true},
 	}
 	if len(hints) != len(want) {
 		t.Fatalf("%d events, want %d", len(hints), len(want))

@@ -23,7 +23,6 @@ func (p *DynamicResources) EventsToRegister() ([]extpoints.EventHint, error) {
 		on(extpoints.DeviceClassResource, extpoints.Add|extpoints.Update, nil),
 		on(extpoints.DeviceSliceResource, extpoints.Add|extpoints.Update, nil),
 		// In the reference a change of a rule is reported as one of the slices.
-		on(extpoints.DeviceTaintRuleResource, extpoints.Update|extpoints.Delete, nil),
 	}, nil
 }
 

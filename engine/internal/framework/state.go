@@ -50,7 +50,7 @@ func panicked(point, plugin string, cause any) *extpoints.Status {
 func failed(point, plugin string, st *extpoints.Status) *extpoints.Status {
 	err := st.AsError()
 	var known *PluginError
-	if errors.As(err, &known) {
+	if errors.As(err, &known) && known.Point == point && known.Plugin == plugin {
 		return st // a panic, already described
 	}
 	if st.Code() != extpoints.Error {
@@ -66,8 +66,12 @@ type PluginError struct {
 	Err    error
 }
 
-// Error says it in one line.
+// Error says it in one line, in kube-scheduler's words (framework/runtime/
+// framework.go, 1.37.1), which are others for Filter.
 func (e *PluginError) Error() string {
+	if e.Point == "Filter" {
+		return fmt.Sprintf("running %q filter plugin: %v", e.Plugin, e.Err)
+	}
 	return fmt.Sprintf("running %s plugin %q: %v", e.Point, e.Plugin, e.Err)
 }
 

@@ -184,11 +184,8 @@ func (v *View) taintAgain() {
 func tainted(s *model.DeviceSlice, rules []*model.DeviceTaintRule) *model.DeviceSlice {
 	var changed *model.DeviceSlice
 	for _, r := range rules {
-		if r.Driver != "" && r.Driver != s.Driver || r.Pool != "" && r.Pool != s.Pool {
-			continue
-		}
 		for i := range s.Devices {
-			if r.Device != "" && r.Device != s.Devices[i].Name {
+			if !r.AppliesTo(s, i) {
 				continue
 			}
 			if changed == nil {

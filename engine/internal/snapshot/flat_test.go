@@ -26,6 +26,8 @@ type flat struct {
 	groups    map[string]*model.Group
 	budgets   map[string]*model.Budget
 	slots     map[string]int32 // by name of node, as first seen since it is there
+	objects   map[model.ObjectRef]model.Object
+	members   map[string]flatMember // of groups, by ID
 }
 
 type flatZone struct {
@@ -46,6 +48,7 @@ func newFlat() *flat {
 		states: map[string]map[string]extpoints.ImageState{}, touched: map[string]bool{},
 		nominated: map[string][]*extpoints.WorkloadInfo{}, spaces: map[string]*model.Namespace{},
 		groups: map[string]*model.Group{}, budgets: map[string]*model.Budget{}, slots: map[string]int32{},
+		objects: map[model.ObjectRef]model.Object{}, members: map[string]flatMember{},
 	}
 }
 
@@ -86,6 +89,8 @@ func (f *flat) copy() *flat {
 	maps.Copy(b.groups, f.groups)
 	maps.Copy(b.budgets, f.budgets)
 	maps.Copy(b.slots, f.slots)
+	maps.Copy(b.objects, f.objects)
+	maps.Copy(b.members, f.members)
 	return b
 }
 

@@ -25,6 +25,7 @@ var (
 type random struct {
 	*rand.Rand
 	names   int // how many names of nodes there are
+	objects int // how many of a hundred patches are to objects and groups
 	counter int
 }
 
@@ -49,7 +50,7 @@ func TestAgainstFlat(t *testing.T) {
 	first := newSeed(t)
 	for i, names := range []int{4, 20, 150, 400} {
 		t.Run(fmt.Sprint(names), func(t *testing.T) {
-			r := &random{Rand: rand.New(rand.NewPCG(first, uint64(i))), names: names}
+			r := &random{Rand: rand.New(rand.NewPCG(first, uint64(i))), names: names, objects: 10}
 			r.walk(t, *stepsFlag)
 		})
 	}
@@ -126,6 +127,18 @@ func (r *random) node() string { return fmt.Sprintf("node-%d", r.IntN(r.names)) 
 func (r *random) patch(h handle) {
 	name := r.node()
 	switch op := r.IntN(100); {
+	case op >= r.objects:
+	case op%4 == 0:
+		r.patchMember(h)
+		return
+	case op%4 == 1:
+		r.patchGroup(h)
+		return
+	default:
+		r.patchModelObject(h)
+		return
+	}
+	switch op := r.IntN(100); {
 	case op < 20:
 		n := r.newNode(name)
 		if old := h.flat.nodes[name]; old != nil && r.IntN(2) == 0 { // the same images, another size
@@ -191,13 +204,8 @@ func (r *random) patchObjects(h handle, name string) {
 	case 3:
 		h.view.RemoveNamespace(id)
 		delete(h.flat.spaces, id)
-	case 4:
-		g := &model.Group{ID: id}
-		h.view.PutGroup(g)
-		h.flat.groups[id] = g
-	case 5:
-		h.view.RemoveGroup(id)
-		delete(h.flat.groups, id)
+	case 4, 5:
+		r.patchGroup(h)
 	case 6:
 		b := &model.Budget{ID: id}
 		h.view.PutBudget(b)
@@ -255,6 +263,9 @@ func (r *random) newWorkload(id string) *extpoints.WorkloadInfo {
 	if r.IntN(6) == 0 {
 		w.AntiAffinity = &model.WorkloadAffinity{Required: make([]model.AffinityTerm, r.IntN(2))}
 	}
+	for range r.IntN(3) {
+		w.VolumeClaims = append(w.VolumeClaims, model.VolumeClaimRef{ID: pick(r, objectIDs)})
+	}
 	r.addCompany(w)
 	info := &extpoints.WorkloadInfo{Workload: w, Terminating: r.IntN(8) == 0}
 	if r.IntN(3) == 0 {
@@ -310,6 +321,7 @@ func (r *random) compare(t *testing.T, h handle) {
 		budgets = append(budgets, f.budgets[id])
 	}
 	require.True(t, slices.Equal(budgets, h.view.Budgets()))
+	r.compareObjects(t, h)
 	r.compareIndex(t, h)
 }
 
@@ -377,6 +389,7 @@ func dump(v *View) string {
 		id := fmt.Sprint("x", i)
 		fmt.Fprintf(&out, "%p %p\n", v.Namespace(id), v.Groups().Get(id))
 	}
+	dumpObjects(&out, v)
 	dumpIndex(&out, v)
 	return out.String()
 }

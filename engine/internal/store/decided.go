@@ -17,7 +17,7 @@ func (t *Txn) PutObject(o model.Object, expect ...Expect) error {
 	if old != nil {
 		row.CreateIndex, found = old.CreateIndex, old.ModifyIndex
 	}
-	if err := checkName(ObjectKind, ref.ID); err != nil {
+	if err := checkObject(ref); err != nil {
 		return err
 	}
 	if err := met(expect, ObjectKind, objectKey(ref), found); err != nil {
@@ -42,6 +42,28 @@ func (t *Txn) DeleteObject(ref model.ObjectRef, expect ...Expect) error {
 		return err
 	}
 	t.remove(ObjectKind, objectKey(ref), old)
+	return nil
+}
+
+// checkDecided refuses a decision about what cannot be taken back or amended.
+func checkDecided(objects []model.Object) error {
+	for _, o := range objects {
+		ref := refOf(o)
+		if _, ok := o.(model.Decidable); !ok {
+			return &RowError{Kind: ObjectKind, ID: objectKey(ref), Err: ErrUndecidable}
+		}
+		if err := checkObject(ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkObject is checkName for an object.
+func checkObject(ref model.ObjectRef) error {
+	if checkName(ObjectKind, ref.ID) != nil {
+		return &RowError{Kind: ObjectKind, ID: objectKey(ref), Err: ErrName}
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/berth-project/berth/model"
 )
@@ -16,7 +17,18 @@ var (
 	// ErrName: the ID or name is empty or has a NUL byte in it, which the
 	// indexes use between the parts of a key.
 	ErrName = errors.New("empty, or contains a NUL byte")
+	// ErrUndecidable: a decision says something about an object that decisions
+	// do not change; see [model.Decidable].
+	ErrUndecidable = errors.New("cannot be decided about")
 )
+
+// rowName is how messages call a row. The ID of an object has its kind in front.
+func rowName(k Kind, id string) string {
+	if kind, name, ok := strings.Cut(id, "\x00"); ok && k == ObjectKind {
+		return fmt.Sprintf("%s %q", kind, name)
+	}
+	return fmt.Sprintf("%s %q", k, id)
+}
 
 // RowError says which row a write failed on. Err is one of the errors above.
 type RowError struct {
@@ -27,7 +39,7 @@ type RowError struct {
 
 // Error implements error.
 func (e *RowError) Error() string {
-	return fmt.Sprintf("store: %s %q: %v", e.Kind, e.ID, e.Err)
+	return fmt.Sprintf("store: %s: %v", rowName(e.Kind, e.ID), e.Err)
 }
 
 // Unwrap returns Err.
@@ -62,7 +74,7 @@ func (e *ConflictError) Error() string {
 	if e.Expected == Absent {
 		want = "no row"
 	}
-	return fmt.Sprintf("store: %s %q: expected %s, found index %d", e.Kind, e.ID, want, e.Found)
+	return fmt.Sprintf("store: %s: expected %s, found index %d", rowName(e.Kind, e.ID), want, e.Found)
 }
 
 // Expect makes a write conditional: the row must have this ModifyIndex, or the

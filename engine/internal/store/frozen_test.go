@@ -59,3 +59,28 @@ func TestMutationIsCaught(t *testing.T) {
 	node.Labels["zone"] = "z" // replaced by now; snapshots may still read it
 	require.PanicsWithValue(t, `invariants: node "n" was changed in place after it was stored`, s.frozen.CheckAll)
 }
+
+// TestMutationOfAnObjectIsCaught changes an object of storage or devices behind
+// its interface, as it was reported or as it was decided.
+func TestMutationOfAnObjectIsCaught(t *testing.T) {
+	for name, mutate := range map[string]func(s *Store){
+		"reported": func(s *Store) { s.Object(gpuRef).Reported.(*model.DeviceClaim).Name = "other" },
+		"decided":  func(s *Store) { s.Object(gpuRef).Decided.(*model.DeviceClaim).ReservedFor[0].Workload = "x" },
+		"whose":    func(s *Store) { s.Object(gpuRef).Workloads[0] = "x" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := decidedStore(t)
+			do(t, s, assume("w", "a", decision("w")...))
+			mutate(s)
+			require.PanicsWithValue(t, `invariants: object "DeviceClaim\x00d" was changed in place after it was stored`, func() {
+				tx := s.Begin()
+				defer tx.Abort()
+				_ = tx.PutObject(&model.DeviceClaim{ID: "d"})
+			})
+		})
+	}
+	s := decidedStore(t)
+	do(t, s, assume("w", "a", decision("w")...))
+	do(t, s, put(&model.DeviceClaim{ID: "d", Name: "new"}), func(tx *Txn) error { return tx.Bind("w") })
+	require.NotPanics(t, s.frozen.CheckAll, "decisions and reports leave what they are about alone")
+}

@@ -30,6 +30,9 @@ var (
 	randomNames  = []string{"n", "n1", "n10", "n\x01", "\xff", "nn"}
 	randomIDs    = []string{"w", "w1", "w10", "w11", "n", "\x01", "w\x02", "x", "xyz", "xyzzy", "\xff\xff", "ü"}
 	randomGroups = []string{"", "", "g", "g1", "n"}
+	// The kinds that decisions change, one that they do not, and IDs.
+	randomKinds   = []model.ObjectKind{model.VolumeClaimKind, model.VolumeKind, model.DeviceClaimKind, model.DeviceClaimKind, model.StorageClassKind}
+	randomObjects = []string{"o", "o1"}
 )
 
 func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
@@ -43,8 +46,11 @@ func randomVerb(r *rand.Rand, d *twin) verb {
 	case 1:
 		expect = Absent
 	}
-	if r.IntN(4) == 0 {
+	switch r.IntN(8) {
+	case 0, 1:
 		return pick(r, otherVerbs(pick(r, randomNames), expect))
+	case 2:
+		return pick(r, objectVerbs(randomObject(r), expect))
 	}
 	spec := &model.Workload{ID: pick(r, randomIDs), Group: pick(r, randomGroups)}
 	var devices []model.DeviceShare
@@ -53,7 +59,62 @@ func randomVerb(r *rand.Rand, d *twin) verb {
 		devices = []model.DeviceShare{{Device: r.IntN(4), Share: 1}}
 		at = time.Unix(r.Int64N(1000)+1, 0)
 	}
-	return pick(r, workloadVerbs(spec, pick(r, randomNames), devices, at, expect))
+	b := model.Binding{Node: pick(r, randomNames), Devices: devices, Decided: randomDecision(r, d, spec.ID)}
+	return pick(r, workloadVerbs(spec, b, at, expect))
+}
+
+// randomObject is an object as somebody reports it: often with what may have been
+// decided about it, or the opposite.
+func randomObject(r *rand.Rand) model.Object {
+	id := pick(r, randomObjects)
+	switch pick(r, randomKinds) {
+	case model.VolumeClaimKind:
+		return &model.VolumeClaim{ID: id, UID: pick(r, []string{"", "", "1"}), SelectedNode: pick(r, []string{"", "", "n"})}
+	case model.VolumeKind:
+		v := &model.Volume{Name: id}
+		if r.IntN(3) == 0 {
+			v.Claim = &model.ClaimIdentity{ID: pick(r, randomObjects)}
+		}
+		return v
+	case model.DeviceClaimKind:
+		c := &model.DeviceClaim{ID: id, UID: pick(r, []string{"", "", "1"})}
+		if r.IntN(3) == 0 {
+			c.Allocation = &model.Allocation{}
+		}
+		for range r.IntN(3) {
+			c.ReservedFor = append(c.ReservedFor, model.Consumer{Workload: pick(r, randomIDs)})
+		}
+		return c
+	}
+	return &model.StorageClass{Name: id}
+}
+
+// randomDecision changes some objects for the workload's sake, as they are or out
+// of nothing.
+func randomDecision(r *rand.Rand, d *twin, workload string) model.Objects {
+	var decided model.Objects
+	for range r.IntN(3) {
+		o := randomObject(r)
+		if row := d.object(refOf(o)); row != nil {
+			o = row.Current()
+		}
+		switch o := o.(type) {
+		case *model.VolumeClaim:
+			claim := *o
+			claim.SelectedNode = "n1"
+			decided = append(decided, &claim)
+		case *model.Volume:
+			volume := *o
+			volume.Claim = &model.ClaimIdentity{ID: "o"}
+			decided = append(decided, &volume)
+		case *model.DeviceClaim:
+			claim := *o
+			claim.Allocation = &model.Allocation{}
+			claim.ReservedFor = append(slices.Clone(o.ReservedFor), model.Consumer{Workload: workload})
+			decided = append(decided, &claim)
+		}
+	}
+	return decided
 }
 
 // branchOf is a store, its twin, and what it held when it was last looked at.
@@ -179,6 +240,13 @@ func same(t *testing.T, d *twin, r *Reader) {
 		equalRow(t, d, GroupKind, name, r.Group(name))
 		equalRow(t, d, BudgetKind, name, r.Budget(name))
 		equalRow(t, d, NamespaceKind, name, r.Namespace(name))
+	}
+	for _, kind := range model.ObjectKinds {
+		equal(t, d, ObjectKind, func(o *Object) bool { return o.Ref().Kind == kind }, func(o *Object) []string { return []string{o.Ref().ID} }, r.Objects(kind))
+		for _, id := range randomObjects {
+			ref := model.ObjectRef{Kind: kind, ID: id}
+			equalRow(t, d, ObjectKind, objectKey(ref), r.Object(ref))
+		}
 	}
 	equal(t, d, NodeKind, func(*Node) bool { return true }, func(n *Node) []string { return []string{n.Node.Name} }, r.Nodes())
 	equal(t, d, GroupKind, func(*Group) bool { return true }, func(g *Group) []string { return []string{g.Group.ID} }, r.Groups())

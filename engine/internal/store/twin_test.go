@@ -99,7 +99,9 @@ func is(p model.Phase) func(model.Phase) bool {
 
 func anyPhase(model.Phase) bool { return true }
 
-func (w *Workload) leave(p model.Phase) {
+// leave takes the workload off its node, and back what was decided for it.
+func (d *twin) leave(w *Workload, p model.Phase) {
+	d.undecide(w)
 	w.Phase, w.Node = p, ""
 	w.Info = &extpoints.WorkloadInfo{Workload: w.Info.Workload}
 }
@@ -147,8 +149,9 @@ func indexes(row any) (created, modified uint64) {
 
 // workloadVerbs are all verbs on a workload, with the given arguments. It is
 // long because it is a table.
-func workloadVerbs(spec *model.Workload, node string, devices []model.DeviceShare, at time.Time, expect Expect) []verb {
-	id := spec.ID
+func workloadVerbs(spec *model.Workload, b model.Binding, at time.Time, expect Expect) []verb {
+	id, node, devices := spec.ID, b.Node, b.Devices
+	b.Workload = id
 	return []verb{
 		{"Submit", func(t *Txn) error { return t.Submit(spec) }, func(d *twin) string {
 			return d.add(&Workload{Info: &extpoints.WorkloadInfo{Workload: spec}})
@@ -167,7 +170,7 @@ func workloadVerbs(spec *model.Workload, node string, devices []model.DeviceShar
 			return d.move(id, expect, is(model.Pending), func(w *Workload) { w.Info.Nominated = node })
 		}},
 		{"Assume", func(t *Txn) error {
-			_, err := t.Assume(model.Binding{Workload: id, Node: node, Devices: devices}, at, expect)
+			_, err := t.Assume(b, at, expect)
 			return err
 		}, func(d *twin) string {
 			if d.rows[rowKey{NodeKind, node}] == nil {
@@ -177,21 +180,26 @@ func workloadVerbs(spec *model.Workload, node string, devices []model.DeviceShar
 				return notThere
 			}
 			return d.move(id, expect, to(model.Assumed), func(w *Workload) {
-				w.leave(model.Assumed)
+				d.leave(w, model.Assumed)
 				w.Node, w.Info.Shares, w.Info.PlacedAt = node, devices, at
+				d.decide(w, b.Decided)
 			})
 		}},
 		{"Forget", func(t *Txn) error { return t.Forget(id, expect) }, func(d *twin) string {
-			return d.move(id, expect, is(model.Assumed), func(w *Workload) { w.leave(model.Pending) })
+			return d.move(id, expect, is(model.Assumed), func(w *Workload) { d.leave(w, model.Pending) })
 		}},
 		{"Bind", func(t *Txn) error { return t.Bind(id, expect) }, func(d *twin) string {
-			return d.move(id, expect, to(model.Bound), func(w *Workload) { w.Phase = model.Bound })
+			return d.move(id, expect, to(model.Bound), func(w *Workload) {
+				w.Phase = model.Bound
+				d.settle(w)
+			})
 		}},
 		{"Confirm", func(t *Txn) error { return t.Confirm(id, node, devices, at, expect) }, func(d *twin) string {
 			return d.move(id, expect, to(model.Confirmed), func(w *Workload) {
 				if w.Node != node {
-					w.leave(model.Confirmed)
+					d.leave(w, model.Confirmed)
 				}
+				d.settle(w)
 				w.Phase, w.Node = model.Confirmed, node
 				if devices != nil {
 					w.Info.Shares = devices
@@ -207,13 +215,19 @@ func workloadVerbs(spec *model.Workload, node string, devices []model.DeviceShar
 			})
 		}},
 		{"Finish", func(t *Txn) error { return t.Finish(id, expect) }, func(d *twin) string {
-			return d.move(id, expect, to(model.Finished), func(w *Workload) { w.leave(model.Finished) })
+			return d.move(id, expect, to(model.Finished), func(w *Workload) { d.leave(w, model.Finished) })
 		}},
 		{"Requeue", func(t *Txn) error { return t.Requeue(id, expect) }, func(d *twin) string {
-			return d.move(id, expect, to(model.Pending), func(w *Workload) { w.leave(model.Pending) })
+			return d.move(id, expect, to(model.Pending), func(w *Workload) { d.leave(w, model.Pending) })
 		}},
 		{"Delete", func(t *Txn) error { return t.DeleteWorkload(id, expect) }, func(d *twin) string {
-			return d.remove(WorkloadKind, id, expect)
+			w := d.workload(id)
+			o := d.remove(WorkloadKind, id, expect)
+			if o == ok {
+				gone := *w
+				d.undecide(&gone)
+			}
+			return o
 		}},
 	}
 }

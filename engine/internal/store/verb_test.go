@@ -168,7 +168,7 @@ func TestVerbsByPhase(t *testing.T) {
 	var got strings.Builder
 	fmt.Fprintf(&got, "\n%-9s | %-11s | %s\n", "verb", "from", "becomes")
 	spec := &model.Workload{ID: "w", Group: "g"}
-	for _, v := range workloadVerbs(spec, "b", reports, t2, 0) {
+	for _, v := range workloadVerbs(spec, model.Binding{Node: "b", Devices: reports}, t2, 0) {
 		for p := -1; p <= int(model.Finished); p++ {
 			from := "none"
 			if p >= 0 {
@@ -269,9 +269,9 @@ func TestExpect(t *testing.T) {
 	for p := model.Pending; p <= model.Finished; p++ {
 		s := inPhaseStore(t, p, true)
 		right := Expect(s.Workload("w").ModifyIndex)
-		for i := range workloadVerbs(&model.Workload{ID: "w"}, "b", nil, t2, 0) {
+		for i := range workloadVerbs(&model.Workload{ID: "w"}, model.Binding{Node: "b"}, t2, 0) {
 			run := func(expect Expect) (string, error) {
-				v := workloadVerbs(&model.Workload{ID: "w"}, "b", nil, t2, expect)[i]
+				v := workloadVerbs(&model.Workload{ID: "w"}, model.Binding{Node: "b"}, t2, expect)[i]
 				tx := s.Begin()
 				defer tx.Abort()
 				return v.name, v.real(tx)
@@ -291,12 +291,15 @@ func TestExpect(t *testing.T) {
 		}
 	}
 	s := New()
-	for i := range otherVerbs("x", 0) {
-		name := otherVerbs("x", 0)[i].name
+	verbs := func(expect Expect) []verb {
+		return append(otherVerbs("x", expect), objectVerbs(&model.Volume{Name: "x"}, expect)...)
+	}
+	for i := range verbs(0) {
+		name := verbs(0)[i].name
 		run := func(expect Expect) error {
 			tx := s.Begin()
 			defer tx.Commit()
-			return otherVerbs("x", expect)[i].real(tx)
+			return verbs(expect)[i].real(tx)
 		}
 		if strings.HasPrefix(name, "Put") {
 			require.Equal(t, conflict, outcome(run(7)), "%s with an index where there is none", name)
@@ -314,6 +317,8 @@ func TestExpect(t *testing.T) {
 	}
 	require.EqualError(t, &ConflictError{NodeKind, "n", 3, 4}, `store: node "n": expected index 3, found index 4`)
 	require.EqualError(t, &ConflictError{NodeKind, "n", Absent, 4}, `store: node "n": expected no row, found index 4`)
+	volume := objectKey(model.ObjectRef{Kind: model.VolumeKind, ID: "v"})
+	require.EqualError(t, &ConflictError{ObjectKind, volume, 3, 4}, `store: Volume "v": expected index 3, found index 4`)
 }
 
 func TestNames(t *testing.T) {
@@ -328,6 +333,7 @@ func TestNames(t *testing.T) {
 			tx.PutGroup(&model.Group{ID: bad}),
 			tx.PutBudget(&model.Budget{ID: bad}),
 			tx.PutNamespace(&model.Namespace{Name: bad}),
+			tx.PutObject(&model.Volume{Name: bad}),
 		} {
 			require.ErrorIs(t, err, ErrName)
 		}

@@ -34,7 +34,7 @@ const maxWatches = 1 << 17
 type watchKey struct {
 	answer answer
 	kind   Kind
-	id     string // of the row, node or group; for a phase its byte
+	id     string // of the row, node or group; for a phase its byte, for a list of objects their kind
 }
 
 type answer uint8
@@ -79,9 +79,12 @@ func (w *watches) fire(changes []Change) {
 		c := &changes[i]
 		w.wake(watchKey{oneRow, c.Kind, c.ID()})
 		w.wake(watchKey{allRows, c.Kind, ""})
-		if c.Kind == WorkloadKind {
+		switch c.Kind {
+		case WorkloadKind:
 			w.wakeLists(c.OldWorkload)
 			w.wakeLists(c.NewWorkload)
+		case ObjectKind:
+			w.wake(watchKey{allRows, ObjectKind, string(either(c.OldObject, c.NewObject).Ref().Kind)})
 		}
 	}
 }
@@ -142,6 +145,18 @@ func (s *Store) WatchBudget(id string) (*Budget, <-chan struct{}) {
 func (s *Store) WatchNamespace(name string) (*Namespace, <-chan struct{}) {
 	ch := s.watches.register(watchKey{oneRow, NamespaceKind, name})
 	return s.Namespace(name), ch
+}
+
+// WatchObject is Object with a channel.
+func (s *Store) WatchObject(ref model.ObjectRef) (*Object, <-chan struct{}) {
+	ch := s.watches.register(watchKey{oneRow, ObjectKind, objectKey(ref)})
+	return s.Object(ref), ch
+}
+
+// WatchObjects is Objects with a channel.
+func (s *Store) WatchObjects(kind model.ObjectKind) (iter.Seq[*Object], <-chan struct{}) {
+	ch := s.watches.register(watchKey{allRows, ObjectKind, string(kind)})
+	return s.Objects(kind), ch
 }
 
 // WatchNodes is Nodes with a channel.

@@ -50,6 +50,15 @@ func watchAll(s *Store) []watched {
 		in, ch := s.WatchPhase(p)
 		all = append(all, watchList("In "+p.String(), in, ch, func() iter.Seq[*Workload] { return s.WorkloadsIn(p) }))
 	}
+	for _, kind := range model.ObjectKinds {
+		objects, ch := s.WatchObjects(kind)
+		all = append(all, watchList("Objects "+string(kind), objects, ch, func() iter.Seq[*Object] { return s.Objects(kind) }))
+		for _, id := range append(slices.Clone(randomObjects), "", "none") {
+			ref := model.ObjectRef{Kind: kind, ID: id}
+			row, ch := s.WatchObject(ref)
+			all = append(all, watched{"Object " + string(kind) + id, func() any { return s.Object(ref) }, row, ch})
+		}
+	}
 	workloads, wch := s.WatchWorkloads()
 	nodes, nch := s.WatchNodes()
 	groups, gch := s.WatchGroups()

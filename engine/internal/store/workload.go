@@ -61,7 +61,8 @@ func (t *Txn) DeleteWorkload(id string, expect ...Expect) error {
 }
 
 // Assume records a decision: the pending workload takes room on the node, which
-// must exist. It waits for no node any more. The row is the new one.
+// must exist. It waits for no node any more. What was decided about objects holds
+// from now on. The row is the new one.
 func (t *Txn) Assume(b model.Binding, at time.Time, expect ...Expect) (*Workload, error) {
 	old, err := t.toPhase(b.Workload, model.Assumed, expect)
 	if err != nil {
@@ -70,6 +71,9 @@ func (t *Txn) Assume(b model.Binding, at time.Time, expect ...Expect) (*Workload
 	node := t.Node(b.Node)
 	if node == nil {
 		return nil, notFound(NodeKind, b.Node)
+	}
+	if err := checkDecided(b.Decided); err != nil {
+		return nil, err
 	}
 	row := *old
 	row.Phase = model.Assumed

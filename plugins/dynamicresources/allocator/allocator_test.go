@@ -290,6 +290,12 @@ func TestCapacityOfWholeDevices(t *testing.T) {
 	if _, line = allocate(view, allocator.Options{}, claim().Request("r", "gpu", 0, wants).Build()); line != "c: r=p/d2" {
 		t.Errorf("all: %s", line)
 	}
+	// It was shared until a moment ago: what is in use is not given again.
+	part := model.AllocatedDevice{DeviceID: model.DeviceID{Driver: driver, Pool: "p", Device: "d0"}, Share: "s", Consumed: map[string]int64{"memory": 1}}
+	view.Put(modeltest.DeviceClaim("o").Given(nil, part).Build())
+	if _, line = allocate(view, allocator.Options{}, claim().Request("r", "gpu", 1).Build()); line != "c: r=p/d1" {
+		t.Errorf("no longer shared: %s", line)
+	}
 }
 
 func TestAbsurdCapacity(t *testing.T) {
@@ -327,6 +333,20 @@ func TestCounters(t *testing.T) {
 		view.Put(tt.others...)
 		if _, got := allocate(view, allocator.Options{}, claim().Request("r", "gpu", tt.count).Build()); got != tt.want {
 			t.Errorf("%d: got %s, want %s", tt.count, got, tt.want)
+		}
+	}
+	// Where more is in use than there is of one counter, no device is given that
+	// draws on any.
+	shrunk := modeltest.DeviceSlice(driver, "p").Node("n1").Part("p-counters", 1, 2).Counter("card", "slots", 1).Counter("card", "fans", 9).Build()
+	fans := pool("p").Part("p-0", 1, 2).Device("fan", modeltest.Consumes("card", "fans", 1)).Device("half1", modeltest.Consumes("card", "slots", 2)).Device("free").Build()
+	for _, tt := range []struct {
+		others []model.Object
+		want   string
+	}{{nil, "c: r=p/fan"}, {[]model.Object{taken}, "c: r=p/free"}} {
+		few := viewOf(shrunk, fans)
+		few.Put(tt.others...)
+		if _, got := allocate(few, allocator.Options{}, claim().Request("r", "gpu", 1).Build()); got != tt.want {
+			t.Errorf("overdrawn by %d: got %s, want %s", len(tt.others), got, tt.want)
 		}
 	}
 	// Without the counters the pool is incomplete, with a device that draws on
@@ -379,6 +399,47 @@ func TestAdminAccess(t *testing.T) {
 	}
 	if _, got := allocate(view, allocator.Options{}, claim().Request("a", "gpu", 1, admin).Request("b", "gpu", 1, admin).Build()); got != "no" {
 		t.Errorf("watched twice by one claim: %s", got)
+	}
+}
+
+// One allocator tells selectors apart, also where there are more of them than it
+// remembers.
+func TestSelectorsAreToldApart(t *testing.T) {
+	view := viewOf(pool("p").Device("d0", modeltest.Attribute("n", 0)).Device("d1", modeltest.Attribute("n", 1)).Device("d2", modeltest.Attribute("s", "1"), modeltest.Capacity("n", 1, nil)).Build())
+	a := allocator.New(allocator.Options{})
+	capacity := model.DeviceRequirement{Capacity: "n", Operator: model.CompareEqual, Values: []model.AttributeValue{modeltest.Value(1)}}
+	ofDriver := model.DeviceRequirement{Driver: true, Operator: model.CompareExists}
+	ask := func(want string, requirements ...model.DeviceRequirement) {
+		t.Helper()
+		c := claim().Request("r", "gpu", 1, modeltest.Selecting(requirements...)).Build()
+		list, err := a.Prepare(view.Devices(), []*model.DeviceClaim{c}).Allocate(node, 1)
+		got := "none"
+		if list != nil {
+			got = list[0].Devices[0].Device
+		}
+		if err != nil || got != want {
+			t.Errorf("%+v: %s, %v, want %s", requirements, got, err, want)
+		}
+	}
+	for range 2 {
+		ask("d1", modeltest.Require("n", model.CompareEqual, 1))
+		ask("d0", modeltest.Require("n", model.CompareNotEqual, 1))
+		ask("none", modeltest.Require("n", model.CompareEqual, "1"))
+		ask("d2", modeltest.Require("s", model.CompareEqual, "1"))
+		ask("none", modeltest.Require("s", model.CompareEqual, modeltest.Version("1")))
+		ask("d2", capacity)
+		ask("d0", ofDriver)
+		ask("none", modeltest.Require("n", model.CompareEqual, true))
+		ask("d0", modeltest.Require("n", model.CompareOneOf, 5, 0))
+		ask("d1", modeltest.Require("n", model.CompareOneOf, 5, 1))
+		ask("none", modeltest.Require("n", model.CompareExists), capacity)
+		for i := range 600 {
+			want := "none"
+			if i == 77 {
+				want = "d0"
+			}
+			ask(want, modeltest.Require("n", model.CompareEqual, i-77), modeltest.Require("n", model.CompareNotEqual, 1))
+		}
 	}
 }
 

@@ -13,7 +13,9 @@ const (
 	failed outcome = iota
 	found
 	// exceeded: a claim would get more than MaxResults devices. Other devices
-	// for the requests before cannot help, only other alternatives.
+	// for the requests before cannot help, only other alternatives. It does not
+	// get out of its claim, because check has found alternatives that are few
+	// enough, and the search for them ends in another way.
 	exceeded
 )
 
@@ -155,11 +157,7 @@ func (r *run) next(p place, from candidate) (outcome, error) {
 	}
 	c := r.claims[p.claim]
 	if p.request >= len(c.requests) {
-		end, err := r.next(place{claim: p.claim + 1}, candidate{})
-		if end == exceeded {
-			end = failed // the next claim's affair
-		}
-		return end, err
+		return r.next(place{claim: p.claim + 1}, candidate{})
 	}
 	request := &c.requests[p.request]
 	if request.Prioritized && !p.inside {

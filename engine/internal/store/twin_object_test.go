@@ -1,0 +1,111 @@
+package store
+
+import (
+	"slices"
+
+	"github.com/berth-project/berth/model"
+)
+
+// Objects in the twin: the rules of decisions said once more, on copies.
+
+func (d *twin) object(ref model.ObjectRef) *Object {
+	o, _ := d.rows[rowKey{ObjectKind, objectKey(ref)}].(*Object)
+	return o
+}
+
+// setObject writes the row, or where it says nothing any more removes it.
+func (d *twin) setObject(ref model.ObjectRef, row Object) {
+	key := rowKey{ObjectKind, objectKey(ref)}
+	if len(row.Workloads) == 0 {
+		row.Decided, row.Workloads = nil, nil
+	}
+	if row.Reported == nil && row.Decided == nil {
+		delete(d.rows, key)
+		return
+	}
+	row.ModifyIndex = d.index
+	d.rows[key] = &row
+}
+
+func (d *twin) putObject(o model.Object, expect Expect) string {
+	ref := refOf(o)
+	old := d.object(ref)
+	return d.upsert(ObjectKind, objectKey(ref), expect, func(_ any, created uint64) any {
+		row := &Object{Reported: o, CreateIndex: created, ModifyIndex: d.index}
+		decidable, _ := o.(model.Decidable)
+		if old == nil || old.Decided == nil || decidable == nil {
+			return row
+		}
+		if row.Decided = decidable.Amend(old.Decided, old.Workloads); row.Decided != nil {
+			row.Workloads = old.Workloads
+		}
+		return row
+	})
+}
+
+// decide lays the objects over what is reported, for the workload's sake.
+func (d *twin) decide(w *Workload, objects []model.Object) {
+	for _, o := range objects {
+		row := Object{CreateIndex: d.index}
+		if old := d.object(refOf(o)); old != nil {
+			row = *old
+		}
+		row.Decided = o
+		if !slices.Contains(row.Workloads, w.Info.ID) {
+			row.Workloads = append(slices.Clone(row.Workloads), w.Info.ID)
+		}
+		d.setObject(refOf(o), row)
+		w.Decided = append(w.Decided, refOf(o))
+	}
+}
+
+// undecide takes the workload's part of the decisions back.
+func (d *twin) undecide(w *Workload) {
+	for _, ref := range w.Decided {
+		old := d.object(ref)
+		if old == nil || !slices.Contains(old.Workloads, w.Info.ID) {
+			continue
+		}
+		row := *old
+		row.Workloads = nil
+		for _, id := range old.Workloads {
+			if id != w.Info.ID {
+				row.Workloads = append(row.Workloads, id)
+			}
+		}
+		row.Decided = old.Decided.(model.Decidable).Release(w.Info.ID)
+		d.setObject(ref, row)
+	}
+	w.Decided = nil
+}
+
+// settle makes what was decided about volumes for the workload's sake a report,
+// and leaves it the claims to devices.
+func (d *twin) settle(w *Workload) {
+	var held []model.ObjectRef
+	for _, ref := range w.Decided {
+		old := d.object(ref)
+		if old == nil || !slices.Contains(old.Workloads, w.Info.ID) {
+			continue
+		}
+		if ref.Kind == model.DeviceClaimKind {
+			held = append(held, ref)
+			continue
+		}
+		row := *old
+		row.Reported, row.Workloads = old.Decided, nil
+		d.setObject(ref, row)
+	}
+	w.Decided = held
+}
+
+// objectVerbs are the verbs on the object.
+func objectVerbs(o model.Object, expect Expect) []verb {
+	ref := refOf(o)
+	return []verb{
+		{"PutObject", func(t *Txn) error { return t.PutObject(o, expect) }, func(d *twin) string { return d.putObject(o, expect) }},
+		{"DeleteObject", func(t *Txn) error { return t.DeleteObject(ref, expect) }, func(d *twin) string {
+			return d.remove(ObjectKind, objectKey(ref), expect)
+		}},
+	}
+}
