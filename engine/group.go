@@ -202,8 +202,10 @@ func (r *Raw) submitGroup(a *groupAttempt, result *groupResult) {
 	switch {
 	case result.status.IsSuccess() && placed > 0:
 		outcome = queue.GroupPlaced
-	case result.status.IsSuccess(), result.status.IsRejected():
-		outcome = queue.GroupRejected // also where Permit has turned all of them down
+	case result.status.IsSuccess(), result.status.IsRejected(), result.before.IsRejected():
+		// Also where Permit has turned all of them down, and where it was
+		// GroupPostFilter that failed.
+		outcome = queue.GroupRejected
 	}
 	r.queue.AddAttempted(a.now, a.item, outcome)
 }

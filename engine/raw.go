@@ -34,9 +34,11 @@ type Raw struct {
 	leaving  []*Task          // evictions that nobody has taken yet
 	made     uint64           // how many tasks were made
 	evicting map[string]*Task // evictions that are not finished, by workload
-	room     preemptions
-	lastWhy  map[string]Reason
-	memory   decisionMemory
+	// releasing are the tasks that take back what claims were given, by claim.
+	releasing map[string]*Task
+	room      preemptions
+	lastWhy   map[string]Reason
+	memory    decisionMemory
 }
 
 // NewRaw makes an engine without goroutines. The error lists every problem of
@@ -50,10 +52,10 @@ func NewRaw(cfg Config) (*Raw, error) {
 		listener: guardedTee(cfg.Logger, logListener(cfg.Logger), cfg.Listener),
 		recorder: cfg.Recorder,
 		tasks:    map[string]*Task{},
-		evicting: map[string]*Task{},
-		room:     preemptions{byWorkload: map[string]*preemption{}, byVictim: map[string][]*preemption{}},
-		lastWhy:  map[string]Reason{},
-		memory:   decisionMemory{limit: cfg.Decisions},
+		evicting: map[string]*Task{}, releasing: map[string]*Task{},
+		room:    preemptions{byWorkload: map[string]*preemption{}, byVictim: map[string][]*preemption{}},
+		lastWhy: map[string]Reason{},
+		memory:  decisionMemory{limit: cfg.Decisions},
 	}
 	r.waiting.commands = &r.commands
 	env := framework.Env{

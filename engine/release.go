@@ -17,11 +17,12 @@ type release struct {
 
 // releaseClaims does what PostFilter asked for with
 // [extpoints.CycleState.Deallocate]: claims that nobody else has reserved lose
-// what they were given, so that it can be given elsewhere.
+// what they were given, so that it can be given elsewhere. The orchestrator is not
+// asked again while it is about to do so.
 func (r *Raw) releaseClaims(now time.Time, w *model.Workload, s *extpoints.CycleState) {
 	for _, id := range s.Deallocations() {
 		claim := r.idleClaim(id)
-		if claim == nil {
+		if claim == nil || r.releasing[id] != nil {
 			continue
 		}
 		if _, asks := r.cfg.Orchestrator.(extpoints.DeviceReleaser); !asks {
@@ -30,6 +31,7 @@ func (r *Raw) releaseClaims(now time.Time, w *model.Workload, s *extpoints.Cycle
 		}
 		t := r.newTask()
 		t.release = &release{workload: w, claim: claim}
+		r.releasing[id] = t
 		r.leaving = append(r.leaving, t)
 	}
 }
@@ -83,6 +85,7 @@ func (t *Task) runRelease(ctx context.Context) {
 }
 
 func (r *Raw) finishRelease(now time.Time, t *Task) {
+	delete(r.releasing, t.release.claim.ID)
 	if t.status != nil {
 		err := fmt.Errorf("take back the devices of claim %q: %w", t.release.claim.ID, t.status.AsError())
 		r.listener.Failed(FailedEvent{At: now, Workload: t.release.workload.ID, Err: err})

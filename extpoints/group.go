@@ -10,8 +10,8 @@ type Groups interface {
 	// Root returns the highest of the groups above the group, which may be
 	// itself; nil where one of them is not there, or is not composite.
 	Root(id string) *model.Group
-	// Children lists the groups that have the group as their parent, by time
-	// of creation and then by ID.
+	// Children lists the groups that have the group as their parent, in the
+	// order of [model.Group.CompareAge].
 	Children(id string) []*model.Group
 	// Members counts the members of the group that have not ended: all of
 	// them, and those that are on a node.
@@ -34,8 +34,8 @@ type GroupInfo struct {
 	*model.Group
 	// Members are the workloads to be placed; none for a composite group.
 	Members []*WorkloadInfo
-	// Children are the groups of a composite group, by time of creation and
-	// then by ID.
+	// Children are the groups of a composite group, in the order of
+	// [model.Group.CompareAge].
 	Children []*GroupInfo
 }
 

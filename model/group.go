@@ -1,6 +1,10 @@
 package model
 
-import "time"
+import (
+	"cmp"
+	"strings"
+	"time"
+)
 
 // GroupPolicy says how the members of a group depend on each other.
 type GroupPolicy string
@@ -25,6 +29,9 @@ type Group struct {
 	// ID is the group's identity, unique among groups.
 	ID        string
 	Namespace string
+	// Name is for messages, and decides between groups of one parent that were
+	// made at the same time; several groups may share it. Empty: ID.
+	Name string
 	// Parent is the ID of the group that this one is a child of, or empty.
 	Parent string
 	// Composite: its members are groups, those that have it as Parent, and
@@ -49,3 +56,17 @@ type Group struct {
 // MaxGroupDepth is how many groups may be above each other, the highest and the
 // lowest included (kube-scheduler: a Workload's tree, 1.37.1).
 const MaxGroupDepth = 4
+
+// DisplayName is what messages call the group.
+func (g *Group) DisplayName() string {
+	if g.Name == "" {
+		return g.ID
+	}
+	return g.Name
+}
+
+// CompareAge is the order of the groups of one parent: by time of creation, then
+// by name, then by ID.
+func (g *Group) CompareAge(o *Group) int {
+	return cmp.Or(g.CreatedAt.Compare(o.CreatedAt), strings.Compare(g.DisplayName(), o.DisplayName()), strings.Compare(g.ID, o.ID))
+}

@@ -17,8 +17,9 @@ type Groups interface {
 	// Root returns the highest of the groups above the group, which may be
 	// itself; nil where one of them is not there, or is not composite.
 	Root(id string) *model.Group
-	// Children lists the groups that have the group as their parent, by time
-	// of creation and then by ID, also where the group itself is not there.
+	// Children lists the groups that have the group as their parent, in the
+	// order of [model.Group.CompareAge], also where the group itself is not
+	// there.
 	Children(id string) []*model.Group
 }
 

@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -409,9 +408,7 @@ func (m groupMap) Children(id string) []*model.Group {
 			list = append(list, g)
 		}
 	}
-	slices.SortFunc(list, func(a, b *model.Group) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(list, (*model.Group).CompareAge)
 	return list
 }
 

@@ -1,7 +1,6 @@
 package extpointstest
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -217,9 +216,7 @@ func (g *groups) Root(id string) *model.Group {
 
 func (g *groups) Children(id string) []*model.Group {
 	list := keep(g.GroupList, func(o *model.Group) bool { return id != "" && o.Parent == id })
-	slices.SortFunc(list, func(a, b *model.Group) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(list, (*model.Group).CompareAge)
 	return list
 }
 

@@ -42,6 +42,7 @@ func Group(g *schedulingv1beta1.PodGroup) (*model.Group, error) {
 	m := &model.Group{
 		ID:           c.text(namePath, GroupID(g.Namespace, g.Name)),
 		Namespace:    c.text(namespacePath, g.Namespace),
+		Name:         g.Name,
 		Parent:       c.parent(g.Namespace, s.ParentCompositePodGroupName),
 		Policy:       model.Basic,
 		Preemption:   groupPreemption(&c, s.PreemptionPolicy),
@@ -73,6 +74,7 @@ func CompositeGroup(g *schedulingv1alpha3.CompositePodGroup) (*model.Group, erro
 	m := &model.Group{
 		ID:         c.text(namePath, CompositeGroupID(g.Namespace, g.Name)),
 		Namespace:  c.text(namespacePath, g.Namespace),
+		Name:       g.Name,
 		Parent:     c.parent(g.Namespace, s.ParentCompositePodGroupName),
 		Composite:  true,
 		Policy:     model.Basic,

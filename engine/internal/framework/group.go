@@ -116,7 +116,7 @@ func (f *Framework) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupI
 			return result, st.WithPlugin(p.Name())
 		case extpoints.Unschedulable:
 		default:
-			return nil, extpoints.AsStatus(fmt.Errorf("error in %q GroupPostFilter plugin: %w", p.Name(), failed("GroupPostFilter", p.Name(), st).AsError())).WithPlugin(p.Name())
+			return nil, extpoints.AsStatus(fmt.Errorf("error in %q PodGroupPostFilter plugins: %s", p.Name(), st.Message())).WithPlugin(p.Name())
 		}
 		reasons = append(reasons, st.Reasons()...)
 		if rejector == "" {

@@ -133,7 +133,7 @@ func (f *flat) children(id string) (list []*model.Group) {
 			list = append(list, g)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *model.Group) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.SortStableFunc(list, (*model.Group).CompareAge)
 	return list
 }
 

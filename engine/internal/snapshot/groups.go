@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/berth-project/berth/extpoints"
@@ -56,10 +55,6 @@ func (g *groupsView) Placed(id string) []extpoints.PlacedMember { return g.group
 
 func (g *groupsView) Pending(id string) []string { return g.groups.pending.get(id) }
 
-func oldestFirst(a, b *model.Group) int {
-	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
-}
-
 func byMember(a, b extpoints.PlacedMember) int { return strings.Compare(a.ID, b.ID) }
 
 // PutGroup adds or replaces the group.
@@ -67,7 +62,7 @@ func (v *View) PutGroup(g *model.Group) {
 	v.RemoveGroup(g.ID)
 	v.groups.byID.set(v.own(), g.ID, g)
 	if g.Parent != "" {
-		v.groups.children.set(v.own(), g.Parent, g, oldestFirst)
+		v.groups.children.set(v.own(), g.Parent, g, (*model.Group).CompareAge)
 	}
 }
 
@@ -79,7 +74,7 @@ func (v *View) RemoveGroup(id string) {
 	}
 	v.groups.byID.unset(v.own(), id)
 	if old.Parent != "" {
-		v.groups.children.unset(v.own(), old.Parent, old, oldestFirst)
+		v.groups.children.unset(v.own(), old.Parent, old, (*model.Group).CompareAge)
 	}
 }
 

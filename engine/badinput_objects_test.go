@@ -1,0 +1,372 @@
+package engine_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
+)
+
+// Every problem of every object is in the error, and nothing is half applied.
+func TestBadObjectsAreRefusedWithEveryProblem(t *testing.T) {
+	r := newRaw(t, &world{})
+	apply(t, r, epoch, oneDisk()...)
+	index := r.View().Index()
+	bad := int64(-1)
+	err := r.Apply(epoch,
+		engine.Change{PutObject: modeltest.StorageClass("good").Build()},
+		engine.Change{PutObject: &model.VolumeClaim{Request: -1, AccessModes: []model.AccessMode{"Sometimes"}, Bound: true}},
+		engine.Change{PutObject: &model.Volume{Name: "x", Capacity: -1, Phase: "Odd", Claim: &model.ClaimIdentity{}}},
+		engine.Change{PutObject: &model.StorageCapacity{ID: "x", Capacity: &bad}},
+		engine.Change{PutObject: &model.NodeStorage{Node: "n", Drivers: []model.NodeDriver{{Name: "a"}, {Name: "a"}}}},
+		engine.Change{PutObject: &model.VolumeAttachment{ID: "x"}},
+		engine.Change{PutObject: &model.DeviceSlice{ID: "x", Driver: "d", Pool: "p"}},
+		engine.Change{PutObject: &model.DeviceClaim{ID: "x", Requests: []model.ClaimRequest{{Name: "r"}}}},
+		engine.Change{PutObject: &model.DeviceTaintRule{}},
+		engine.Change{RemoveObject: &model.ObjectRef{Kind: claimKind, ID: "nobody"}},
+		engine.Change{RemoveObject: &model.ObjectRef{Kind: "Thing", ID: "x"}},
+		engine.Change{RemoveObject: &model.ObjectRef{}},
+		engine.Change{PutObject: modeltest.Volume("y").Build(), RemoveObject: &model.ObjectRef{Kind: claimKind, ID: "c1"}},
+		engine.Change{PutGroup: &model.Group{ID: "g", Policy: model.Gang, Parent: "g"}},
+	)
+	require.ErrorIs(t, err, model.ErrInvalid)
+	require.ErrorIs(t, err, engine.ErrNotFound)
+	for _, problem := range []string{
+		`change 1, put VolumeClaim ""`, `request`, `"Sometimes"`, `must not be empty where the claim is bound`,
+		`change 2, put Volume "x"`, `capacity`, `"Odd"`, `claim.id`,
+		`change 3, put StorageCapacity "x"`,
+		`change 4, put NodeStorage "n"`,
+		`change 5, put VolumeAttachment "x"`,
+		`change 6, put DeviceSlice "x"`, `exactly one must be set`, `sliceCount`,
+		`change 7, put DeviceClaim "x"`,
+		`change 8, put DeviceTaintRule ""`,
+		`change 9, remove VolumeClaim "nobody": store: VolumeClaim "nobody": not found`,
+		`change 10, remove Thing "x"`,
+		`change 11, remove`,
+		`change 12, 2 changes in one: it says more than one thing`,
+		`change 13, put group "g"`, `parent`, `minCount`,
+	} {
+		require.ErrorContains(t, err, problem)
+	}
+	require.NotContains(t, err.Error(), "change 0")
+	require.NotContains(t, err.Error(), `\x00`, "names are for people")
+	require.Equal(t, index, r.View().Index(), "nothing is half applied")
+	require.NoError(t, r.Apply(epoch, uses("w", "c1")))
+	settle(r, epoch)
+	require.Equal(t, "Bound@n2", phaseOf(r, "w"), "and the engine goes on")
+}
+
+// thing is an object of a kind that there is not.
+type thing struct{ kind model.ObjectKind }
+
+func (o *thing) ObjectKind() model.ObjectKind { return o.kind }
+func (*thing) ObjectID() string               { return "x" }
+func (*thing) Validate() error                { return nil }
+
+// Objects that are not the model's could be neither used nor recorded; and a
+// pointer to nothing is nothing.
+func TestObjectsOfNoKindAreRefused(t *testing.T) {
+	r := newRaw(t, &world{})
+	for problem, o := range map[string]model.Object{
+		`change 0, put Thing "x": it is no object that the engine knows`:  &thing{"Thing"},
+		`change 0, put Volume "x": it is no object that the engine knows`: &thing{volumeKind},
+		"change 0, an empty change: it says nothing":                      (*model.Volume)(nil),
+	} {
+		require.EqualError(t, r.Apply(epoch, engine.Change{PutObject: o}), problem)
+		require.EqualError(t, r.Branch().Apply(epoch, engine.Change{PutObject: o}), problem)
+	}
+	require.Zero(t, r.View().Index())
+}
+
+// What is wrong with objects keeps the workload, with a reason; when it is put
+// right the workload is placed, long before it would be tried without a reason.
+func TestAWorkloadWaitsForWhatIsWrong(t *testing.T) {
+	claim := modeltest.DeviceClaim("c1").Request("r", "gpu", 1)
+	slice := modeltest.DeviceSlice("gpu.example.com", "p").Node("n2")
+	broken := func(o model.Object) []any { return append(append(oneDisk(), oneGPU()[2]), o) }
+	without := func(kind model.ObjectKind, id string) []any {
+		return append(append(oneDisk(), oneGPU()[2]), engine.Change{RemoveObject: &model.ObjectRef{Kind: kind, ID: id}})
+	}
+	limit := int32(0)
+	small, large := int64(1), int64(100)
+	made := func(o ...model.Object) []any {
+		return append(oneDisk(), toBeMade(), puts(&model.StorageDriver{Name: "disk.example.com", TracksCapacity: true}), puts(o...))
+	}
+	room := func(c *int64) *model.StorageCapacity {
+		return &model.StorageCapacity{ID: "room", Class: "made", Nodes: &model.Selector{}, Capacity: c}
+	}
+	attached := func(limit *int32) *model.NodeStorage {
+		return &model.NodeStorage{Node: "n2", Drivers: []model.NodeDriver{{Name: "disk.example.com", MaxVolumes: limit}}}
+	}
+	ofDriver := modeltest.Volume("v").Class("local").Capacity(10).On("host", "n2").With(func(v *model.Volume) {
+		v.Driver, v.Handle = "disk.example.com", "h"
+	})
+	for name, c := range map[string]struct {
+		before []any
+		submit engine.Change
+		reason string
+		right  model.Object
+	}{
+		"no volume claim": {without(claimKind, "c2"), uses("w", "c2"), `persistentvolumeclaim "c2" not found`,
+			modeltest.VolumeClaim("c2").Class("local").Request(5).Build()},
+		"a claim without a class": {broken(modeltest.VolumeClaim("c1").Request(5).Build()), uses("w", "c1"),
+			"unbound immediate PersistentVolumeClaims", modeltest.VolumeClaim("c1").Class("local").Request(5).Build()},
+		"no storage class": {without(model.StorageClassKind, "local"), uses("w", "c1"), "unbound immediate PersistentVolumeClaims",
+			modeltest.StorageClass("local").Build()},
+		"a claim that is too large": {broken(modeltest.VolumeClaim("c1").Class("local").Request(50).Build()), uses("w", "c1"),
+			"didn't find available persistent volumes to bind", modeltest.VolumeClaim("c1").Class("local").Request(5).Build()},
+		"a volume that is gone": {broken(modeltest.VolumeClaim("c1").Class("local").Bound("v9").Build()), uses("w", "c1"),
+			"bound to non-existent pv(s)", modeltest.Volume("v9").Class("local").Build()},
+		"a lost volume": {broken(modeltest.VolumeClaim("c1").Class("local").Bound("v9").With(func(c *model.VolumeClaim) { c.Lost = true }).Build()),
+			uses("w", "c1"), `bound to non-existent persistentvolume "v9"`, modeltest.VolumeClaim("c1").Class("local").Request(5).Build()},
+		"a failed volume": {broken(modeltest.Volume("v").Class("local").Capacity(10).Phase(model.VolumeFailed).Build()), uses("w", "c1"),
+			"didn't find available persistent volumes to bind", modeltest.Volume("v").Class("local").Capacity(10).Build()},
+		"a claim that is being deleted": {broken(modeltest.VolumeClaim("c1").Class("local").With(func(c *model.VolumeClaim) { c.Deleting = true }).Build()),
+			uses("w", "c1"), `persistentvolumeclaim "c1" is being deleted`, modeltest.VolumeClaim("c1").Class("local").Build()},
+		"a selected node that is gone": {append(oneDisk(), toBeMade(), modeltest.VolumeClaim("m").Class("made").Request(5).Selected("gone").Build()),
+			uses("w", "m"), "didn't find available persistent volumes to bind", modeltest.VolumeClaim("m").Class("made").Request(5).Build()},
+		"no room known": {made(), uses("w", "m"), "did not have enough free storage", room(&large)},
+		"room shrinks":  {made(room(&large), room(&small)), uses("w", "m"), "did not have enough free storage", room(&large)},
+		"a limit below what is attached": {
+			append(oneDisk(), puts(ofDriver.Build(), attached(&limit),
+				&model.VolumeAttachment{ID: "a", Driver: "disk.example.com", Node: "n2", Handle: "h7"}),
+				modeltest.VolumeClaim("c1").Class("local").Bound("v").Build()),
+			uses("w", "c1"), "node(s) exceed max volume count", attached(nil)},
+
+		"no device claim": {without(deviceClaimKind, "c1"), asks("w", "c1"), `could not find ResourceClaim "c1"`, claim.Build()},
+		"no device class": {without(model.DeviceClassKind, "gpu"), asks("w", "c1"), "request r: device class gpu does not exist",
+			modeltest.DeviceClass("gpu")},
+		"the wrong device class": {broken(modeltest.DeviceClaim("c1").Request("r", "cpu", 1).Build()), asks("w", "c1"),
+			"request r: device class cpu does not exist", claim.Build()},
+		"too many devices": {broken(modeltest.DeviceClaim("c1").Request("r", "gpu", 2).Build()), asks("w", "c1"),
+			"cannot allocate all claims", claim.Build()},
+		"too few devices": {broken(slice.Build()), asks("w", "c1"), "cannot allocate all claims", slice.Device("d0").Build()},
+		"part of a pool": {broken(modeltest.DeviceSlice("gpu.example.com", "p").Node("n2").Part("p", 1, 2).Devices(1).Build()), asks("w", "c1"),
+			"cannot allocate all claims", modeltest.DeviceSlice("gpu.example.com", "p").Node("n2").Part("p", 2, 1).Devices(1).Build()},
+		"a tainted device": {broken(&model.DeviceTaintRule{ID: "t", Pool: "p", Taint: model.DeviceTaint{Key: "broken", Effect: model.DeviceTaintNoSchedule}}),
+			asks("w", "c1"), "cannot allocate all claims",
+			&model.DeviceTaintRule{ID: "t", Pool: "p", Taint: model.DeviceTaint{Key: "broken", Effect: model.DeviceTaintNone}}},
+		"a device claim that is being deleted": {broken(modeltest.DeviceClaim("c1").Request("r", "gpu", 1).With(func(c *model.DeviceClaim) { c.Deleting = true }).Build()),
+			asks("w", "c1"), `resourceclaim "c1" is being deleted`, claim.Build()},
+		"devices on a node that is gone": {broken(reservedFor(idle(), "other")), asks("w", "c1"), "resourceclaim not available on the node", claim.Build()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRaw(t, &world{})
+			apply(t, r, epoch, c.before...)
+			require.NoError(t, r.Apply(epoch, c.submit))
+			settle(r, epoch)
+			require.Equal(t, "Pending", phaseOf(r, "w"))
+			require.Contains(t, why(t, r, "w"), c.reason)
+			_, queued := r.Queue("w")
+			require.True(t, queued, "it is not lost")
+			require.False(t, mayBeTried(r, "w"), "it waits for something to happen")
+
+			apply(t, r, epoch, task("small", 1)) // others are none the worse for it
+			now := goOn(r, epoch)
+			require.True(t, strings.HasPrefix(phaseOf(r, "small"), "Bound"))
+			require.Equal(t, "Pending", phaseOf(r, "w"))
+			apply(t, r, now, c.right)
+			goOn(r, now)
+			require.True(t, strings.HasPrefix(phaseOf(r, "w"), "Bound"), "%s: %s", phaseOf(r, "w"), why(t, r, "w"))
+		})
+	}
+}
+
+func reservedFor(c *model.DeviceClaim, workload string) *model.DeviceClaim {
+	c.ReservedFor = []model.Consumer{{Workload: workload}}
+	return c
+}
+
+// Where what is given away goes, or shrinks, those who have it keep it, others
+// get none of it, and it can be given again when it is back.
+func TestWhatIsUsedMayGo(t *testing.T) {
+	r := newRaw(t, &world{})
+	apply(t, r, epoch, append(oneDisk(), oneGPU()[2], toBeMade(), asks("d", "c1"), uses("v", "c1", "m"))...)
+	require.True(t, r.Schedule(epoch))
+	require.True(t, r.Schedule(epoch))
+	remove := func(kind model.ObjectKind, id string) engine.Change {
+		return engine.Change{RemoveObject: &model.ObjectRef{Kind: kind, ID: id}}
+	}
+	apply(t, r, epoch, modeltest.DeviceSlice("gpu.example.com", "p").Node("n2").Build(),
+		remove(model.DeviceClassKind, "gpu"), remove(model.StorageClassKind, "local"), remove(model.StorageClassKind, "made"),
+		remove(volumeKind, "v"), remove(claimKind, "m"))
+	work(r, epoch)
+	require.Equal(t, "Bound@n2 Bound@n2", phaseOf(r, "d")+" "+phaseOf(r, "v"), "decided is decided")
+	require.Equal(t, "p/d0 for d", said(r.View(), deviceClaimKind, "c1"))
+	require.Equal(t, "gone gone", said(r.View(), volumeKind, "v")+" "+said(r.View(), claimKind, "m"), "and gone is gone")
+
+	now := epoch
+	back := []any{modeltest.DeviceClass("gpu"), modeltest.DeviceSlice("gpu.example.com", "p").Node("n2").Devices(1).Build()}
+	apply(t, r, now, append(back, asks("next", "c2"))...)
+	now = goOn(r, now)
+	require.Equal(t, "Pending", phaseOf(r, "next"), "the device is given away still")
+	apply(t, r, now, remove(model.DeviceSliceKind, "p"), remove(deviceClaimKind, "c1"), engine.Change{Remove: "d"}, engine.Change{Remove: "v"})
+	now = goOn(r, now)
+	require.Equal(t, "Pending", phaseOf(r, "next"))
+	apply(t, r, now, back[1])
+	goOn(r, now)
+	require.Equal(t, "Bound@n2", phaseOf(r, "next"))
+}
+
+// What keeps a group is said, and its members go when it is put right, in whatever
+// order things come.
+func TestAGroupWaitsForWhatIsWrong(t *testing.T) {
+	gang := func(count int32, change func(*model.Group)) engine.Change {
+		g := &model.Group{ID: "g", Policy: model.Gang, MinCount: count}
+		if change != nil {
+			change(g)
+		}
+		return engine.Change{PutGroup: g}
+	}
+	member := func(id string) engine.Change { return submit(modeltest.Workload(id).CPU(100).Group("g")) }
+	high := func(id string) engine.Change {
+		return submit(modeltest.Workload(id).CPU(100).Group("g").Priority(7))
+	}
+	under := func(g *model.Group) { g.Parent = "top" }
+	top := engine.Change{PutGroup: &model.Group{ID: "top", Composite: true}}
+	flat := engine.Change{PutGroup: &model.Group{ID: "top"}}
+	for name, c := range map[string]struct {
+		before []engine.Change
+		reason string
+		right  []engine.Change
+	}{
+		"no group":                    {nil, `waiting for pods's pod group "g" to appear in scheduling queue`, []engine.Change{gang(2, nil)}},
+		"too few members":             {[]engine.Change{gang(3, nil)}, "waiting for minCount pods from a gang to appear in scheduling queue", []engine.Change{member("m3")}},
+		"a count that is too high":    {[]engine.Change{gang(9, nil)}, "waiting for minCount pods", []engine.Change{gang(2, nil)}},
+		"no parent":                   {[]engine.Change{gang(2, under)}, "top", []engine.Change{top}},
+		"a parent that is no parent":  {[]engine.Change{gang(2, under), flat}, "top", []engine.Change{top}},
+		"another priority":            {[]engine.Change{gang(2, func(g *model.Group) { g.Priority = 7 })}, "should have the same priority", []engine.Change{gang(2, nil)}},
+		"members that do not agree":   {[]engine.Change{gang(2, nil), high("odd")}, "should have the same priority", []engine.Change{{Remove: "odd"}}},
+		"a group that takes no tasks": {[]engine.Change{{PutGroup: &model.Group{ID: "g"}}, {RemoveGroup: "g"}}, "pod group", []engine.Change{gang(2, nil)}},
+	} {
+		for _, groupFirst := range []bool{true, false} {
+			t.Run(name, func(t *testing.T) {
+				r := newRaw(t, &world{})
+				apply(t, r, epoch, node("n1", 1000))
+				if groupFirst {
+					apply(t, r, epoch, c.before)
+				}
+				apply(t, r, epoch, member("m1"), member("m2"))
+				if !groupFirst {
+					apply(t, r, epoch, c.before)
+				}
+				settle(r, epoch)
+				for _, id := range []string{"m1", "m2"} {
+					require.Equal(t, "Pending", phaseOf(r, id))
+					require.Contains(t, why(t, r, id), c.reason)
+				}
+				apply(t, r, epoch, task("small", 1))
+				now := goOn(r, epoch)
+				require.Equal(t, "Bound@n1", phaseOf(r, "small"))
+				apply(t, r, now, c.right)
+				now = goOn(r, now)
+				goOn(r, now)
+				require.Equal(t, "Bound@n1 Bound@n1", phaseOf(r, "m1")+" "+phaseOf(r, "m2"), "%s", why(t, r, "m2"))
+			})
+		}
+	}
+}
+
+// However groups come, go and change their parents, there are never circles, nor
+// trees that are too deep; what is refused is refused for one of these reasons.
+func TestGroupTreesStayTrees(t *testing.T) {
+	names := []string{"a", "b", "c", "d", "e", "f", "g"}
+	for _, seed := range seeds(t, 40) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		r := newRaw(t, &world{})
+		groups := map[string]*model.Group{}
+		for range 150 {
+			g := &model.Group{ID: names[random.IntN(len(names))], Composite: random.IntN(4) > 0}
+			if random.IntN(5) > 0 {
+				g.Parent = names[random.IntN(len(names))]
+			}
+			if random.IntN(6) == 0 {
+				err := r.Apply(epoch, engine.Change{RemoveGroup: g.ID})
+				require.Equal(t, groups[g.ID] != nil, err == nil, "seed %d", seed)
+				delete(groups, g.ID)
+				continue
+			}
+			old := groups[g.ID]
+			groups[g.ID] = g
+			want := treeProblem(groups, g)
+			err := r.Apply(epoch, engine.Change{PutGroup: g})
+			if want == "" {
+				require.NoError(t, err, "seed %d", seed)
+				continue
+			}
+			require.ErrorContains(t, err, want, "seed %d: %+v", seed, g)
+			if groups[g.ID] = old; old == nil {
+				delete(groups, g.ID)
+			}
+		}
+	}
+}
+
+// treeProblem is what is wrong with the groups once g is among them: by looking
+// at every way up.
+func treeProblem(groups map[string]*model.Group, g *model.Group) string {
+	for at, n := g, 0; at != nil && at.Parent != ""; at, n = groups[at.Parent], n+1 {
+		if at.Parent == g.ID {
+			return "parent: "
+		}
+	}
+	if p := groups[g.Parent]; p != nil && !p.Composite {
+		return "is not a group of groups"
+	}
+	for _, low := range groups {
+		depth, through := 1, low == g
+		for at := low; at != nil && at.Parent != ""; at = groups[at.Parent] {
+			depth++
+			if p := groups[at.Parent]; p == g {
+				through = g.Composite && through || g.Composite
+			} else if p != nil && !p.Composite && !through {
+				depth, through = 0, false // no tree: it is not used
+				break
+			}
+		}
+		if through && depth > model.MaxGroupDepth {
+			return "groups above each other, more than"
+		}
+	}
+	return ""
+}
+
+// A workload that was handed in before its group turned out to be one of groups
+// waits, with a reason, and goes when it is put right.
+func TestAMemberOfAGroupOfGroups(t *testing.T) {
+	r := newRaw(t, &world{})
+	apply(t, r, epoch, node("n1", 1000), submit(modeltest.Workload("w").CPU(100).Group("g")))
+	apply(t, r, epoch, engine.Change{PutGroup: &model.Group{ID: "g", Composite: true}})
+	settle(r, epoch)
+	require.Equal(t, "Pending", phaseOf(r, "w"))
+	require.Contains(t, why(t, r, "w"), "pod group")
+	apply(t, r, epoch, engine.Change{PutGroup: &model.Group{ID: "g"}})
+	goOn(r, epoch)
+	require.Equal(t, "Bound@n1", phaseOf(r, "w"))
+}
+
+// Removing a group under its members, while they are being bound and before.
+func TestAGroupGoesUnderItsMembers(t *testing.T) {
+	r := newRaw(t, &world{})
+	group := engine.Change{PutGroup: &model.Group{ID: "g", Policy: model.Gang, MinCount: 2}}
+	member := func(id string) engine.Change { return submit(modeltest.Workload(id).CPU(100).Group("g")) }
+	apply(t, r, epoch, node("n1", 250), group, member("a"), member("b"), member("c"))
+	require.True(t, r.Schedule(epoch))
+	require.Equal(t, 2, count(r.View(), model.Assumed))
+	apply(t, r, epoch, engine.Change{RemoveGroup: "g"})
+	work(r, epoch)
+	require.Equal(t, 2, count(r.View(), model.Bound), "decided is decided")
+	apply(t, r, epoch, node("n1", 1000))
+	now := goOn(r, epoch)
+	require.Equal(t, 1, count(r.View(), model.Pending))
+	apply(t, r, now, group)
+	now = now.Add(time.Second)
+	goOn(r, now)
+	require.Equal(t, 3, count(r.View(), model.Bound))
+}
