@@ -24,7 +24,8 @@ type Change struct {
 	// Update replaces the workload of the same ID.
 	Update *model.Workload `json:",omitempty"`
 	// Confirm says that a workload has been seen on its node: the one that was
-	// chosen for it, or, if that was somebody else's choice, another.
+	// chosen for it, or, if that was somebody else's choice, another. Since may
+	// say when it started, also later, of one that is confirmed already.
 	Confirm *model.Binding `json:",omitempty"`
 	// Terminate says that the workload of the ID is on its way out; it keeps
 	// its room until it is finished or removed.
@@ -105,7 +106,7 @@ func (ch *Change) each(f func(verb, object string)) {
 		f("put namespace", ch.PutNamespace.Name)
 	}
 	named("remove namespace", ch.RemoveNamespace)
-	if ch.PutObject != nil {
+	if !isNothing(ch.PutObject) {
 		f("put "+string(ch.PutObject.ObjectKind()), ch.PutObject.ObjectID())
 	}
 	if ch.RemoveObject != nil {

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -83,5 +84,27 @@ func TestAConfirmationElsewhereWakesThoseThatLeftRoom(t *testing.T) {
 		require.NoError(t, r.Apply(epoch, engine.Change{Confirm: &model.Binding{Workload: "high", Node: "n2"}}))
 		p, _ := r.Queue("low")
 		require.Equal(t, want, p.Place, "reference: %v", reference)
+	}
+}
+
+// TestConfirmSaysWhenItStarted: with the confirmation or later, and a repetition
+// without a time changes nothing.
+func TestConfirmSaysWhenItStarted(t *testing.T) {
+	r := newRaw(t, &world{})
+	require.NoError(t, r.Apply(epoch, node("n1", 1000), task("a", 100)))
+	require.True(t, r.Schedule(epoch))
+	started := func() time.Time {
+		row, ok := r.View().Workload("a")
+		require.True(t, ok)
+		return row.PlacedAt
+	}
+	require.Equal(t, epoch, started())
+	for _, step := range []struct{ said, want time.Time }{
+		{epoch.Add(3 * time.Second), epoch.Add(3 * time.Second)},
+		{time.Time{}, epoch.Add(3 * time.Second)},
+		{epoch.Add(5 * time.Second), epoch.Add(5 * time.Second)},
+	} {
+		require.NoError(t, r.Apply(epoch.Add(time.Minute), engine.Change{Confirm: &model.Binding{Workload: "a", Node: "n1", Since: step.said}}))
+		require.Equal(t, step.want, started())
 	}
 }

@@ -67,9 +67,9 @@
 // # Goroutines
 //
 // [Engine.Run] is the scheduling loop. It starts one goroutine for each task
-// (binding, eviction or release of devices) under way, at most Config.MaxBindings, and joins them
-// before it returns. With Config.Workers above one a decision is shared by that
-// many goroutines, which end before the decision is made; extenders that
-// prioritize are asked side by side, and neighbouring PreBind plugins that allow
-// it run so. There are no others.
+// (binding, eviction or release of devices) under way, at most Config.MaxBindings,
+// and joins them before it returns. With Config.Workers above one a decision is
+// shared by that many goroutines, which end before the decision is made;
+// extenders that prioritize are asked side by side, and neighbouring PreBind
+// plugins that allow it run so. There are no others.
 package engine

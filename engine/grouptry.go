@@ -215,6 +215,7 @@ func (t *groupTry) member(r *groupResult, w *extpoints.WorkloadInfo, nodes extpo
 	st := c.decide()
 	if errors.Is(st.AsError(), ErrNoNodes) {
 		st = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, st.Message())
+		c.nominating = &extpoints.NominatingInfo{Mode: extpoints.NominatingOverride}
 	}
 	if st == nil {
 		// On a copy of the state: it is reserved again when the group is placed.

@@ -64,6 +64,7 @@ func (c *core) writeOne(tx *store.Txn, now time.Time, ch *Change) error {
 			err = tx.UpdateWorkload(another(tx, ch.Update))
 		}
 	case ch.Confirm != nil && confirmedAlready(tx, ch.Confirm):
+		err = started(tx, ch.Confirm)
 	case ch.Confirm != nil:
 		err = tx.Confirm(ch.Confirm.Workload, ch.Confirm.Node, ch.Confirm.Devices, since(tx, ch.Confirm, now))
 	case ch.Terminate != "":
@@ -91,6 +92,15 @@ func confirmedAlready(tx *store.Txn, b *model.Binding) bool {
 	return row != nil && row.Phase == model.Confirmed && row.Node == b.Node
 }
 
+// started records when a workload that is confirmed already has started, where
+// that is new.
+func started(tx *store.Txn, b *model.Binding) error {
+	if b.Since.IsZero() || b.Since.Equal(tx.Workload(b.Workload).Info.PlacedAt) {
+		return nil
+	}
+	return tx.Started(b.Workload, b.Since)
+}
+
 // writeOther makes the changes that are not about nodes or workloads.
 func (c *core) writeOther(tx *store.Txn, ch *Change) error {
 	var err error
@@ -113,8 +123,8 @@ func (c *core) writeOther(tx *store.Txn, ch *Change) error {
 		}
 	case ch.RemoveNamespace != "":
 		err = tx.DeleteNamespace(ch.RemoveNamespace)
-	case ch.PutObject != nil:
-		if err = ch.PutObject.Validate(); err == nil {
+	case !isNothing(ch.PutObject):
+		if err = checkObject(ch.PutObject); err == nil {
 			err = tx.PutObject(anotherObject(tx, ch.PutObject))
 		}
 	case ch.RemoveObject != nil:
@@ -125,9 +135,13 @@ func (c *core) writeOther(tx *store.Txn, ch *Change) error {
 	return err
 }
 
-// since is when a workload that is confirmed got to its node: the zero time,
-// which keeps what is recorded, if that is where the engine put it.
+// since is when a workload that is confirmed got to its node: as the orchestrator
+// says, else the zero time, which keeps what is recorded, if that is where the
+// engine put it.
 func since(tx *store.Txn, b *model.Binding, now time.Time) time.Time {
+	if !b.Since.IsZero() {
+		return b.Since
+	}
 	if row := tx.Workload(b.Workload); row != nil && place(row) == b.Node {
 		return time.Time{}
 	}

@@ -1,5 +1,7 @@
 package model
 
+import "time"
+
 // Binding is the outcome of scheduling one workload: where it goes, and what of
 // the node is set aside for it.
 type Binding struct {
@@ -12,4 +14,8 @@ type Binding struct {
 	// volumes and claims that belong together from now on, claims with the
 	// devices that they are given. Each is [Decidable], and there once.
 	Decided Objects `json:",omitempty"`
+	// Since is when the workload started there, where the orchestrator says so
+	// when it confirms; zero in decisions. Preemption spares those that have run
+	// for longer.
+	Since time.Time `json:",omitzero"`
 }

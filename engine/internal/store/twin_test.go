@@ -209,6 +209,9 @@ func workloadVerbs(spec *model.Workload, b model.Binding, at time.Time, expect E
 				}
 			})
 		}},
+		{"Started", func(t *Txn) error { return t.Started(id, at, expect) }, func(d *twin) string {
+			return d.move(id, expect, is(model.Confirmed), func(w *Workload) { w.Info.PlacedAt = at })
+		}},
 		{"Terminate", func(t *Txn) error { return t.Terminate(id, expect) }, func(d *twin) string {
 			return d.move(id, expect, to(model.Terminating), func(w *Workload) {
 				w.Phase, w.Info.Terminating, w.Info.Nominated = model.Terminating, true, ""

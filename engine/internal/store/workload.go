@@ -146,6 +146,23 @@ func (t *Txn) Confirm(id, node string, devices []model.DeviceShare, at time.Time
 	return nil
 }
 
+// Started records when a confirmed workload started on its node.
+func (t *Txn) Started(id string, at time.Time, expect ...Expect) error {
+	old, err := t.existing(id, expect)
+	if err != nil {
+		return err
+	}
+	if old.Phase != model.Confirmed {
+		return &PhaseError{ID: id, From: old.Phase, To: model.Confirmed}
+	}
+	info := *old.Info
+	info.PlacedAt = at
+	row := *old
+	row.Info = &info
+	t.replace(old, &row)
+	return nil
+}
+
 // Nominate records the node that the pending workload waits for; empty for
 // none. The node need not exist.
 func (t *Txn) Nominate(id, node string, expect ...Expect) error {
