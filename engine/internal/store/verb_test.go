@@ -134,6 +134,13 @@ Confirm   | Bound       | Confirmed@b dev2:1000 t2
 Confirm   | Confirmed   |
 Confirm   | Terminating |
 Confirm   | Finished    |
+Started   | none        | not found
+Started   | Pending     |
+Started   | Assumed     |
+Started   | Bound       |
+Started   | Confirmed   | Confirmed@a dev1:500 t2
+Started   | Terminating |
+Started   | Finished    |
 Terminate | none        | not found
 Terminate | Pending     | Terminating out
 Terminate | Assumed     | Terminating@a dev1:500 t1 out
