@@ -285,7 +285,7 @@ func (r *Raw) abandoned(c *cycle) {
 	r.unreserve(c)
 	r.queue.Move(c.now, freedBy(c.info), nil)
 	if row := r.store.Workload(c.info.ID); row != nil && row.Phase == model.Pending {
-		r.queue.Add(c.now, row.Info)
+		r.enqueue(c.now, row.Info)
 	}
 }
 

@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"reflect"
 
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/model"
@@ -54,9 +53,8 @@ func anotherObject(tx *store.Txn, o model.Object) model.Object {
 	if row == nil || row.Reported != o && row.Decided != o {
 		return o
 	}
-	same := reflect.New(reflect.TypeOf(o).Elem())
-	same.Elem().Set(reflect.ValueOf(o).Elem())
-	return same.Interface().(model.Object)
+	same, _ := objectOf(o)
+	return same
 }
 
 // checkProfile refuses a workload that no profile of the engine can place.

@@ -51,6 +51,13 @@ func (o *provider) enter(verb, id string, decided model.Objects) func() {
 	}
 }
 
+// called are the calls so far, for tests with goroutines.
+func (o *provider) called() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.calls)
+}
+
 func (o *provider) BindVolumes(ctx context.Context, w *model.Workload, b model.Binding) error {
 	defer o.enter("volumes", w.ID, b.Decided)()
 	if o.onVolumes != nil {
@@ -173,8 +180,8 @@ func mayBeTried(r *engine.Raw, id string) bool {
 	return ok && slices.Contains([]queue.Place{queue.Active, queue.Backoff, queue.ErrorBackoff}, p.Place)
 }
 
-// why is what keeps the workload: the reason of its gate, or the message of its
-// last attempt.
+// why is what keeps the workload: the reason of its gate, "Incomplete" where not
+// all groups above it are there, or the message of its last attempt.
 func why(t testing.TB, r *engine.Raw, id string) string {
 	t.Helper()
 	e, err := r.Explain(epoch, id, engine.ExplainOptions{})
@@ -184,6 +191,8 @@ func why(t testing.TB, r *engine.Raw, id string) string {
 		return e.Waiting.Gate.Message()
 	case e.Last != nil:
 		return e.Last.Message
+	case e.Waiting != nil && e.Waiting.Place == queue.Incomplete:
+		return e.Waiting.Place.String()
 	}
 	return ""
 }

@@ -82,6 +82,8 @@ func TestWaitReturnsWhenTheAnswerChanges(t *testing.T) {
 		"workloads of": engine.QueryWorkloadsOf("g"),
 		"nodes":        engine.QueryNodes(),
 		"node":         engine.QueryNode("n1"),
+		"objects":      engine.QueryObjects(model.VolumeKind),
+		"object":       engine.QueryObject(model.ObjectRef{Kind: model.VolumeKind, ID: "v"}),
 	}
 	for name, q := range queries {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +101,7 @@ func TestWaitReturnsWhenTheAnswerChanges(t *testing.T) {
 				require.Empty(t, seen, "nothing has changed yet")
 				w := task("a", 100)
 				w.Submit.Group = "g"
-				require.NoError(t, e.Apply(node("n1", 1000), w))
+				require.NoError(t, e.Apply(node("n1", 1000), w, engine.Change{PutObject: &model.Volume{Name: "v"}}))
 				synctest.Wait()
 				require.Len(t, seen, 1)
 				require.NoError(t, stop())

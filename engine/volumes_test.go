@@ -425,7 +425,7 @@ func TestAnEngineBindsVolumes(t *testing.T) {
 		time.Sleep(soon)
 		require.Equal(t, 2, count(e.View(), model.Bound), "the slow one has been given up and tried again")
 		require.Equal(t, "on n1", said(e.View(), claimKind, "m2"))
-		require.Empty(t, o.twice)
 		require.NoError(t, stop())
+		require.Empty(t, o.twice)
 	})
 }

@@ -29,7 +29,8 @@ func (p *DynamicResources) EventsToRegister() ([]extpoints.EventHint, error) {
 var errNoClaim = errors.New("a change of a device claim without the claim")
 
 // afterClaimChange says Queue where a claim gives its devices back, and where
-// one of the workload's own comes or changes. (isSchedulableAfterClaimChange.)
+// one of the workload's own comes or changes. (isSchedulableAfterClaimChange; what
+// a claim asks for cannot change there, nor its deletion be called off.)
 func (p *DynamicResources) afterClaimChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
 	before, after := extpoints.ObjectsOf[*model.DeviceClaim](c)
 	if after == nil {
@@ -46,7 +47,7 @@ func (p *DynamicResources) afterClaimChange(w *model.Workload, c *extpoints.Chan
 		return extpoints.HintQueue, nil
 	}
 	uses := slices.ContainsFunc(own, func(o claim) bool { return o.ID == after.ID && o.UID == after.UID })
-	return queueIf(uses && (before == nil || !sameStatus(before, after)))
+	return queueIf(uses && (before == nil || !sameStatus(before, after) || before.Deleting || !sameWishes(before, after)))
 }
 
 // afterClaimsMade says Queue where all claims of the workload are there now.

@@ -8,6 +8,36 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
+// sameWishes compares what a claim asks for, before and after a report.
+func sameWishes(a, b *model.DeviceClaim) bool {
+	return slices.EqualFunc(a.Requests, b.Requests, sameRequest) &&
+		slices.EqualFunc(a.Constraints, b.Constraints, func(x, y model.DeviceConstraint) bool {
+			return x.Match == y.Match && x.Distinct == y.Distinct && slices.Equal(x.Requests, y.Requests)
+		})
+}
+
+func sameRequest(a, b model.ClaimRequest) bool {
+	return a.Name == b.Name && a.Prioritized == b.Prioritized && slices.EqualFunc(a.Alternatives, b.Alternatives, sameDemand)
+}
+
+func sameDemand(a, b model.DeviceDemand) bool {
+	return a.Name == b.Name && a.Class == b.Class && a.All == b.All && a.Count == b.Count && a.AdminAccess == b.AdminAccess &&
+		slices.EqualFunc(a.Selectors, b.Selectors, sameSelector) && slices.Equal(a.Tolerations, b.Tolerations) && maps.Equal(a.Capacity, b.Capacity)
+}
+
+func sameSelector(a, b model.DeviceSelector) bool {
+	return a.Expression == b.Expression && slices.EqualFunc(a.Requirements, b.Requirements, func(x, y model.DeviceRequirement) bool {
+		return x.Attribute == y.Attribute && x.Capacity == y.Capacity && x.Driver == y.Driver && x.Operator == y.Operator &&
+			slices.EqualFunc(x.Values, y.Values, sameValue)
+	})
+}
+
+func sameValue(a, b model.AttributeValue) bool {
+	return samePointed(a.Int, b.Int) && samePointed(a.Bool, b.Bool) && samePointed(a.String, b.String) && samePointed(a.Version, b.Version)
+}
+
+func samePointed[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
+
 // sameStatus compares what has become of a claim, before and after a report. A
 // report that says nothing new is made of new objects all the same.
 func sameStatus(a, b *model.DeviceClaim) bool {

@@ -59,3 +59,55 @@ func TestSameStatus(t *testing.T) {
 		t.Error("what is not status makes a difference")
 	}
 }
+
+// What a claim asks for is another when any part of it is.
+func TestSameWishes(t *testing.T) {
+	number, yes := int64(1), true
+	build := func() *model.DeviceClaim {
+		return &model.DeviceClaim{
+			Constraints: []model.DeviceConstraint{{Requests: []string{"r"}, Match: "m", Distinct: "d"}},
+			Requests: []model.ClaimRequest{{Name: "r", Alternatives: []model.DeviceDemand{{
+				Name: "a", Class: "gpu", Count: 1, Capacity: map[string]int64{"m": 1}, Tolerations: []model.DeviceToleration{{Key: "k"}},
+				Selectors: []model.DeviceSelector{{Expression: "e", Requirements: []model.DeviceRequirement{
+					{Attribute: "x", Capacity: "c", Operator: model.CompareEqual, Values: []model.AttributeValue{{Int: &number}}},
+				}}},
+			}}}},
+		}
+	}
+	if !sameWishes(build(), build()) {
+		t.Error("two claims that are alike differ")
+	}
+	demand := func(c *model.DeviceClaim) *model.DeviceDemand { return &c.Requests[0].Alternatives[0] }
+	wants := func(c *model.DeviceClaim) *model.DeviceRequirement { return &demand(c).Selectors[0].Requirements[0] }
+	text, other := "1", int64(2)
+	for name, change := range map[string]func(*model.DeviceClaim){
+		"requests":           func(c *model.DeviceClaim) { c.Requests = nil },
+		"request":            func(c *model.DeviceClaim) { c.Requests[0].Name = "s" },
+		"prioritized":        func(c *model.DeviceClaim) { c.Requests[0].Prioritized = true },
+		"alternative":        func(c *model.DeviceClaim) { demand(c).Name = "b" },
+		"class":              func(c *model.DeviceClaim) { demand(c).Class = "net" },
+		"all":                func(c *model.DeviceClaim) { demand(c).All = true },
+		"count":              func(c *model.DeviceClaim) { demand(c).Count = 2 },
+		"admin":              func(c *model.DeviceClaim) { demand(c).AdminAccess = true },
+		"amount":             func(c *model.DeviceClaim) { demand(c).Capacity["m"] = 2 },
+		"tolerations":        func(c *model.DeviceClaim) { demand(c).Tolerations = nil },
+		"expression":         func(c *model.DeviceClaim) { demand(c).Selectors[0].Expression = "f" },
+		"attribute":          func(c *model.DeviceClaim) { wants(c).Attribute = "y" },
+		"capacity":           func(c *model.DeviceClaim) { wants(c).Capacity = "d" },
+		"driver":             func(c *model.DeviceClaim) { wants(c).Driver = true },
+		"operator":           func(c *model.DeviceClaim) { wants(c).Operator = model.CompareLess },
+		"value":              func(c *model.DeviceClaim) { wants(c).Values[0].Int = &other },
+		"value of a kind":    func(c *model.DeviceClaim) { wants(c).Values[0] = model.AttributeValue{String: &text} },
+		"value of another":   func(c *model.DeviceClaim) { wants(c).Values[0] = model.AttributeValue{Version: &text} },
+		"value of two kinds": func(c *model.DeviceClaim) { wants(c).Values[0].Bool = &yes },
+		"constraints":        func(c *model.DeviceClaim) { c.Constraints = nil },
+		"match":              func(c *model.DeviceClaim) { c.Constraints[0].Match = "n" },
+		"distinct":           func(c *model.DeviceClaim) { c.Constraints[0].Distinct = "n" },
+		"of requests":        func(c *model.DeviceClaim) { c.Constraints[0].Requests = nil },
+	} {
+		c := build()
+		if change(c); sameWishes(build(), c) || sameWishes(c, build()) {
+			t.Errorf("%s: taken for the same", name)
+		}
+	}
+}
