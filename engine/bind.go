@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
@@ -212,6 +213,8 @@ func (r *Raw) permitted(t *Task) {
 	t.permitted = true
 	r.listener.Permitted(PlacedEvent{At: c.now, Workload: c.info.Workload, Binding: c.binding})
 	r.queue.Done(c.info.ID)
+	r.shareClaims(c.now, c.objects)
+	c.objects = nil
 	r.ready = append(r.ready, t)
 }
 
@@ -312,11 +315,12 @@ func (r *Raw) failBinding(t *Task, st *extpoints.Status) {
 		r.queue.Done(id)
 		return
 	}
+	var given []store.Change // back
 	tx := r.store.Begin()
 	if err := tx.Forget(id); err != nil {
 		tx.Abort()
 	} else {
-		r.commit(c.now, tx)
+		given = r.commitOwn(c.now, tx)
 	}
 	if t.evicted != nil {
 		r.calledOff(id)
@@ -331,10 +335,20 @@ func (r *Raw) failBinding(t *Task, st *extpoints.Status) {
 		// event must not be among those that it missed while in flight.
 		r.fail(c, st)
 		r.queue.Move(c.now, freed, func(w *model.Workload) bool { return w.ID != id })
+		r.tellGivenBack(c.now, given, id)
 		return
 	}
 	r.queue.Move(c.now, freed, nil)
 	r.fail(c, st)
+	r.tellGivenBack(c.now, given, id)
+}
+
+// tellGivenBack tells of objects about which nothing is decided any more for the
+// sake of the workload of the ID, which need not be told.
+func (r *Raw) tellGivenBack(now time.Time, objects []store.Change, id string) {
+	for i := range objects {
+		r.reactObject(now, objects[i].OldObject, objects[i].NewObject, id)
+	}
 }
 
 // interrupt ends the binding of a workload that is no longer wanted where it

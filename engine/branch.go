@@ -118,7 +118,7 @@ func (b *Branch) postFilter(c *cycle) {
 
 // outcome says what the cycle came to.
 func (c *cycle) outcome(st *extpoints.Status) Decision {
-	d := Decision{Evaluated: c.evaluated, Feasible: len(c.feasible)}
+	d := Decision{Evaluated: c.evaluated, Feasible: max(len(c.feasible), c.found)}
 	if st == nil {
 		d.Binding, d.Ties = c.binding, c.ties
 		return d

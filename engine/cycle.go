@@ -5,6 +5,7 @@ import (
 
 	"github.com/berth-project/berth/engine/internal/framework"
 	"github.com/berth-project/berth/engine/internal/snapshot"
+	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
@@ -26,6 +27,10 @@ type cycle struct {
 	// for all. result is what the try of a group's member came to.
 	part   *within
 	result *extpoints.Status
+	// waits and permit are what Permit said of a group's member.
+	waits  []framework.PermitWait
+	permit *extpoints.Status
+	found  int       // how many nodes were feasible for it
 	tell   *Listener // nil: nobody is told
 	start  int       // the start index before the search, for the record
 	number uint64    // of the decision, likewise
@@ -44,6 +49,7 @@ type cycle struct {
 	nominating        *extpoints.NominatingInfo
 	activated         int // how many of the state's activations are carried out
 	binding           model.Binding
+	objects           []store.Change // what recording the decision has changed, as long as nobody was told
 	extension
 }
 
@@ -141,20 +147,31 @@ func (r *Raw) assume(c *cycle) error {
 		tx.Abort()
 		return err
 	}
-	r.commit(c.now, tx)
+	c.objects = r.commitOwn(c.now, tx)
 	return nil
 }
 
-// permit asks the Permit plugins; a workload that must wait is parked with its
-// node, any other is ready to be bound. PreBindPreFlight comes before the wait,
-// as in kube-scheduler's bindingCycle.
+// permit asks the Permit plugins and goes on as they say.
 func (r *Raw) permit(c *cycle) *extpoints.Status {
 	waits, st := c.fw.Permit(c.state, c.info, &c.binding)
 	if !st.IsSuccess() && !st.IsWait() {
-		r.giveBack(c)
-		c.refuse(st)
+		r.turnDown(c, st)
 		return st
 	}
+	r.goOn(c, waits, st)
+	return nil
+}
+
+// turnDown takes the decision back: what the Permit plugins have not let through.
+func (r *Raw) turnDown(c *cycle, st *extpoints.Status) {
+	r.giveBack(c)
+	c.refuse(st)
+}
+
+// goOn parks a workload that must wait on Permit with its node; any other is ready
+// to be bound. PreBindPreFlight comes before the wait, as in kube-scheduler's
+// bindingCycle.
+func (r *Raw) goOn(c *cycle, waits []framework.PermitWait, st *extpoints.Status) {
 	t := r.newBinding(c)
 	r.activateAsked(c)
 	_, failure := c.fw.PreBindPreFlight(c.state, c.info, &c.binding)
@@ -166,7 +183,6 @@ func (r *Raw) permit(c *cycle) *extpoints.Status {
 	default:
 		r.permitted(t)
 	}
-	return nil
 }
 
 // refuse makes the diagnosis of a workload that was rejected after its node
@@ -198,5 +214,7 @@ func (r *Raw) giveBack(c *cycle) {
 		tx.Abort() // gone, or confirmed meanwhile: nothing to take back
 		return
 	}
-	r.commit(c.now, tx)
+	// Nobody has seen it, so nobody needs to be told.
+	r.commitOwn(c.now, tx)
+	c.objects = nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/framework"
+	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
@@ -24,6 +25,8 @@ type groupAttempt struct {
 	nominations map[string]*extpoints.NominatingInfo
 	// state is that of the group's own points.
 	state *extpoints.CycleState
+	// objects are what recording the decisions has changed of objects.
+	objects []store.Change
 }
 
 // attemptGroup runs the cycle of a tree of groups to its end. (kube-scheduler
@@ -40,15 +43,15 @@ func (r *Raw) attemptGroup(now time.Time, item *queue.Item) {
 		return
 	}
 	a.fw = r.framework(first.Workload)
+	a.root.All(func(w *extpoints.WorkloadInfo) bool {
+		r.listener.Popped(PoppedEvent{At: now, Workload: w.Workload, Attempt: a.items[w.ID].Attempts})
+		return true
+	})
 	if err := r.checkMembers(a.root); err != nil {
 		failed := &groupResult{group: a.root, status: extpoints.AsStatus(err)}
 		r.submitGroup(a, failed.complete(a.root, nil))
 		return
 	}
-	a.root.All(func(w *extpoints.WorkloadInfo) bool {
-		r.listener.Popped(PoppedEvent{At: now, Workload: w.Workload, Attempt: a.items[w.ID].Attempts})
-		return true
-	})
 	t := &groupTry{core: r.fork(), now: now, fw: a.fw, tell: &r.listener}
 	result := t.try(a.root).complete(a.root, nil)
 	a.state = t.state(a.root, nil)
@@ -58,6 +61,7 @@ func (r *Raw) attemptGroup(now time.Time, item *queue.Item) {
 	}
 	r.submitGroup(a, result)
 	if a.state != nil {
+		r.activate(now, a.state.Activated())
 		r.makeRoom(now, groupKey(a.root.ID), a.state)
 		r.releaseClaims(now, first.Workload, a.state)
 	}
@@ -94,10 +98,11 @@ func firstMember(g *extpoints.GroupInfo) (first *extpoints.WorkloadInfo) {
 // kube-scheduler's (schedule_one_podgroup.go validatePodGroup, 1.37.1).
 func (c *core) checkMembers(root *extpoints.GroupInfo) error {
 	profile := firstMember(root).Profile
+	fw := c.framework(firstMember(root).Workload)
 	var err error
 	check := func(w *extpoints.WorkloadInfo) bool {
 		switch {
-		case w.Profile != profile:
+		case c.framework(w.Workload) != fw:
 			err = fmt.Errorf("all pods in a single pod group should have the same .spec.schedulerName set, got: %q and %q", w.Profile, profile)
 		case w.Priority != root.Priority:
 			err = fmt.Errorf("all pods in a single pod group should have the same priority as the pod group's priority, got %d and %d", w.Priority, root.Priority)
@@ -192,13 +197,14 @@ func (r *groupResult) fail(st *extpoints.Status) {
 // node, in groups all of which fit, go on to be bound; the others go back to
 // the queue.
 func (r *Raw) submitGroup(a *groupAttempt, result *groupResult) {
-	outcome := queue.GroupFailed
-	if chosen := result.chosen(nil); result.status.IsSuccess() {
-		if st := r.commitGroup(a, chosen); st != nil {
-			result.fail(st)
-		}
+	if result.status.IsSuccess() {
+		r.reserveGroup(a, result)
+		r.commitGroup(a, result)
+		r.permitGroup(a, result)
 	}
 	placed := r.endGroup(a, result)
+	r.shareClaims(a.now, a.objects)
+	outcome := queue.GroupFailed
 	switch {
 	case result.status.IsSuccess() && placed > 0:
 		outcome = queue.GroupPlaced
@@ -226,35 +232,117 @@ func (r *groupResult) chosen(list []*cycle) []*cycle {
 	return list
 }
 
-// commitGroup reserves again, this time for real, and records all the decisions
-// in one transaction. If anything is refused nothing is recorded.
-func (r *Raw) commitGroup(a *groupAttempt, chosen []*cycle) *extpoints.Status {
-	var st *extpoints.Status
-	tx := r.store.Begin()
-	done := 0
+// reserveGroup reserves again for the members that have a node, this time for
+// real. A member that is refused is left out; where its group does not hold
+// without it, the others give back what they have.
+func (r *Raw) reserveGroup(a *groupAttempt, result *groupResult) {
+	chosen := result.chosen(nil)
+	refused := false
 	for _, c := range chosen {
 		c.core, c.item, c.created = r.core, a.items[c.info.ID], r.store.Workload(c.info.ID).CreateIndex
 		c.state.SetTrial(false)
 		c.state.SetGroup(nil, nil)
 		c.binding = model.Binding{Workload: c.info.ID, Node: c.binding.Node}
-		done++
-		if st = c.fw.Reserve(c.state, c.info, &c.binding); st != nil {
-			break
-		}
-		if _, err := tx.Assume(c.binding, a.now); err != nil {
-			st = extpoints.AsStatus(err)
-			break
+		if st := c.fw.Reserve(c.state, c.info, &c.binding); st != nil {
+			r.unreserve(c)
+			c.refuse(st)
+			c.result, refused = st, true
 		}
 	}
-	if st != nil {
-		tx.Abort()
-		for _, c := range chosen[:done] {
+	if !refused {
+		return
+	}
+	r.holds(a, result, true)
+	still := map[*cycle]bool{}
+	for _, c := range result.chosen(nil) {
+		still[c] = true
+	}
+	for _, c := range chosen {
+		if c.result.IsSuccess() && !still[c] {
 			r.unreserve(c)
 		}
-		return st
 	}
-	r.commit(a.now, tx)
-	return nil
+}
+
+// commitGroup records all the decisions in one transaction, or none.
+func (r *Raw) commitGroup(a *groupAttempt, result *groupResult) {
+	chosen := result.chosen(nil)
+	tx := r.store.Begin()
+	for _, c := range chosen {
+		if _, err := tx.Assume(c.binding, a.now); err != nil {
+			tx.Abort()
+			for _, c := range chosen {
+				r.unreserve(c)
+			}
+			result.fail(extpoints.AsStatus(err))
+			return
+		}
+	}
+	a.objects = r.commitOwn(a.now, tx)
+}
+
+// permitGroup asks the Permit plugins about all members before any of them goes
+// on: where some are turned down and their group does not hold without them, the
+// others are turned down too, so that nobody is bound in vain. (kube-scheduler
+// lets the others wait on Permit then, with their nodes, until they time out.)
+func (r *Raw) permitGroup(a *groupAttempt, result *groupResult) {
+	chosen := result.chosen(nil)
+	for _, c := range chosen {
+		c.waits, c.permit = c.fw.Permit(c.state, c.info, &c.binding)
+	}
+	refused := false
+	for _, c := range chosen { // now: no plugin is to count some of them and not others
+		if !c.permit.IsSuccess() && !c.permit.IsWait() {
+			r.turnDown(c, c.permit)
+			c.result, refused = c.permit, true
+		}
+	}
+	if !refused {
+		return
+	}
+	r.holds(a, result, false)
+	still := map[*cycle]bool{}
+	for _, c := range result.chosen(nil) {
+		still[c] = true
+	}
+	for _, c := range chosen {
+		if c.result.IsSuccess() && !still[c] {
+			r.giveBack(c)
+		}
+	}
+}
+
+// holds asks once more, from below, whether the groups of the tree hold with the
+// members that are left, and notes for those that do not that they have failed.
+// reserving: the members that are left are not recorded yet.
+func (r *Raw) holds(a *groupAttempt, result *groupResult, reserving bool) bool {
+	if !result.status.IsSuccess() {
+		return false
+	}
+	var progress extpoints.PlacementProgress
+	if result.group.Composite {
+		for _, child := range result.children {
+			if r.holds(a, child, reserving) {
+				progress.Scheduled++
+			}
+		}
+	} else {
+		_, progress.Scheduled = r.view.Groups().Members(result.group.ID)
+		for _, c := range result.members {
+			if reserving && c.result.IsSuccess() {
+				progress.Scheduled++
+			}
+		}
+	}
+	st := a.fw.PlacementFeasible(result.shared, result.group, progress)
+	if st.IsSuccess() {
+		return true
+	}
+	if st.Code() != extpoints.Error {
+		st = extpoints.NewStatus(extpoints.Unschedulable, append([]string{groupUnschedulable}, st.Reasons()...)...)
+	}
+	result.fail(st)
+	return false
 }
 
 // endGroup ends the attempt for every member of the group, and returns how many
@@ -318,13 +406,11 @@ func (r *Raw) endMember(a *groupAttempt, result *groupResult, w *extpoints.Workl
 	return false
 }
 
-// memberPlaced goes on with a member whose node is recorded.
+// memberPlaced goes on with a member whose node is recorded, and which Permit
+// lets go on or wait.
 func (r *Raw) memberPlaced(c *cycle) bool {
 	r.listener.Reserved(PlacedEvent{At: c.now, Workload: c.info.Workload, Binding: c.binding})
-	if st := r.permit(c); !st.IsSuccess() {
-		r.fail(c, st)
-		return false
-	}
+	r.goOn(c, c.waits, c.permit)
 	r.memory.remember(c)
 	return true
 }

@@ -55,10 +55,12 @@ func (b *Branch) ScheduleGroup(now time.Time, group string) (GroupDecision, erro
 	try := &groupTry{core: fork, now: now, fw: fw}
 	result := try.try(tree)
 	c.rejoin(fork)
-	if result.status.Code() == extpoints.Unschedulable && fw.HasGroupPostFilter() {
-		b.groupPostFilter(&d, fw, tree, now)
-	}
 	d.Placed, d.Message = result.status.IsSuccess(), result.status.Message()
+	if result.status.Code() == extpoints.Unschedulable && fw.HasGroupPostFilter() {
+		if st := b.groupPostFilter(&d, fw, tree, now); st.Code() == extpoints.Error {
+			return d, fmt.Errorf("schedule group %q on a branch: %w", group, st.AsError())
+		}
+	}
 	if d.Placed {
 		if st := b.commitGroup(result.chosen(nil), now); st != nil {
 			return d, fmt.Errorf("schedule group %q on a branch: %w", group, st.AsError())
@@ -119,20 +121,21 @@ func (r *groupResult) each(f func(c *cycle, placed bool)) {
 }
 
 // groupPostFilter asks what would be displaced; nothing is.
-func (b *Branch) groupPostFilter(d *GroupDecision, fw *framework.Framework, tree *extpoints.GroupInfo, now time.Time) {
+func (b *Branch) groupPostFilter(d *GroupDecision, fw *framework.Framework, tree *extpoints.GroupInfo, now time.Time) *extpoints.Status {
 	fork := b.core.fork()
 	t := &groupTry{core: fork, now: now, fw: fw}
 	state := t.state(tree, nil)
-	found, _ := fw.GroupPostFilter(state, tree, &groupTrial{core: fork, now: now, fw: fw, root: tree})
+	found, st := fw.GroupPostFilter(state, tree, &groupTrial{core: fork, now: now, fw: fw, root: tree})
 	b.core.rejoin(fork)
+	d.Message += ", " + st.Message()
 	d.Evictions = state.Evictions()
-	if found == nil {
-		return
+	if found != nil {
+		d.Nominations = map[string]string{}
+		for id, n := range found.Nominations {
+			d.Nominations[id] = n.Node
+		}
 	}
-	d.Nominations = map[string]string{}
-	for id, n := range found.Nominations {
-		d.Nominations[id] = n.Node
-	}
+	return st
 }
 
 // commitGroup is the branch's own: nothing is told to anybody, and nothing is

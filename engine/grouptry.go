@@ -227,7 +227,8 @@ func (t *groupTry) member(r *groupResult, w *extpoints.WorkloadInfo, nodes extpo
 	}
 	c.result = st
 	// What it looked at is in memory that the next one uses.
-	c.feasible, c.scores = c.feasible[:0:0], nil
+	c.found = len(c.feasible)
+	c.feasible, c.scores = nil, nil
 	return c, st
 }
 

@@ -177,6 +177,34 @@ func (r *Raw) commit(now time.Time, tx *store.Txn) {
 	}
 }
 
+// commitOwn is commit for a decision of the engine's own. What it changes of
+// objects is returned and not told: to the workload in flight it would be an event
+// like any other, so that a decision that is taken back would wake the very
+// workload it was about.
+func (r *Raw) commitOwn(now time.Time, tx *store.Txn) (objects []store.Change) {
+	changes := r.follow(tx)
+	for i := range changes {
+		if changes[i].Kind == store.ObjectKind {
+			objects = append(objects, changes[i])
+		} else {
+			r.react(now, &changes[i])
+		}
+	}
+	return objects
+}
+
+// shareClaims tells of the claims to devices that a decision gave something, as far
+// as it still holds, when the workload is not in flight any more: others that use
+// them can go where the devices are. That a volume is taken helps nobody.
+func (r *Raw) shareClaims(now time.Time, objects []store.Change) {
+	for i := range objects {
+		after := objects[i].NewObject
+		if claim, ok := current(after).(*model.DeviceClaim); ok && current(r.store.Object(after.Ref())) == model.Object(claim) {
+			r.reactObject(now, objects[i].OldObject, after, "")
+		}
+	}
+}
+
 // react lets queue and listeners follow one change.
 func (r *Raw) react(now time.Time, ch *store.Change) {
 	switch ch.Kind {
@@ -194,6 +222,9 @@ func (r *Raw) react(now time.Time, ch *store.Change) {
 			change.NewGroup = ch.NewGroup.Group
 		}
 		r.queue.GroupChanged(now, ch.ID())
+		if r.room.forGroups > 0 {
+			r.checkGroupRoom()
+		}
 		r.queue.Move(now, &change, nil)
 	case store.BudgetKind:
 		r.queue.Move(now, &extpoints.Change{Event: event(extpoints.BudgetResource, ch.OldBudget != nil, ch.NewBudget != nil)}, nil)
@@ -207,13 +238,14 @@ func (r *Raw) react(now time.Time, ch *store.Change) {
 		}
 		r.queue.Move(now, &change, nil)
 	case store.ObjectKind:
-		r.reactObject(now, ch.OldObject, ch.NewObject)
+		r.reactObject(now, ch.OldObject, ch.NewObject, "")
 	}
 }
 
 // reactObject tells of an object that was reported, or about which something
-// was decided or taken back: to those who wait it is the same.
-func (r *Raw) reactObject(now time.Time, before, after *store.Object) {
+// was decided or taken back: to those who wait it is the same. The workload of
+// the ID is not woken, empty for none.
+func (r *Raw) reactObject(now time.Time, before, after *store.Object, but string) {
 	change := extpoints.Change{OldObject: current(before), NewObject: current(after)}
 	if change.OldObject == change.NewObject {
 		return
@@ -224,7 +256,11 @@ func (r *Raw) reactObject(now time.Time, before, after *store.Object) {
 		return
 	}
 	change.Event = event(extpoints.Resource(kind), before != nil, after != nil)
-	r.queue.Move(now, &change, nil)
+	var others func(*model.Workload) bool
+	if but != "" {
+		others = func(w *model.Workload) bool { return w.ID != but }
+	}
+	r.queue.Move(now, &change, others)
 }
 
 // reactTaintRule tells of the slices whose devices have other taints because of a
@@ -396,8 +432,12 @@ func (r *Raw) arrived(now time.Time, w *extpoints.WorkloadInfo) {
 	}, nil)
 }
 
-// updated follows a change of a workload that is on a node.
+// updated follows a change of a workload that is on a node. To those of the group
+// that it joins it has arrived.
 func (r *Raw) updated(now time.Time, before, after *store.Workload) {
+	if before.Info.Group != after.Info.Group {
+		r.arrived(now, after.Info)
+	}
 	for _, e := range queue.EventsForWorkloadUpdate(before.Info.Workload, after.Info.Workload, extpoints.AssignedWorkload) {
 		r.queue.Move(now, &extpoints.Change{Event: e, OldWorkload: before.Info, NewWorkload: after.Info}, nil)
 	}

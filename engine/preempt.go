@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +41,10 @@ type preemption struct {
 	silent  bool // the last left, and no event of that is to come
 	updated bool // the workload has another spec by now
 	changed bool // it is among r.touched
+	// left are the victims that something has happened to since it was looked at;
+	// all of them were touched where fresh is set.
+	left  []string
+	fresh bool
 }
 
 // preemptions are those of an engine.
@@ -48,7 +53,11 @@ type preemptions struct {
 	byVictim   map[string][]*preemption // that wait for its eviction
 	touched    []*preemption            // that something has happened to
 	holding    int                      // how many hold everything up
+	forGroups  int                      // how many are for trees of groups
 }
+
+// forGroup reports whether room is made for a tree of groups.
+func (p *preemption) forGroup() bool { return strings.HasPrefix(p.by, groupKey("")) }
 
 // planRoom takes down which evictions the cycle's PostFilter asked for, before
 // the workload goes back to the queue: from now on it is held back.
@@ -61,6 +70,9 @@ func (r *Raw) planRoom(by string, s *extpoints.CycleState) {
 	if p == nil {
 		p = &preemption{by: by}
 		r.room.byWorkload[by] = p
+		if p.forGroup() {
+			r.room.forGroups++
+		}
 	}
 	p.rest = append(p.rest, asked...)
 	if s.AwaitsEvictions() && !p.holds {
@@ -115,8 +127,16 @@ func (r *Raw) displace(now time.Time, p *preemption, e extpoints.Eviction) {
 	}
 }
 
-// touch makes proceed look at the preemption.
+// touch makes proceed look at the preemption, and at all of its victims.
 func (r *Raw) touch(p *preemption) {
+	p.fresh = true
+	r.touchVictim(p)
+}
+
+// touchVictim makes proceed look at the preemption and at these victims: there may
+// be thousands of others.
+func (r *Raw) touchVictim(p *preemption, victims ...string) {
+	p.left = append(p.left, victims...)
 	if !p.changed {
 		p.changed = true
 		r.room.touched = append(r.room.touched, p)
@@ -126,7 +146,7 @@ func (r *Raw) touch(p *preemption) {
 // changed is told of everything that happens to a workload or its eviction.
 func (r *Raw) changed(victim string) {
 	for _, p := range r.room.byVictim[victim] {
-		r.touch(p)
+		r.touchVictim(p, victim)
 	}
 }
 
@@ -147,18 +167,32 @@ func (r *Raw) followRoom(before, after *store.Workload) {
 	r.followGroupRoom(before, after)
 }
 
-// followGroupRoom ends the preemption for a tree of groups when no member waits
-// for a node any more.
+// followGroupRoom looks after the preemptions for trees of groups when a member of
+// any group comes, goes or changes.
 func (r *Raw) followGroupRoom(before, after *store.Workload) {
-	if before == nil || before.Info.Group == "" || before.Phase != model.Pending || after != nil && after.Phase == model.Pending {
-		return
+	member := before != nil && before.Info.Group != "" || after != nil && after.Info.Group != ""
+	same := before != nil && after != nil && before.Phase == after.Phase && before.Info.Workload == after.Info.Workload
+	if r.room.forGroups > 0 && member && !same {
+		r.checkGroupRoom()
 	}
-	root := r.view.Groups().Root(before.Info.Group)
-	if root == nil {
-		return
-	}
-	if p := r.room.byWorkload[groupKey(root.ID)]; p != nil && r.firstPending(root.ID) == "" {
-		r.endRoom(p)
+}
+
+// checkGroupRoom ends the preemptions for trees of groups in which no member waits
+// for a node any more, or whose highest group is not there as such. The others are
+// told that the tree is not what it was when it was tried.
+func (r *Raw) checkGroupRoom() {
+	groups := r.view.Groups()
+	for _, key := range slices.Sorted(maps.Keys(r.room.byWorkload)) {
+		id, group := strings.CutPrefix(key, groupKey(""))
+		if !group {
+			continue
+		}
+		p := r.room.byWorkload[key]
+		if root := groups.Root(id); root == nil || root.ID != id || r.firstPending(id) == "" {
+			r.endRoom(p)
+			continue
+		}
+		p.updated = true
 	}
 }
 
@@ -189,7 +223,7 @@ func rowID(before, after *store.Workload) string {
 func (r *Raw) calledOff(victim string) {
 	for _, p := range r.room.byVictim[victim] {
 		p.silent = p.silent || p.last == victim
-		r.touch(p)
+		r.touchVictim(p, victim)
 	}
 }
 
@@ -197,7 +231,7 @@ func (r *Raw) calledOff(victim string) {
 // workload are of no use then, unless somebody else wants them too.
 func (r *Raw) evictionFailed(victim string) {
 	for _, p := range r.room.byVictim[victim] {
-		r.touch(p)
+		r.touchVictim(p, victim)
 		if p.failed {
 			continue
 		}
@@ -225,12 +259,13 @@ func (r *Raw) proceed(now time.Time) {
 
 func (r *Raw) advance(now time.Time, p *preemption) {
 	p.waits = slices.DeleteFunc(p.waits, func(victim string) bool {
-		if r.displacing(victim) {
+		if !p.fresh && !slices.Contains(p.left, victim) || r.displacing(victim) {
 			return false
 		}
 		r.forgetVictim(victim, p)
 		return true
 	})
+	p.left, p.fresh = p.left[:0], false
 	switch {
 	case len(p.waits) > 0:
 	case len(p.rest) > 0:
@@ -270,6 +305,9 @@ func (r *Raw) roomMade(now time.Time, p *preemption) {
 
 func (r *Raw) endRoom(p *preemption) {
 	delete(r.room.byWorkload, p.by)
+	if p.forGroup() {
+		r.room.forGroups--
+	}
 	for _, victim := range p.waits {
 		r.forgetVictim(victim, p)
 	}

@@ -1,0 +1,130 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// picky is a Reserve plugin that refuses some workloads only when it is meant: a
+// try of the group cannot know.
+type picky struct {
+	refuses  map[string]bool
+	reserved map[string]int
+}
+
+func (*picky) Name() string { return "Picky" }
+
+func (p *picky) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) *extpoints.Status {
+	if s.Trial() {
+		return nil
+	}
+	p.reserved[w.ID]++
+	if p.refuses[w.ID] {
+		return extpoints.NewStatus(extpoints.Unschedulable, "not you")
+	}
+	return nil
+}
+
+func (p *picky) Unreserve(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) {
+	p.reserved[w.ID]--
+}
+
+func gangOf(t *testing.T, p *picky, minCount int32, ids ...string) *engine.Raw {
+	t.Helper()
+	cfg := config(&world{})
+	require.NoError(t, cfg.Registry.Register("Picky", func(any, extpoints.Handle) (extpoints.Plugin, error) { return p, nil }))
+	multi := &cfg.Profiles[0].Plugins.MultiPoint
+	multi.Enabled = append(multi.Enabled, extpoints.PluginRef{Name: "Picky"})
+	r, err := engine.NewRaw(cfg)
+	require.NoError(t, err)
+	changes := []engine.Change{node("n1", 10_000), {PutGroup: &model.Group{ID: "g", Policy: model.Gang, MinCount: minCount}}}
+	for _, id := range ids {
+		ch := task(id, 100)
+		ch.Submit.Group = "g"
+		changes = append(changes, ch)
+	}
+	require.NoError(t, r.Apply(epoch, changes...))
+	return r
+}
+
+func phases(r *engine.Raw, ids ...string) (list []model.Phase) {
+	for _, id := range ids {
+		row, _ := r.View().Workload(id)
+		list = append(list, row.Phase)
+	}
+	return list
+}
+
+// A member that is refused when it is meant is left out, where its group holds
+// without it.
+func TestAGangGoesOnWithoutAMemberThatReserveRefuses(t *testing.T) {
+	p := &picky{refuses: map[string]bool{"b": true}, reserved: map[string]int{}}
+	r := gangOf(t, p, 2, "a", "b", "c")
+	require.True(t, r.Schedule(epoch))
+	require.Equal(t, []model.Phase{model.Assumed, model.Pending, model.Assumed}, phases(r, "a", "b", "c"))
+	require.Equal(t, map[string]int{"a": 1, "b": 0, "c": 1}, p.reserved)
+	pos, _ := r.Queue("b")
+	require.Equal(t, []string{"Picky"}, pos.UnschedulablePlugins)
+}
+
+// Where it does not hold, all of them give back what they have, and the group
+// backs off.
+func TestAGangThatDoesNotHoldGivesEverythingBack(t *testing.T) {
+	p := &picky{refuses: map[string]bool{"b": true}, reserved: map[string]int{}}
+	r := gangOf(t, p, 3, "a", "b", "c")
+	require.True(t, r.Schedule(epoch))
+	require.Equal(t, []model.Phase{model.Pending, model.Pending, model.Pending}, phases(r, "a", "b", "c"))
+	require.Equal(t, map[string]int{"a": 0, "b": 0, "c": 0}, p.reserved)
+	require.False(t, r.Schedule(epoch), "it is tried again at once")
+
+	p.refuses = nil
+	later := epoch.Add(10 * time.Second)
+	r.Tick(later)
+	require.True(t, r.Schedule(later))
+	require.Equal(t, []model.Phase{model.Assumed, model.Assumed, model.Assumed}, phases(r, "a", "b", "c"))
+}
+
+// A workload that runs already and joins a gang may be the one that was missing.
+func TestARunningWorkloadCompletesAGang(t *testing.T) {
+	r := gangOf(t, &picky{reserved: map[string]int{}}, 2, "a")
+	require.NoError(t, r.Apply(epoch, engine.Change{Adopt: &engine.Placement{Workload: task("b", 100).Submit, Node: "n1"}}))
+	require.False(t, r.Schedule(epoch))
+	joins := task("b", 100).Submit
+	joins.Group = "g"
+	require.NoError(t, r.Apply(epoch, engine.Change{Update: joins}))
+	require.True(t, r.Schedule(epoch))
+	require.Equal(t, []model.Phase{model.Assumed}, phases(r, "a"))
+}
+
+// What a plan says of a group is what the engine does.
+func TestBranchScheduleGroup(t *testing.T) {
+	r := gangOf(t, &picky{reserved: map[string]int{}}, 2, "a", "b")
+	b := r.Branch()
+	d, err := b.ScheduleGroup(epoch, "g")
+	require.NoError(t, err)
+	require.True(t, d.Placed)
+	require.Len(t, d.Members, 2)
+	for _, m := range d.Members {
+		require.Equal(t, "n1", m.Binding.Node)
+		require.Equal(t, 1, m.Feasible)
+	}
+	placed, _ := b.View().Workload("a")
+	require.Equal(t, "n1", placed.Node)
+	require.Equal(t, []model.Phase{model.Pending, model.Pending}, phases(r, "a", "b"), "the engine is as it was")
+
+	small := r.Branch()
+	require.NoError(t, small.Apply(epoch, engine.Change{PutNode: &model.Node{Name: "n1", Allocatable: model.Resources{CPU: 150}}}))
+	d, err = small.ScheduleGroup(epoch, "g")
+	require.NoError(t, err)
+	require.False(t, d.Placed)
+	require.Contains(t, d.Message, "minCount (2) cannot be satisfied: 1 scheduled, 0 remaining")
+	require.Contains(t, d.Message, "No preemption victims found for incoming preemptor")
+	_, err = r.Branch().ScheduleGroup(epoch, "nothing")
+	require.ErrorIs(t, err, engine.ErrNotFound)
+}
