@@ -109,13 +109,12 @@ func (p *GangScheduling) permit(groups extpoints.Groups, root *model.Group, reas
 		leaves(groups, root, func(id string) { p.handle.Activate(groups.Pending(id)...) })
 		return extpoints.NewStatus(extpoints.Wait, reason), permitTimeout
 	}
-	waiting := p.handle.Waiting()
-	leaves(groups, root, func(id string) {
-		for _, m := range groups.Placed(id) {
-			if other := waiting.Get(m.ID); other != nil {
-				other.Allow(Name)
-			}
+	// Through those that wait, who are few, and not through the members.
+	p.handle.Waiting().Each(func(other extpoints.WaitingWorkload) bool {
+		if at := groups.Root(other.Workload().Group); at != nil && at.ID == root.ID {
+			other.Allow(Name)
 		}
+		return true
 	})
 	return nil, 0
 }

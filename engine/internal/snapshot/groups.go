@@ -11,9 +11,9 @@ import (
 // the group is there or not.
 type groups struct {
 	byID     pmap[*model.Group]
-	children lists[*model.Group]           // by parent
-	placed   lists[extpoints.PlacedMember] // by group
-	pending  lists[string]                 // IDs, by group
+	children lists[*model.Group] // by parent
+	placed   memberSets[extpoints.PlacedMember]
+	pending  memberSets[string] // IDs
 }
 
 // groupsView is a View as an [extpoints.Groups].
@@ -47,13 +47,13 @@ func (g *groupsView) Root(id string) *model.Group {
 func (g *groupsView) Children(id string) []*model.Group { return g.groups.children.get(id) }
 
 func (g *groupsView) Members(id string) (all, placed int) {
-	placed = len(g.groups.placed.get(id))
-	return placed + len(g.groups.pending.get(id)), placed
+	placed = g.groups.placed.get(id).count
+	return placed + g.groups.pending.get(id).count, placed
 }
 
-func (g *groupsView) Placed(id string) []extpoints.PlacedMember { return g.groups.placed.get(id) }
+func (g *groupsView) Placed(id string) []extpoints.PlacedMember { return g.groups.placed.get(id).all() }
 
-func (g *groupsView) Pending(id string) []string { return g.groups.pending.get(id) }
+func (g *groupsView) Pending(id string) []string { return g.groups.pending.get(id).all() }
 
 func byMember(a, b extpoints.PlacedMember) int { return strings.Compare(a.ID, b.ID) }
 
