@@ -97,8 +97,9 @@ type PlacementProgress struct {
 
 // PlacementFeasiblePlugin says, before the first member and after each, whether
 // it is worth going on with a placement. Success: it would do as it is. Wait:
-// not yet. A rejection ends the try; anything else is an error. Called on the
-// scheduling goroutine; must not block.
+// not yet. Unschedulable ends the try; anything else is an error. It is asked once
+// more, with none remaining, where Reserve or Permit has turned members down.
+// Called on the scheduling goroutine; must not block.
 //
 // A profile that has such a plugin places groups as groups; in one without, the
 // members of groups are placed one by one like other workloads.

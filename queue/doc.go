@@ -51,9 +51,10 @@
 // again after the backoff, or at once if others of it were placed; so it is only
 // ever parked because it is gated. As in kube-scheduler its backoff is that after
 // errors, never cut short, even where plugins rejected all of its members. A
-// member whose binding fails is active without any backoff if no other of its
-// tree waits; so is a tree of which GroupPlaced was said although no member kept
-// its node. Who pops must not let that go on without end.
+// member whose binding fails backs off as it would by itself if no other of its
+// tree waits (in kube-scheduler it does not; see Config.ReferenceWakeUps). A tree
+// of which GroupPlaced is said although no member kept its node is active at
+// once: do not say so.
 //
 // The package is a pure state machine: it starts no goroutine, takes no lock,
 // reads no clock and draws no random number. The same calls with the same times
