@@ -96,7 +96,7 @@ func (r *reprieval) fit(at *site) bool {
 // that no budget allows to be displaced, and the more important ones first. It
 // returns the rest, the more important first. It sorts the list.
 func (r *reprieval) reprieve(list []*unit, b budgets) ([]*unit, *extpoints.Status) {
-	importance(list)
+	importance(list, (*unit).important)
 	violating, allowed := b.split(list, nil, nil)
 	var victims []*unit
 	for _, u := range append(violating, allowed...) {
@@ -108,7 +108,7 @@ func (r *reprieval) reprieve(list []*unit, b budgets) ([]*unit, *extpoints.Statu
 			victims = append(victims, u)
 		}
 	}
-	importance(victims)
+	importance(victims, (*unit).important)
 	return victims, nil
 }
 

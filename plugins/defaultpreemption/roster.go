@@ -30,8 +30,6 @@ func compare(a, b victim) int {
 	}
 }
 
-func (v victim) important(other victim) int { return compare(v, other) }
-
 // unit is what has to leave as one: a workload, or a whole group.
 type unit struct {
 	victim                     // of a whole group the member that was met first, with the start of the earliest
@@ -118,7 +116,7 @@ func workloads(list []*unit) []*extpoints.WorkloadInfo {
 // MoreImportantVictim, 1.37.1.)
 func (u *unit) important(other *unit) int {
 	if u.bond == nil && other.bond == nil {
-		return u.victim.important(other.victim)
+		return compare(u.victim, other.victim)
 	}
 	return cmp.Or(
 		cmp.Compare(other.priority(), u.priority()),
@@ -131,7 +129,7 @@ func (u *unit) important(other *unit) int {
 // importance sorts victims. Victims that are equal must come out in the order
 // that the reference gets from sort.Slice, which is not stable. [slices.SortFunc]
 // takes the same steps; a test watches that.
-func importance[V interface{ important(V) int }](list []V) { slices.SortFunc(list, V.important) }
+func importance[V any](list []V, order func(a, b V) int) { slices.SortFunc(list, order) }
 
 // roster lists the possible victims on nodes: what has a priority below that of
 // the workload or group that wants room.

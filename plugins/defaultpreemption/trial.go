@@ -56,7 +56,7 @@ func (t *trial) victimsOn(node *extpoints.NodeInfo) (*extpoints.Victims, *extpoi
 	if st := t.engine.RunFilters(&t.state, t.w, &t.node); !st.IsSuccess() {
 		return nil, st
 	}
-	importance(t.possible.list)
+	importance(t.possible.list, (*unit).important)
 	t.violating, t.allowed = t.budgets.split(t.possible.list, t.violating, t.allowed)
 	violations, st := t.reprieve()
 	if st != nil {
@@ -66,7 +66,7 @@ func (t *trial) victimsOn(node *extpoints.NodeInfo) (*extpoints.Victims, *extpoi
 		return nil, extpoints.AsStatus(fmt.Errorf("expected at least one victim pod on node %q", node.Node.Name))
 	}
 	if len(t.violating) > 0 && len(t.allowed) > 0 {
-		importance(t.victims)
+		importance(t.victims, (*unit).important)
 	}
 	return &extpoints.Victims{Workloads: workloads(t.victims), BudgetViolations: violations}, nil
 }

@@ -103,7 +103,7 @@ func TestOrderOfEqualVictims(t *testing.T) {
 			}
 			return a.since.Before(b.since)
 		})
-		importance(list)
+		importance(list, compare)
 		if !slices.Equal(list, want) {
 			t.Fatal("slices.SortFunc no longer takes the steps of sort.Slice: use sort.Slice")
 		}
