@@ -38,8 +38,8 @@ func (f *Framework) GeneratePlacements(s *extpoints.CycleState, g *extpoints.Gro
 		return st
 	})
 	switch {
-	case st.IsRejected():
-		return nil, st.WithPlugin(p.Name())
+	case st.IsRejected(), st.Code() == extpoints.Error:
+		return nil, st.WithPlugin(p.Name()) // in the plugin's own words, as in the reference
 	case !st.IsSuccess():
 		return nil, failed("PlacementGenerate", p.Name(), st)
 	case len(placements) == 0:
