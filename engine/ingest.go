@@ -359,6 +359,9 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 			if after.Info.Group != "" && before.Info.Group != after.Info.Group {
 				r.awaited(now, after.Info)
 			}
+			if nomination(after) != "" && after.Info.Priority < before.Info.Priority && !r.cfg.ReferenceWakeUps {
+				r.roomGiven(now, before, queue.RoomGivenUp) // others need not leave it that room any more
+			}
 		}
 	case after.Phase == model.Pending:
 		// Where the engine itself takes a decision back there is no task.

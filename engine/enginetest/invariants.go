@@ -14,10 +14,11 @@ import (
 // what those around it know. The checkers below look at nothing else, so that
 // each can be shown a state that is wrong.
 type observed struct {
-	at    time.Time
-	nodes map[string]*model.Node
-	rows  map[string]model.WorkloadRecord
-	ids   []string // of rows, sorted
+	at     time.Time
+	groups map[string]*model.Group
+	nodes  map[string]*model.Node
+	rows   map[string]model.WorkloadRecord
+	ids    []string // of rows, sorted
 
 	positions map[string]queue.Position // of all workloads that were ever heard of
 	counts    queue.Counts
@@ -38,6 +39,10 @@ type observed struct {
 	// disputed are ports that several workloads of a node were put on from
 	// outside. The first to go frees such a port.
 	disputed map[nodePort]bool
+
+	index   uint64 // of the engine's last transaction
+	objects objects
+	told    bool // the last input has reported objects
 
 	used map[string]*usage // see usage
 }
@@ -79,6 +84,7 @@ func checkAll(before, after *observed) problems {
 	return slices.Concat(
 		checkQueue(after), checkPhases(before, after), checkBook(after),
 		checkRoom(before, after), checkDense(after), checkLists(after),
+		checkDecided(after), checkGiven(before, after), checkDevices(before, after),
 	)
 }
 

@@ -17,9 +17,14 @@ func (o *observed) checkKept(before *observed, row *model.WorkloadRecord, u *usa
 	}
 	all := u.requested.Clone()
 	workloads := int64(len(u.workloads))
+	g := &sight{groups: o.groups}
+	root := g.root(row.Workload)
 	for _, id := range before.ids {
 		other := before.rows[id]
 		now := o.rows[id]
+		if root != "" && g.root(other.Workload) == root {
+			continue // within a tree of groups nothing is kept for one member
+		}
 		if other.Phase == model.Pending && now.Phase == model.Pending && id != row.ID && other.Workload == now.Workload &&
 			other.Nominated == row.Node && now.Nominated == row.Node && other.Priority >= row.Priority {
 			all.Add(&other.Requests)
@@ -27,7 +32,7 @@ func (o *observed) checkKept(before *observed, row *model.WorkloadRecord, u *usa
 		}
 	}
 	for _, name := range row.Requests.Names() {
-		if row.Requests.Get(name) > 0 && all.Get(name) > node.Allocatable.Get(name) {
+		if name != cardResource && row.Requests.Get(name) > 0 && all.Get(name) > node.Allocatable.Get(name) {
 			p.add("%s was put on %s, where %s is kept for others", row.ID, row.Node, name)
 		}
 	}

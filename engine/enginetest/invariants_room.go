@@ -84,7 +84,7 @@ func fullPort(p model.HostPort) model.HostPort {
 func (o *observed) over(node *model.Node, u *usage) []string {
 	var list []string
 	for _, name := range u.requested.Names() {
-		if u.requested.Get(name) > node.Allocatable.Get(name) {
+		if name != cardResource && u.requested.Get(name) > node.Allocatable.Get(name) {
 			list = append(list, name)
 		}
 	}
@@ -158,6 +158,10 @@ func checkRoom(before, after *observed) (p problems) {
 			p = append(p, after.checkPlaced(&row, is[row.Node])...)
 			p = append(p, after.checkKept(before, &row, is[row.Node])...)
 			p = append(p, after.checkApart(&row)...)
+			if len(after.objects) > 0 {
+				p = append(p, after.checkVolumes(&row)...)
+				p = append(p, after.checkHasDevices(&row)...)
+			}
 		}
 	}
 	return p
@@ -171,7 +175,8 @@ func (o *observed) checkPlaced(row *model.WorkloadRecord, u *usage) (p problems)
 		return p
 	}
 	for _, name := range row.Requests.Names() {
-		if row.Requests.Get(name) > 0 && u.requested.Get(name) > node.Allocatable.Get(name) {
+		served := name == cardResource && o.wantsCard(row)
+		if row.Requests.Get(name) > 0 && u.requested.Get(name) > node.Allocatable.Get(name) && !served {
 			p.add("%s was put on %s, which has too little %s", row.ID, row.Node, name)
 		}
 	}

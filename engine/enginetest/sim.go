@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
@@ -61,6 +62,8 @@ type SimResult struct {
 	Lives []Life
 	// Failure is the first broken invariant, nil for none.
 	Failure *SimFailure
+	// Reached counts what histories are to come by, by name.
+	Reached map[string]int
 
 	plugins simPlugins
 	options SimOptions
@@ -160,6 +163,13 @@ type sim struct {
 	missed    map[string]bool   // waited on permit when something happened that Hold asked for
 	made      int               // workloads ever made
 
+	// Which of the kinds of things there are in this history.
+	groups, volumes, devices bool
+	told                     bool              // the last input has reported objects
+	seen                     *sight            // of groups, since the last attempt
+	attempting               bool              // an attempt is being made
+	asOne                    map[string]string // groups that leave as one in this step, and for whom
+
 	step   int
 	lines  []string
 	result *SimResult
@@ -168,9 +178,10 @@ type sim struct {
 }
 
 // simulate runs the history.
-func simulate(seed uint64, o SimOptions) *SimResult {
+func simulate(seed uint64, o SimOptions) (r *SimResult) {
 	s := newSim(seed, o)
 	defer func() {
+		r = s.result
 		if cause := recover(); cause != nil {
 			s.fail("panic: %v\n%s", cause, debug.Stack())
 		}
@@ -194,9 +205,9 @@ func newSim(seed uint64, o SimOptions) *sim {
 	s := &sim{
 		o: o, rng: rand.New(src), now: simEpoch,
 		forced: map[string]bool{}, disputed: map[nodePort]bool{},
-		result: &SimResult{Seed: seed, options: o},
+		result: &SimResult{Seed: seed, options: o, Reached: map[string]int{}},
 	}
-	s.world = simWorld{sim: s, book: map[string]*booked{}, nodes: map[string]*model.Node{}}
+	s.world = newSimWorld(s)
 	// All of these are drawn in any case, so that an option that is set does
 	// not change the rest of the history.
 	steps, nodes, faulty, share := 100+s.rng.IntN(401), 1+s.rng.IntN(8), s.rng.IntN(2) == 0, 5+s.rng.Uint64N(90)
@@ -209,9 +220,16 @@ func newSim(seed uint64, o SimOptions) *sim {
 	if faulty = s.o.Plugins == MoodFaulty || s.o.Plugins == MoodBySeed && faulty; !faulty {
 		share = 0
 	}
+	s.groups, s.volumes, s.devices = s.kind("group", 70), s.kind("storage", 50), s.kind("devices", 50)
 	s.plugins = newSimPlugins(seed, share)
 	s.result.plugins = s.plugins
 	return s
+}
+
+// kind draws whether the history has the kind of things that inputs of the name
+// are about.
+func (s *sim) kind(input string, share int) bool {
+	return s.chance(share) && !slices.Contains(s.o.Without, input)
 }
 
 // start makes the engine and tells it what there is.
@@ -223,10 +241,10 @@ func (s *sim) start() {
 	s.events, s.log = nil, bytes.Buffer{}
 	tell := engine.Listener{Evicting: func(e engine.EvictingEvent) {
 		s.evicting = e.Workload.ID
-		s.evictions[e.Workload.ID], s.roomFor[e.Workload.ID] = e.Node, e.By
+		s.evictions[e.Workload.ID], s.roomFor[e.Workload.ID] = e.Node, cmp.Or(e.By, e.ByGroup)
 		s.stop(e.Workload.ID)
 		s.displaced(e)
-	}}
+	}, Reserved: s.reserved, Decided: s.decided}
 	if s.o.Record {
 		cfg.Recorder = engine.NewRecorder(&s.log)
 		tell = engine.Tee(tell, EventLines(&s.events))
@@ -241,6 +259,7 @@ func (s *sim) start() {
 	}
 	s.raw, s.tasks, s.gone = raw, nil, nil
 	s.disputed, s.evictions, s.roomFor = map[nodePort]bool{}, map[string]string{}, map[string]string{}
+	s.asOne, s.told, s.seen = map[string]string{}, false, nil
 	s.missed, s.plans = map[string]bool{}, map[string]string{}
 	s.cur, s.prev = &observed{}, &observed{}
 	s.tellAll()
@@ -292,6 +311,9 @@ func (s *sim) fail(format string, args ...any) {
 		s.result.Failure = &SimFailure{Step: s.step, Message: fmt.Sprintf(format, args...), Last: slices.Clone(last)}
 	}
 }
+
+// reach counts that the history has come by something.
+func (s *sim) reach(what string) { s.result.Reached[what]++ }
 
 // chance is true in n of a hundred cases.
 func (s *sim) chance(n int) bool { return s.rng.IntN(100) < n }

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,6 +92,19 @@ var errReplayed = errors.New("a replay runs no tasks")
 // Bind implements [extpoints.Orchestrator].
 func (deafWorld) Bind(context.Context, *model.Workload, model.Binding) error { return errReplayed }
 
+// BindVolumes implements [extpoints.VolumeBinder].
+func (deafWorld) BindVolumes(context.Context, *model.Workload, model.Binding) error {
+	return errReplayed
+}
+
+// BindDevices implements [extpoints.DeviceBinder].
+func (deafWorld) BindDevices(context.Context, *model.Workload, model.Binding) error {
+	return errReplayed
+}
+
+// ReleaseDevices implements [extpoints.DeviceReleaser].
+func (deafWorld) ReleaseDevices(context.Context, *model.DeviceClaim) error { return errReplayed }
+
 // Evict implements [extpoints.Orchestrator].
 func (deafWorld) Evict(context.Context, *model.Workload, string) error { return errReplayed }
 
@@ -106,7 +120,10 @@ func EventLines(list *[]string) engine.Listener {
 		}
 	}
 	placed := func(word string) func(engine.PlacedEvent) {
-		return func(e engine.PlacedEvent) { add(e.At, "%s %s: %+v", word, e.Workload.ID, e.Binding) }
+		return func(e engine.PlacedEvent) {
+			decided, _ := json.Marshal(e.Binding.Decided)
+			add(e.At, "%s %s: %s %v %s", word, e.Workload.ID, e.Binding.Node, e.Binding.Devices, decided)
+		}
 	}
 	return engine.Listener{
 		Submitted: func(e engine.SubmittedEvent) { add(e.At, "submitted %s", e.Workload.ID) },

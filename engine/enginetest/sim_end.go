@@ -35,7 +35,11 @@ func (s *sim) endOfHistory() {
 // deliver reports what was not reported yet.
 func (s *sim) deliver() {
 	s.note(s.step, "the end: everything is reported, nothing fails any more")
+	s.tellEverything()
 	s.runAll()
+	s.tellEverything()
+	s.now = s.now.Add(time.Millisecond)
+	s.world.calm = s.now
 	for _, id := range s.rowsWhere(func(*model.WorkloadRecord) bool { return true }) {
 		row, _ := s.row(id)
 		e := s.world.book[id]
@@ -68,6 +72,7 @@ func (s *sim) finishAll() {
 			s.observe()
 		}
 	}
+	s.tellEverything()
 }
 
 // runAll does all tasks.
@@ -89,8 +94,11 @@ func (s *sim) runAll() {
 // advance lets the engine work on its own until the time.
 func (s *sim) advance(until time.Time) {
 	for turns := 0; s.result.Failure == nil; turns++ {
-		for s.raw.Schedule(s.now) {
+		for was := s.raw.View().Index(); s.schedule(); was = s.raw.View().Index() {
 			s.note(s.step, "schedule")
+			if s.takeTasks(); s.raw.View().Index() == was && len(s.tasks) == 0 {
+				continue // an attempt that has changed nothing
+			}
 			s.observe()
 			s.finishAll()
 		}
@@ -135,19 +143,40 @@ func (s *sim) allowAll() {
 
 // settleFully waits until every workload was tried again, and wants all placed
 // that fit and that Permit does not hold back, those apart that wait for one that
-// it does.
+// it does. A group that fits may need several tries, because it may be placed in
+// several ways, and not all of them leave enough room.
 func (s *sim) settleFully() {
 	s.allowAll()
 	s.advance(s.now.Add(8 * time.Minute))
-	for _, id := range s.rowsWhere(func(w *model.WorkloadRecord) bool { return w.Phase == model.Pending }) {
-		pos, _ := s.raw.Queue(id)
-		if node := s.fits(id); node != "" && pos.Place != queue.Gated && !turnedDown(&pos) && !s.awaitsArrival(&pos) {
-			s.fail("at rest %s is %v because of %v, and would fit on %s", id, pos.Place, pos.UnschedulablePlugins, node)
-		}
-		if pos.Place == queue.Gated && !s.hasGates(id) {
-			s.fail("at rest %s is held back by %s, and has no gates", id, pos.GatingPlugin)
+	for range 3 {
+		if s.checkAtRest(false) {
+			s.advance(s.now.Add(8 * time.Minute))
 		}
 	}
+	s.checkAtRest(true)
+}
+
+// checkAtRest reports whether a group would fit; the last time it must not.
+func (s *sim) checkAtRest(last bool) (again bool) {
+	s.observe()
+	g := sightOf(s.raw.View())
+	for _, id := range s.rowsWhere(func(w *model.WorkloadRecord) bool { return w.Phase == model.Pending }) {
+		pos, _ := s.raw.Queue(id)
+		if gated := pos.Place == queue.Gated; gated && !s.roomWasMade(&pos) || pos.Place == queue.Incomplete {
+			s.checkGate(g, id)
+			continue
+		}
+		node := s.fits(id)
+		if node == "" || turnedDown(&pos) || s.awaitsArrival(&pos) {
+			continue
+		}
+		if row, _ := s.row(id); row.Group != "" && !last {
+			again = true
+			continue
+		}
+		s.fail("at rest %s is %v because of %v, and would fit on %s", id, pos.Place, pos.UnschedulablePlugins, node)
+	}
+	return again
 }
 
 // drain removes everything and wants nothing left.

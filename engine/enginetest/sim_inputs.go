@@ -28,6 +28,12 @@ func simInputs() []simInput {
 		{name: "run", weight: 26, do: inputRun, alone: true},
 		{name: "finish", weight: 10, do: inputFinish},
 		{name: "submit", weight: 16, do: inputSubmit},
+		{name: "members", weight: 5, do: inputMembers},
+		{name: "group", weight: 5, do: inputGroup},
+		{name: "storage", weight: 6, do: inputStorage},
+		{name: "devices", weight: 6, do: inputDevices},
+		{name: "tend", weight: 6, do: inputTend},
+		{name: "tell", weight: 12, do: inputTell},
 		{name: "update", weight: 10, do: inputUpdate},
 		{name: "remove", weight: 6, do: inputRemove},
 		{name: "terminate", weight: 3, do: inputTerminate},
@@ -86,16 +92,23 @@ func (s *sim) chooseInput() *simInput {
 	return &simTable[0]
 }
 
+// schedule has the engine make an attempt.
+func (s *sim) schedule() bool {
+	s.attempting = true
+	defer func() { s.attempting = false }()
+	return s.raw.Schedule(s.now)
+}
+
 func inputSchedule(s *sim) string {
-	return fmt.Sprintf("schedule: %v", s.raw.Schedule(s.now))
+	return fmt.Sprintf("schedule: %v", s.schedule())
 }
 
 func inputSubmit(s *sim) string {
 	w := s.newWorkload()
 	s.apply(engine.Change{Submit: w})
 	s.world.book[w.ID] = &booked{spec: w}
-	return fmt.Sprintf("submit %s: %v, licences %d, devices %v, ports %v, gates %v, node %q", w.ID, w.Requests.CPU,
-		w.Requests.Scalar("licences"), w.Devices, w.Ports, w.Gates, w.NodeName)
+	return fmt.Sprintf("submit %s: %v, licences %d, devices %v, ports %v, gates %v, node %q, group %q, claims %v %v", w.ID, w.Requests.CPU,
+		w.Requests.Scalar("licences"), w.Devices, w.Ports, w.Gates, w.NodeName, w.Group, w.VolumeClaims, w.DeviceClaims)
 }
 
 func inputUpdate(s *sim) string {

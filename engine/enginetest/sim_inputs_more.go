@@ -70,19 +70,19 @@ func inputNoise(s *sim) string {
 	var ch engine.Change
 	switch s.rng.IntN(6) {
 	case 0:
-		ch.PutGroup = &model.Group{ID: "g2", Priority: int32(s.rng.IntN(3))}
+		ch.PutGroup = &model.Group{ID: "noise", Priority: int32(s.rng.IntN(3))}
 	case 1:
 		ch.PutBudget = s.newBudget()
 	case 2:
 		ch.PutNamespace = &model.Namespace{Name: "web", Labels: map[string]string{"team": pickOf(s, []string{"x", "y"})}}
 	default:
 		v := s.raw.View()
-		_, group := v.Group("g2")
+		_, group := v.Group("noise")
 		_, budget := v.Budget("b0")
 		_, namespace := v.Namespace("web")
 		switch {
 		case group:
-			ch.RemoveGroup = "g2"
+			ch.RemoveGroup = "noise"
 		case budget:
 			ch.RemoveBudget = "b0"
 		case namespace:

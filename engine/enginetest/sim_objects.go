@@ -102,6 +102,7 @@ func (s *sim) newWorkload() *model.Workload {
 	if s.chance(15) {
 		s.join(w)
 	}
+	s.claim(w)
 	s.demand(w)
 	s.relate(w)
 	if s.chance(12) {
@@ -114,17 +115,6 @@ func (s *sim) newWorkload() *model.Workload {
 		w.Gates = []string{"quota", "review"}[:1+s.rng.IntN(2)]
 	}
 	return w
-}
-
-// simGroups are groups that are always there.
-var simGroups = []string{"g0", "g1"}
-
-// join makes the workload a member of a group, with what all members of it must
-// have alike.
-func (s *sim) join(w *model.Workload) {
-	i := s.rng.IntN(len(simGroups))
-	w.Group, w.Priority, w.Preemption = simGroups[i], int32(i), ""
-	w.Profile = []string{simProfile, batchProfile}[i%2]
 }
 
 // demand adds special wishes to some workloads.
@@ -193,6 +183,9 @@ func (s *sim) tame(w *model.Workload) {
 // one that has a node only that is changed which may change there.
 func (s *sim) changeWorkload(w *model.Workload, placed bool) (*model.Workload, string) {
 	w = w.Clone()
+	if s.regroup(w, placed) {
+		return w, fmt.Sprintf("of group %q, priority %d %s", w.Group, w.Priority, w.Preemption)
+	}
 	switch n := s.rng.IntN(10); {
 	case n < 3 && len(w.Gates) > 0:
 		w.Gates = w.Gates[1:]

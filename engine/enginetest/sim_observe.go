@@ -13,7 +13,8 @@ import (
 // observe takes the tasks that are ready, looks at everything, and checks it.
 func (s *sim) observe() {
 	s.takeTasks()
-	s.prev, s.cur = s.cur, s.look()
+	next := s.look()
+	s.prev, s.cur = s.cur, next
 	for _, p := range checkAll(s.prev, s.cur) {
 		s.fail("%s", p)
 	}
@@ -25,16 +26,28 @@ func (s *sim) observe() {
 		s.checkWoken()
 		s.checkBudgets()
 	}
+	if s.world.facts.changed {
+		for _, p := range checkFacts(&s.world.facts) {
+			s.fail("%s", p)
+		}
+		s.world.facts.changed = false
+	}
 	clear(s.forced)
+	s.checkWholes()
+	s.told, s.seen = false, nil
 }
 
 // look sees what can be seen.
 func (s *sim) look() *observed {
 	v := s.raw.View()
 	o := &observed{
-		at: s.now, nodes: map[string]*model.Node{}, rows: map[string]model.WorkloadRecord{}, positions: map[string]queue.Position{},
+		at: s.now, groups: map[string]*model.Group{}, nodes: map[string]*model.Node{}, rows: map[string]model.WorkloadRecord{}, positions: map[string]queue.Position{},
 		waiting: map[string]bool{}, tasks: map[string]int{}, abandoned: map[string]int{},
 		counts: s.raw.QueueCounts(), book: s.world.book, forced: s.forced, disputed: s.disputed,
+		index: v.Index(), objects: s.lookAtObjects(v), told: s.told,
+	}
+	for g := range v.Groups() {
+		o.groups[g.ID] = g.Group
 	}
 	for n := range v.Nodes() {
 		o.nodes[n.Name] = n.Node
@@ -52,7 +65,7 @@ func (s *sim) look() *observed {
 	})
 	for _, t := range s.tasks {
 		switch {
-		case t.evicts:
+		case !t.binds():
 		case t.abandoned:
 			o.abandoned[t.id]++
 		default:
@@ -65,6 +78,23 @@ func (s *sim) look() *observed {
 		o.lists = s.listsOf(o, v)
 	}
 	return o
+}
+
+// lookAtObjects lists the objects of storage and devices: the same list as long as
+// nothing has changed.
+func (s *sim) lookAtObjects(v *engine.View) objects {
+	if s.cur.objects != nil && s.cur.index == v.Index() {
+		return s.cur.objects
+	}
+	list := objects{}
+	for _, kind := range model.ObjectKinds {
+		if s.volumes || s.devices {
+			for row := range v.Objects(kind) {
+				list[refTo(row.Object)] = row
+			}
+		}
+	}
+	return list
 }
 
 // dispute keeps the list of ports that more than one workload was put on from
@@ -119,7 +149,8 @@ func (s *sim) listsOf(o *observed, v *engine.View) []listed {
 	for name := range o.nodes {
 		ask("on "+name, v.WorkloadsOn(name), func(w *model.WorkloadRecord) bool { return w.Node == name && w.Phase.TakesRoom() })
 	}
-	for _, g := range []string{"g0", "g1", "g2"} {
+	for i := range simGroups {
+		g := simGroups[i].ID
 		ask("of group "+g, v.WorkloadsOf(g), func(w *model.WorkloadRecord) bool { return w.Group == g })
 	}
 	return lists
@@ -138,7 +169,7 @@ func (s *sim) checkRounds() {
 		want[id]++
 	}
 	for _, t := range s.tasks {
-		if !t.evicts {
+		if t.binds() {
 			want[t.id]++
 		}
 	}
@@ -172,12 +203,23 @@ func (s *sim) checkEvictions() {
 		switch {
 		case asked || !known || row.Node != node || row.Phase != model.Assumed && row.Phase != model.Bound && row.Phase != model.Confirmed:
 			delete(s.evictions, id)
-		case s.roomFor[id] != "" && !s.waits(s.roomFor[id]):
+		case s.roomFor[id] != "" && !s.waits(s.roomFor[id]) && !s.membersWait(s.roomFor[id]):
 			delete(s.evictions, id)
 		case s.cur.tasks[id] == 0:
 			s.fail("%s was to be evicted and is %v on %s, and the orchestrator was not asked", id, row.Phase, row.Node)
 		}
 	}
+}
+
+// membersWait reports whether members of the tree of groups wait to be placed.
+func (s *sim) membersWait(root string) bool {
+	g := sightOf(s.raw.View())
+	for _, row := range g.rows {
+		if row.Phase == model.Pending && g.below(row.Workload, root) {
+			return true
+		}
+	}
+	return false
 }
 
 // waits reports whether the workload is there and waits to be placed.
@@ -221,28 +263,23 @@ func (s *sim) checkGone() {
 }
 
 // checkWoken: a workload that waits for an event fits on no node, and one that
-// is gated has a gate, else an event was missed. One that Permit sent there waits
-// for something else.
+// is held back has a reason to be, else an event was missed. One that Permit sent
+// there waits for something else.
 func (s *sim) checkWoken() {
+	var g *sight
 	for _, id := range s.cur.ids {
 		switch pos := s.cur.positions[id]; {
-		case pos.Place == queue.Gated && !s.hasGates(id) && !s.heldForRoom(&pos):
-			s.fail("%s is held back by %s, and has no gates", id, pos.GatingPlugin)
+		case pos.Place == queue.Gated || pos.Place == queue.Incomplete:
+			if g == nil {
+				g = sightOf(s.raw.View())
+			}
+			s.checkGate(g, id)
 		case pos.Place == queue.Unschedulable && !turnedDown(&pos) && !s.awaitsArrival(&pos):
 			if node := s.fits(id); node != "" {
 				s.fail("%s waits for an event, because of %v, and would fit on %s", id, pos.UnschedulablePlugins, node)
 			}
 		}
 	}
-}
-
-// hasGates reports whether the workload has gates, or one of those that wait with
-// it, being members of the same group.
-func (s *sim) hasGates(id string) bool {
-	row, _ := s.row(id)
-	return len(row.Gates) > 0 || row.Group != "" && len(s.rowsWhere(func(o *model.WorkloadRecord) bool {
-		return o.Group == row.Group && o.Phase == model.Pending && len(o.Gates) > 0
-	})) > 0
 }
 
 // fitsWithGroup is fits for a member of a group.

@@ -15,6 +15,10 @@ import (
 // and if a budget protects it there was no room to be made elsewhere at the cost
 // of unprotected workloads alone.
 func (s *sim) displaced(e engine.EvictingEvent) {
+	if e.ByGroup != "" {
+		s.displacedByGroup(e)
+		return
+	}
 	by, known := s.row(e.By)
 	leaver, there := s.row(e.Workload.ID)
 	switch {
@@ -32,6 +36,7 @@ func (s *sim) displaced(e engine.EvictingEvent) {
 		s.fail("%s is to make room for %s, which is %v", leaver.ID, by.ID, by.Phase)
 	}
 	s.plans[e.Workload.ID] = e.By
+	s.leavesAsOne(e.Workload, e.By)
 }
 
 // rank is the priority that protects the workload: that of its highest group,
@@ -41,7 +46,7 @@ func (s *sim) rank(w *model.WorkloadRecord) int32 {
 	for at := w.Group; at != ""; {
 		g, known := s.raw.View().Group(at)
 		if !known {
-			return w.Priority
+			break // the highest that is there counts
 		}
 		priority, at = g.Priority, g.Parent
 	}
@@ -60,13 +65,20 @@ func (s *sim) checkBudgets() {
 // criteria from outside: fewest violations come first.)
 func (s *sim) planned(id string) {
 	row, ok := s.row(id)
-	if !ok || !plain(row.Workload) {
+	if !ok {
 		return
+	}
+	if row.Group != "" {
+		s.plannedForGroup(row.Group)
 	}
 	s.quietly(func() {
 		b := s.raw.Branch()
 		d, err := b.Schedule(s.now, id)
 		if err != nil || d.Placed() {
+			return
+		}
+		s.checkPlan(id, d.Evictions)
+		if !plain(row.Workload) {
 			return
 		}
 		for _, e := range d.Evictions {
@@ -82,8 +94,10 @@ func (s *sim) planned(id string) {
 }
 
 // plain reports whether what the workload needs of a node can only get easier
-// when others leave.
-func plain(w *model.Workload) bool { return w.Affinity == nil && len(w.Spread) == 0 }
+// when others leave, and preemption knows that it can.
+func plain(w *model.Workload) bool {
+	return w.Affinity == nil && len(w.Spread) == 0 && len(w.VolumeClaims) == 0 && len(w.DeviceClaims) == 0 && w.Requests.Get(cardResource) == 0
+}
 
 // protected reports whether some budget speaks of the workload.
 func (s *sim) protected(w *model.WorkloadRecord) bool {
@@ -119,11 +133,12 @@ func (s *sim) exceeded(victims []extpoints.Eviction) bool {
 // roomWithoutProtected returns a node on which the workload would fit if all
 // workloads of lower priority left it that no budget protects; empty for none.
 func (s *sim) roomWithoutProtected(w *model.WorkloadRecord) string {
+	g := sightOf(s.raw.View())
 	for name := range s.cur.nodes {
 		b := s.raw.Branch()
 		var changes []engine.Change
 		for _, id := range s.rowsWhere(func(o *model.WorkloadRecord) bool {
-			return o.Node == name && o.Phase.TakesRoom() && s.rank(o) < w.Priority && !s.protected(o)
+			return o.Node == name && o.Phase.TakesRoom() && s.rank(o) < w.Priority && !s.protectedWithGroup(g, o)
 		}) {
 			changes = append(changes, engine.Change{Remove: id})
 		}

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,8 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
+	"github.com/berth-project/berth/plugins/dynamicresources"
+	"github.com/berth-project/berth/plugins/dynamicresources/allocator"
 )
 
 // blindFilter lets every node pass.
@@ -71,6 +74,80 @@ func wrap(name string, other func(extpoints.Plugin) extpoints.Plugin) func(*engi
 	}
 }
 
+// easyGang takes any number of members for enough.
+type easyGang struct{ extpoints.PreEnqueuePlugin }
+
+func (easyGang) PlacementFeasible(*extpoints.CycleState, *extpoints.GroupInfo, extpoints.PlacementProgress) *extpoints.Status {
+	return nil
+}
+
+// doubleWorld gives each volume to a second claim.
+type doubleWorld struct{ *simWorld }
+
+func (w doubleWorld) BindVolumes(ctx context.Context, workload *model.Workload, b model.Binding) error {
+	err := w.simWorld.BindVolumes(ctx, workload, b)
+	for _, o := range b.Decided {
+		v, ok := o.(*model.Volume)
+		if !ok || err != nil {
+			continue
+		}
+		for _, c := range factsOf[*model.VolumeClaim](&w.facts) {
+			if !c.Bound {
+				other := *c
+				other.Volume, other.Bound = v.Name, true
+				w.facts.put(&other)
+				break
+			}
+		}
+	}
+	return err
+}
+
+// clinging reserves claims for all that it ever reserved them for.
+type clinging struct {
+	*dynamicresources.DynamicResources
+	before map[string][]model.Consumer
+}
+
+func (p clinging) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+	st := p.DynamicResources.Reserve(s, w, b)
+	if s.Trial() || st != nil {
+		return st
+	}
+	for _, o := range b.Decided {
+		if c, ok := o.(*model.DeviceClaim); ok {
+			for _, by := range p.before[c.ID] {
+				if !c.Reserved(by) {
+					c.ReservedFor = append(c.ReservedFor, by)
+				}
+			}
+			p.before[c.ID] = c.ReservedFor
+		}
+	}
+	return nil
+}
+
+// forgetful takes all devices for free.
+type forgetful struct{ allocator.Allocator }
+
+func (a forgetful) Prepare(devices extpoints.Devices, claims []*model.DeviceClaim) allocator.Search {
+	return a.Allocator.Prepare(unused{devices}, claims)
+}
+
+type unused struct{ extpoints.Devices }
+
+func (unused) Use(model.PoolID) *extpoints.PoolUse { return nil }
+
+// without takes a plugin out of the profiles.
+func without(name string) func(*engine.Config) {
+	return func(cfg *engine.Config) {
+		for i := range cfg.Profiles {
+			multi := &cfg.Profiles[i].Plugins.MultiPoint
+			multi.Enabled = slices.DeleteFunc(multi.Enabled, func(p extpoints.PluginRef) bool { return p.Name == name })
+		}
+	}
+}
+
 // TestSimulationFindsFaults builds engines with something wrong about them, and
 // wants the simulation to say so.
 func TestSimulationFindsFaults(t *testing.T) {
@@ -91,11 +168,37 @@ func TestSimulationFindsFaults(t *testing.T) {
 		{"a plugin that forgot its events", "waits for an event", wrap(plugins.NodeResourcesFit, func(p extpoints.Plugin) extpoints.Plugin {
 			return silentFilter{p.(extpoints.FilterPlugin)}
 		})},
-		{"a gate that does not open", "has no gates", wrap(plugins.SchedulingGates, func(p extpoints.Plugin) extpoints.Plugin {
+		{"a gate that does not open", "for no reason", wrap(plugins.SchedulingGates, func(p extpoints.Plugin) extpoints.Plugin {
 			return silentGate{p.(extpoints.PreEnqueuePlugin)}
 		})},
 		{"an orchestrator that only says that it bound", "in the book as", func(cfg *engine.Config) { cfg.Orchestrator = deadWorld{} }},
 		{"an orchestrator that binds twice", "by nobody's task", func(cfg *engine.Config) { cfg.Orchestrator = twiceWorld{cfg.Orchestrator} }},
+		{"a plugin that is content with fewer members", "too few members", wrap(plugins.GangScheduling, func(p extpoints.Plugin) extpoints.Plugin {
+			return easyGang{p.(extpoints.PreEnqueuePlugin)}
+		})},
+		{"a profile that knows no groups", "too few members", without(plugins.GangScheduling)},
+		{"a profile that knows no topology", "of the same group is on", without(plugins.TopologyPlacementGenerator)},
+		{"volumes that are not looked for", "there is no volume for claim", wrap(plugins.VolumeBinding, func(extpoints.Plugin) extpoints.Plugin {
+			return blindFilter{plugins.VolumeBinding}
+		})},
+		{"volumes that are not counted", "and can have", wrap(plugins.NodeVolumeLimits, func(extpoints.Plugin) extpoints.Plugin {
+			return blindFilter{plugins.NodeVolumeLimits}
+		})},
+		{"claims of one that others use too", "has for itself", wrap(plugins.VolumeRestrictions, func(extpoints.Plugin) extpoints.Plugin {
+			return blindFilter{plugins.VolumeRestrictions}
+		})},
+		{"an orchestrator that binds a volume twice", "is bound to claim", func(cfg *engine.Config) {
+			cfg.Orchestrator = doubleWorld{cfg.Orchestrator.(*simWorld)}
+		}},
+		{"claims that are not given back", "nobody is on a node who is that", wrap(plugins.DynamicResources, func(p extpoints.Plugin) extpoints.Plugin {
+			return clinging{p.(*dynamicresources.DynamicResources), map[string][]model.Consumer{}}
+		})},
+		{"claims to devices that others have", "more is given away", func(cfg *engine.Config) {
+			for i := range cfg.Profiles[:2] {
+				args := dynamicresources.Args{Allocator: forgetful{allocator.New(allocator.Options{})}}
+				cfg.Profiles[i].Args = map[string]any{plugins.DynamicResources: args}
+			}
+		}},
 		{"an orchestrator that is told of nobody", "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -12,7 +12,10 @@ func (s *sim) takeTasks() {
 	for t := s.raw.NextTask(); t != nil; t = s.raw.NextTask() {
 		st := &simTask{task: t, id: t.Workload().ID}
 		if b, binds := t.Binding(); binds {
-			st.node = b.Node
+			st.node, st.decided = b.Node, b.Decided
+			s.drawPlans(st)
+		} else if c := t.Claim(); c != nil {
+			st.releases = c.ID
 		} else {
 			st.evicts = true
 			row, _ := s.row(st.id)
@@ -22,11 +25,14 @@ func (s *sim) takeTasks() {
 	}
 }
 
+// binds reports whether it is a binding.
+func (t *simTask) binds() bool { return !t.evicts && t.releases == "" }
+
 // abandon notes that the engine must no longer want the binding of the workload
 // that is under way.
 func (s *sim) abandon(id string) {
 	for _, t := range s.tasks {
-		if t.id == id && !t.evicts && !t.abandoned {
+		if t.id == id && t.binds() && !t.abandoned {
 			t.abandoned = true
 		}
 	}
@@ -39,7 +45,7 @@ func (s *sim) stop(id string) {
 		return
 	}
 	for _, t := range s.tasks {
-		if t.id == id && !t.evicts && !t.abandoned {
+		if t.id == id && t.binds() && !t.abandoned {
 			t.stopped = true
 		}
 	}
@@ -74,6 +80,9 @@ func (s *sim) work(t *simTask) string {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	switch {
+	case t.releases != "":
+		s.workRelease(t.task)
+		return "run " + t.String()
 	case s.world.reach || s.chance(85):
 		t.task.Run(ctx)
 		return "run " + t.String()
@@ -81,7 +90,7 @@ func (s *sim) work(t *simTask) string {
 		cancel()
 		t.task.Run(ctx)
 		return "run with no time left " + t.String()
-	case s.chance(60) || t.evicts || t.abandoned || t.stopped:
+	case s.chance(60) || t.evicts || t.abandoned || t.stopped || len(t.decided) > 0:
 		t.task.Settle(errRefused)
 		return "settle with a failure " + t.String()
 	}
@@ -109,7 +118,7 @@ func inputFinish(s *sim) string {
 // been confirmed, and is given back exactly once otherwise.
 func (s *sim) giveBack(t *simTask) string {
 	s.tasks = slices.DeleteFunc(s.tasks, func(other *simTask) bool { return other == t })
-	if t.evicts {
+	if !t.binds() {
 		s.raw.Finish(s.now, t.task)
 		return ", done"
 	}

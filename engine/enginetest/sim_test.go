@@ -30,9 +30,27 @@ func TestSimulation(t *testing.T) {
 		n = 200
 	}
 	t.Logf("seeds from %d", first)
-	steps := 0
+	steps, reached := 0, map[string]int{}
 	for i := range uint64(n) {
-		steps += enginetest.Simulate(t, first+i, enginetest.SimOptions{}).Steps
+		r := enginetest.Simulate(t, first+i, enginetest.SimOptions{})
+		steps += r.Steps
+		for what, times := range r.Reached {
+			reached[what] += times
+		}
 	}
-	t.Logf("%d histories, %d steps", n, steps)
+	t.Logf("%d histories, %d steps, %v", n, steps, reached)
+	for _, what := range ought {
+		if reached[what] == 0 {
+			t.Errorf("no history has come by: %s", what)
+		}
+	}
+}
+
+// ought is what histories must come by, or they show nothing.
+var ought = []string{
+	"group Success", "group Unschedulable", "group Error", "group placed in part", "group of one zone placed",
+	"group of a tree placed", "group that leaves as one placed", "room made for a group", "group displaced as one",
+	"volume bound", "volume made", "volume not made", "workload with volumes bound",
+	"devices given", "devices given to a group", "devices shared", "devices taken back",
+	"workload with device claims bound", "workload with a card bound",
 }

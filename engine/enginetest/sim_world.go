@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/berth-project/berth/engine"
@@ -18,8 +19,21 @@ type simWorld struct {
 	sim   *sim
 	book  map[string]*booked
 	nodes map[string]*model.Node
-	order []string // of the nodes that are there, as they came
-	reach bool     // nothing fails any more
+	order []string  // of the nodes that are there, as they came
+	reach bool      // nothing fails any more
+	calm  time.Time // since when, and everything is reported at once
+
+	groups       map[string]*model.Group // that are there
+	facts        simFacts
+	touchedNodes map[string]time.Time
+	mu           sync.Mutex // held by calls that are about objects
+}
+
+func newSimWorld(s *sim) simWorld {
+	return simWorld{
+		sim: s, book: map[string]*booked{}, nodes: map[string]*model.Node{},
+		groups: map[string]*model.Group{}, facts: newSimFacts(), touchedNodes: map[string]time.Time{},
+	}
 }
 
 // simTask is a task that the engine has handed out.
@@ -28,6 +42,9 @@ type simTask struct {
 	id, node string
 	placed   time.Time // since when it is there; of an eviction
 	evicts   bool
+	releases string // the claim that is to lose its devices
+	decided  model.Objects
+	plans    [2]binderPlan
 	ran      bool // it was run, or settled
 	bound    bool // and told the engine that it is bound
 	// abandoned: the engine no longer wants it; stopped: it wants it ended.
@@ -37,6 +54,9 @@ type simTask struct {
 func (t *simTask) String() string {
 	if t.evicts {
 		return "evict " + t.id
+	}
+	if t.releases != "" {
+		return "take the devices back from " + t.releases
 	}
 	return "bind " + t.id + " to " + t.node
 }
@@ -66,6 +86,7 @@ func (w *simWorld) Bind(ctx context.Context, workload *model.Workload, b model.B
 		s.fail("%s was bound to %s when it was gone", workload.ID, b.Node)
 		return errElsewhere
 	}
+	w.checkReady(workload, &b)
 	if !w.reach && s.chance(15) {
 		return errUnreachable
 	}
@@ -146,15 +167,23 @@ func (e *booked) lost() {
 // be placed.
 func (s *sim) tellAll() {
 	var changes []engine.Change
-	for i, g := range simGroups {
-		changes = append(changes, engine.Change{PutGroup: &model.Group{ID: g, Priority: int32(i)}})
-	}
 	if len(s.world.nodes) == 0 {
+		s.newGroups()
+		if s.volumes {
+			s.newStorage()
+		}
+		if s.devices {
+			s.newDeviceWorld()
+		}
 		for range s.o.Nodes {
 			n := s.newNode()
 			s.world.put(n)
 		}
 	}
+	for _, id := range sortedKeys(s.world.groups) {
+		changes = append(changes, engine.Change{PutGroup: s.world.groups[id]})
+	}
+	changes = append(changes, s.retellObjects()...)
 	for _, name := range s.world.order {
 		changes = append(changes, engine.Change{PutNode: s.world.nodes[name]})
 		s.forced[name] = true
@@ -195,6 +224,7 @@ func (w *simWorld) put(n *model.Node) {
 		w.order = append(w.order, n.Name)
 	}
 	w.nodes[n.Name] = n
+	w.touchedNodes[n.Name] = w.sim.now
 }
 
 func (w *simWorld) drop(name string) {

@@ -114,6 +114,7 @@ var actions = []struct {
 	{"UpdateWorkloadScaleUp", extpoints.UpdateWorkloadScaleUp},
 	{"UpdateWorkloadToleration", extpoints.UpdateWorkloadToleration},
 	{"UpdateWorkloadGatesEliminated", extpoints.UpdateWorkloadGatesEliminated},
+	{"UpdateWorkloadDeviceClaims", extpoints.UpdateWorkloadDeviceClaims},
 }
 
 func eventName(v extpoints.ClusterEvent) string {

@@ -1,0 +1,66 @@
+package enginetest
+
+import (
+	"github.com/berth-project/berth/extpoints"
+)
+
+var (
+	_ extpoints.PlacementFeasiblePlugin  = (*faultPlugin)(nil)
+	_ extpoints.PlacementScoreNormalizer = (*faultPlugin)(nil)
+	_ extpoints.GroupPostFilterPlugin    = (*faultPlugin)(nil)
+)
+
+// PlacementFeasible implements [extpoints.PlacementFeasiblePlugin].
+func (p *faultPlugin) PlacementFeasible(s *extpoints.CycleState, g *extpoints.GroupInfo, progress extpoints.PlacementProgress) *extpoints.Status {
+	if f, ok := p.in(s, "PlacementFeasible", g.ID, string(rune('a'+progress.Remaining))); ok {
+		p.stir(f, s)
+		return f.status()
+	}
+	return nil
+}
+
+// ScorePlacement implements [extpoints.PlacementScorePlugin].
+func (p *faultPlugin) ScorePlacement(s *extpoints.CycleState, g *extpoints.GroupInfo, a *extpoints.Assignments) (int64, *extpoints.Status) {
+	f, ok := p.in(s, "ScorePlacement", g.ID, a.Placement.Name)
+	switch {
+	case !ok:
+		return 0, nil
+	case f.pick(4) == 0:
+		return 0, f.status()
+	}
+	return int64(f.pick(uint64(extpoints.MaxScore) + 1)), nil
+}
+
+// NormalizePlacementScore implements [extpoints.PlacementScoreNormalizer].
+func (p *faultPlugin) NormalizePlacementScore(s *extpoints.CycleState, g *extpoints.GroupInfo, scores []int64) *extpoints.Status {
+	f, ok := p.in(s, "NormalizePlacementScore", g.ID)
+	if !ok {
+		return nil
+	}
+	if f.pick(2) == 0 {
+		scores[f.pick(uint64(len(scores)))] = extpoints.MaxScore + int64(f.pick(3))
+		return nil
+	}
+	return f.status()
+}
+
+// GroupPostFilter implements [extpoints.GroupPostFilterPlugin].
+func (p *faultPlugin) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupInfo, _ extpoints.GroupTrial) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
+	f, ok := p.in(s, "GroupPostFilter", g.ID)
+	if !ok {
+		return nil, extpoints.NewStatus(extpoints.Unschedulable)
+	}
+	p.stir(f, s)
+	for _, id := range f.ids() {
+		s.Evict(id, "on a whim")
+	}
+	r := &extpoints.GroupPostFilterResult{Nominations: map[string]*extpoints.NominatingInfo{}}
+	g.All(func(w *extpoints.WorkloadInfo) bool {
+		r.Nominations[w.ID] = &extpoints.NominatingInfo{Node: simNodeName(int(f.pick(10))), Mode: extpoints.NominatingMode(f.pick(2))}
+		return f.pick(3) > 0
+	})
+	if f.pick(2) == 0 {
+		return r, nil
+	}
+	return nil, f.status()
+}
