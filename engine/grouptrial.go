@@ -37,7 +37,9 @@ func (t *groupTrial) Schedule() (*extpoints.Assignments, *extpoints.Status) {
 	try := &groupTry{core: fork, now: t.now, fw: t.fw}
 	result := try.try(t.root)
 	t.core.rejoin(fork)
-	return result.assignments(), result.status
+	a := &extpoints.Assignments{Placement: result.placement}
+	result.proposeAll(a)
+	return a, result.status
 }
 
 // Watches implements [extpoints.GroupTrial].

@@ -333,6 +333,16 @@ func (r *groupResult) assignments() *extpoints.Assignments {
 	return a
 }
 
+// proposeAll also has the members that were found a node in groups that have
+// failed: for preemption kube-scheduler takes them all, and nominates them
+// (schedule_one_podgroup.go podGroupCycle, 1.37.1).
+func (r *groupResult) proposeAll(a *extpoints.Assignments) {
+	for _, child := range r.children {
+		child.proposeAll(a)
+	}
+	r.proposeMembers(a)
+}
+
 func (r *groupResult) propose(a *extpoints.Assignments) {
 	if !r.status.IsSuccess() {
 		return
@@ -340,6 +350,10 @@ func (r *groupResult) propose(a *extpoints.Assignments) {
 	for _, child := range r.children {
 		child.propose(a)
 	}
+	r.proposeMembers(a)
+}
+
+func (r *groupResult) proposeMembers(a *extpoints.Assignments) {
 	for _, c := range r.members {
 		if c.result.IsSuccess() {
 			a.Proposals = append(a.Proposals, extpoints.Proposal{Workload: c.info, Binding: c.binding, State: c.state})

@@ -223,7 +223,7 @@ func (r *Raw) react(now time.Time, ch *store.Change) {
 		}
 		r.queue.GroupChanged(now, ch.ID())
 		if r.room.forGroups > 0 {
-			r.checkGroupRoom()
+			r.checkGroupRoom(ch.ID())
 		}
 		r.queue.Move(now, &change, nil)
 	case store.BudgetKind:

@@ -170,18 +170,24 @@ func (r *Raw) followRoom(before, after *store.Workload) {
 // followGroupRoom looks after the preemptions for trees of groups when a member of
 // any group comes, goes or changes.
 func (r *Raw) followGroupRoom(before, after *store.Workload) {
-	member := before != nil && before.Info.Group != "" || after != nil && after.Info.Group != ""
 	same := before != nil && after != nil && before.Phase == after.Phase && before.Info.Workload == after.Info.Workload
-	if r.room.forGroups > 0 && member && !same {
-		r.checkGroupRoom()
+	if r.room.forGroups == 0 || same {
+		return
+	}
+	for _, row := range []*store.Workload{before, after} {
+		if row != nil && row.Info.Group != "" {
+			r.checkGroupRoom(row.Info.Group)
+		}
 	}
 }
 
 // checkGroupRoom ends the preemptions for trees of groups in which no member waits
-// for a node any more, or whose highest group is not there as such. The others are
-// told that the tree is not what it was when it was tried.
-func (r *Raw) checkGroupRoom() {
+// for a node any more, or whose highest group is not there as such. The one for the
+// tree that the changed group is in, if there is one, is told that the tree is not
+// what it was when it was tried.
+func (r *Raw) checkGroupRoom(changed string) {
 	groups := r.view.Groups()
+	of := groups.Root(changed)
 	for _, key := range slices.Sorted(maps.Keys(r.room.byWorkload)) {
 		id, group := strings.CutPrefix(key, groupKey(""))
 		if !group {
@@ -192,7 +198,7 @@ func (r *Raw) checkGroupRoom() {
 			r.endRoom(p)
 			continue
 		}
-		p.updated = true
+		p.updated = p.updated || of == nil || of.ID == id
 	}
 }
 
