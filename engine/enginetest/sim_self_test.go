@@ -103,10 +103,10 @@ func (w doubleWorld) BindVolumes(ctx context.Context, workload *model.Workload, 
 	return err
 }
 
-// clinging reserves claims for all that it ever reserved them for.
+// clinging goes on reserving for the one that it served last.
 type clinging struct {
 	*dynamicresources.DynamicResources
-	before map[string][]model.Consumer
+	last *model.Consumer
 }
 
 func (p clinging) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
@@ -115,13 +115,11 @@ func (p clinging) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b 
 		return st
 	}
 	for _, o := range b.Decided {
-		if c, ok := o.(*model.DeviceClaim); ok {
-			for _, by := range p.before[c.ID] {
-				if !c.Reserved(by) {
-					c.ReservedFor = append(c.ReservedFor, by)
-				}
+		if c, ok := o.(*model.DeviceClaim); ok && len(c.ReservedFor) > 0 {
+			if by := *p.last; by.Workload != "" && !c.Reserved(by) {
+				c.ReservedFor = append(c.ReservedFor, by)
 			}
-			p.before[c.ID] = c.ReservedFor
+			*p.last = c.ReservedFor[0]
 		}
 	}
 	return nil
@@ -191,7 +189,7 @@ func TestSimulationFindsFaults(t *testing.T) {
 			cfg.Orchestrator = doubleWorld{cfg.Orchestrator.(*simWorld)}
 		}},
 		{"claims that are not given back", "nobody is on a node who is that", wrap(plugins.DynamicResources, func(p extpoints.Plugin) extpoints.Plugin {
-			return clinging{p.(*dynamicresources.DynamicResources), map[string][]model.Consumer{}}
+			return clinging{p.(*dynamicresources.DynamicResources), new(model.Consumer)}
 		})},
 		{"claims to devices that others have", "more is given away", func(cfg *engine.Config) {
 			for i := range cfg.Profiles[:2] {

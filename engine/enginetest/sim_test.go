@@ -22,7 +22,7 @@ func TestSimulation(t *testing.T) {
 		enginetest.Simulate(t, *seedFlag, enginetest.SimOptions{})
 		return
 	}
-	first, n := uint64(1), 2000
+	first, n := uint64(1), 1000
 	if *soakFlag {
 		first = rand.Uint64()
 	}

@@ -1,5 +1,5 @@
 // Command sidebyside measures what a scheduling decision costs kube-scheduler
-// and Berth, and prints a table. What is measured, and how, is explained in
+// and Berth, for each pod that it is about, and prints a table. What is measured, and how, is explained in
 // package sidebyside.
 //
 //	go run ./cmd/sidebyside
@@ -70,14 +70,14 @@ func parse(args []string) (*options, error) {
 
 // table measures line by line and prints each when it is ready.
 func table(w io.Writer, o *options) error {
-	fmt.Fprintf(w, "%s, GOMAXPROCS %d. Processor time (µs) and allocations a decision; ratio of the times.\n\n", runtime.Version(), runtime.GOMAXPROCS(0))
+	fmt.Fprintf(w, "%s, GOMAXPROCS %d. Processor time (µs) and allocations for each pod decided on; ratio of the times.\n\n", runtime.Version(), runtime.GOMAXPROCS(0))
 	fmt.Fprintln(w, "| pods | nodes | pods a node | share | kube µs | kube allocs | Berth µs | Berth allocs | ratio |")
 	fmt.Fprintln(w, "|---|---:|---:|---|---:|---:|---:|---:|---:|")
 	for _, row := range sidebyside.Rows() {
 		if !o.rows.MatchString(row.Name) {
 			continue
 		}
-		for _, nodes := range o.nodes {
+		for _, nodes := range row.Sizes(o.nodes) {
 			for _, pods := range o.pods {
 				for _, share := range o.shares {
 					c := sidebyside.Cluster{Nodes: nodes, PodsPerNode: pods, Share: int32(share)}
@@ -105,7 +105,7 @@ func line(w io.Writer, row sidebyside.Row, c sidebyside.Cluster, each time.Durat
 		return err
 	}
 	defer berth.Close()
-	costs := sidebyside.Measure([]sidebyside.Side{kube, berth}, each)
+	costs := sidebyside.Measure(row, []sidebyside.Side{kube, berth}, each)
 	k, b := costs[0], costs[1]
 	share := "adaptive"
 	if c.Share != 0 {

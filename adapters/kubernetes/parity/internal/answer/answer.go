@@ -25,6 +25,17 @@ type Decision struct {
 	// Victims are the UIDs of those displaced for it, in the order in which
 	// they are asked to go.
 	Victims []string
+	// Decided says in words what becomes of volumes and of claims to volumes
+	// and devices.
+	Decided []string
+	// Members are those of a group, sorted by Workload, in the cycle of the
+	// group. Of one that has a node nothing but that is said.
+	Members []Decision
+}
+
+// SortMembers puts the members of a group in order.
+func SortMembers(list []Decision) {
+	slices.SortFunc(list, func(a, b Decision) int { return strings.Compare(a.Workload, b.Workload) })
 }
 
 // Compare names the first thing in which two decisions differ, empty where
@@ -45,6 +56,15 @@ func Compare(a, b Decision) string {
 		return "victims"
 	case a.Nominated != b.Nominated:
 		return "nominated"
+	case !slices.Equal(a.Decided, b.Decided):
+		return "decided"
+	case len(a.Members) != len(b.Members):
+		return "members"
+	}
+	for i := range a.Members {
+		if what := Compare(a.Members[i], b.Members[i]); what != "" {
+			return what + " of a member"
+		}
 	}
 	return ""
 }
@@ -52,17 +72,36 @@ func Compare(a, b Decision) string {
 // String is for people.
 func (d Decision) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s ", d.Workload)
-	if d.Node != "" {
-		fmt.Fprintf(&text, "on %s (%d evaluated, %d feasible)", d.Node, d.Evaluated, d.Feasible)
+	text.WriteString(d.Workload)
+	if len(d.Members) > 0 {
+		for i, m := range d.Members {
+			fmt.Fprintf(&text, "\n    %d %s", i, m)
+		}
+		d.others(&text)
 		return text.String()
 	}
-	fmt.Fprintf(&text, "nowhere: %q by %v", d.Message, d.Plugins)
+	if d.Node != "" {
+		fmt.Fprintf(&text, " on %s", d.Node)
+		if d.Evaluated > 0 {
+			fmt.Fprintf(&text, " (%d evaluated, %d feasible)", d.Evaluated, d.Feasible)
+		}
+		d.others(&text)
+		return text.String()
+	}
+	fmt.Fprintf(&text, " nowhere: %q by %v", d.Message, d.Plugins)
 	if d.Nominated != "" {
 		fmt.Fprintf(&text, ", nominated to %s", d.Nominated)
 	}
-	if len(d.Victims) > 0 {
-		fmt.Fprintf(&text, ", displacing %v", d.Victims)
-	}
+	d.others(&text)
 	return text.String()
+}
+
+// others says what becomes of others.
+func (d Decision) others(text *strings.Builder) {
+	if len(d.Victims) > 0 {
+		fmt.Fprintf(text, ", displacing %v", d.Victims)
+	}
+	if len(d.Decided) > 0 {
+		fmt.Fprintf(text, ", %s", strings.Join(d.Decided, "; "))
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 
+	"github.com/berth-project/berth/adapters/kubernetes/cel"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/answer"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/differences"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/generate"
@@ -19,8 +20,12 @@ import (
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/defaultpreemption"
+	"github.com/berth-project/berth/plugins/dynamicresources"
 	"github.com/berth-project/berth/plugins/interpodaffinity"
+	"github.com/berth-project/berth/plugins/nodevolumelimits"
 	"github.com/berth-project/berth/plugins/podtopologyspread"
+	"github.com/berth-project/berth/plugins/volumebinding"
+	"github.com/berth-project/berth/plugins/volumerestrictions"
 )
 
 // plan is what a case is like.
@@ -33,6 +38,37 @@ type plan struct {
 	// wait for a pod to be on a node when that is confirmed, the subject when it
 	// is bound; it makes no difference to pods that do not wait for others.
 	prompt bool
+	// groups: pods come in groups.
+	groups bool
+}
+
+// About is what the cases of a run are about.
+type About string
+
+// What cases can be about: nodes and pods alone, or these besides.
+const (
+	Pods    About = "decision"
+	Storage About = "storage"
+	Devices About = "devices"
+	Groups  About = "group"
+)
+
+// newPlanAbout draws the plan of a case about storage, devices or groups.
+func newPlanAbout(about About, s *generate.Source) plan {
+	p := plan{nodes: 2 + s.IntN(8), steps: 25, adopted: 2, prompt: true}
+	p.Tame, p.Crowded, p.Unrelated = true, s.Percent(50), s.Percent(70)
+	switch about {
+	case Storage:
+		p.Storage = true
+	case Devices:
+		p.Devices = true
+	case Groups:
+		p.groups = true
+		p.Uniform, p.Devices = s.Percent(30), s.Percent(20)
+		p.Crowded = true
+	}
+	p.Nodes, p.PlainChanges = p.nodes+5, true
+	return p
 }
 
 // newPlan draws the plan of a case. Two cases of eight are about large clusters,
@@ -75,10 +111,15 @@ type history struct {
 	report *differences.Report
 	tell   io.Writer
 	over   bool // the two sides went apart
+
+	trees []*tree
+	named int // trees
 }
 
 // Options change a case.
 type Options struct {
+	// About is what it is about; empty: pods.
+	About About
 	// Change and Deaf make mistakes on purpose; see [subject.Config].
 	Change func(*engine.Config)
 	Deaf   func(*engine.Change) bool
@@ -93,7 +134,10 @@ type Options struct {
 // Run runs one case.
 func Run(seed, number uint64, report *differences.Report, o Options) error {
 	source := generate.New(seed, number, generate.Mood{})
-	h := &history{plan: newPlan(number, source), report: report, tell: o.Tell}
+	h := &history{report: report, tell: o.Tell}
+	if h.plan = newPlan(number, source); o.About != "" && o.About != Pods {
+		h.plan = newPlanAbout(o.About, source)
+	}
 	if o.Small {
 		h.plan.nodes, h.plan.steps = min(h.plan.nodes, 5), 6
 	}
@@ -121,9 +165,22 @@ func Run(seed, number uint64, report *differences.Report, o Options) error {
 func newTwin(s *generate.Source, nodes int, o Options) (*twin.Twin, error) {
 	ref := reference.Config{Args: map[string]runtime.Object{}}
 	sub := subject.Config{Change: o.Change, Deaf: o.Deaf, Args: map[string]any{
-		plugins.InterPodAffinity:  interpodaffinity.Args{ReferenceHints: true},
-		plugins.PodTopologySpread: podtopologyspread.Args{ReferenceHints: true},
+		plugins.InterPodAffinity:   interpodaffinity.Args{ReferenceHints: true},
+		plugins.PodTopologySpread:  podtopologyspread.Args{ReferenceHints: true},
+		plugins.VolumeBinding:      volumebinding.Args{ReferenceHints: true},
+		plugins.VolumeRestrictions: volumerestrictions.Args{ReferenceHints: true},
+		plugins.NodeVolumeLimits:   nodevolumelimits.Args{ReferenceHints: true},
+		plugins.DynamicResources:   dynamicresources.Args{Evaluator: cel.New()},
 	}}
+	if o.About == Groups {
+		ref.Gates, ref.Tie, sub.Tie = reference.Groups, generate.TieScore, generate.TieScore
+		if !s.Devices && s.Percent(75) {
+			// It fails where nothing has asked its PreFilter, and then nobody else is
+			// asked to make room.
+			ref.Without, sub.Without = []string{plugins.DynamicResources}, []string{plugins.DynamicResources}
+			delete(sub.Args, plugins.DynamicResources)
+		}
+	}
 	if s.Percent(25) {
 		percentage := generate.Pick(s, int32(0), 1, 5, 20, 60, 99, 100)
 		ref.PercentageOfNodesToScore, sub.PercentageOfNodesToScore = &percentage, &percentage
@@ -176,6 +233,9 @@ func (h *history) step() {
 	}
 	if h.Percent(15) {
 		h.putBudget()
+	}
+	if h.groups && !h.stepGroups() {
+		return
 	}
 	for range 1 + h.IntN(4) {
 		h.submit()
@@ -265,23 +325,46 @@ func (h *history) schedule() bool {
 	h.report.Count("decision")
 	if what := answer.Compare(ref, sub); what != "" {
 		if failure, fails := strings.CutSuffix(ref.Message, " not found"); fails && strings.HasPrefix(sub.Message, failure) {
-			what = "message where a plugin that the subject does not have fails"
+			what = "message where a plugin of the reference fails that was not asked before"
+		}
+		if strings.Contains(ref.Message, "nil or empty request mappings") {
+			what = "where the reference fails to bind what it found room for"
+		}
+		if failsOverGroup(ref) {
+			what = "where a plugin of the reference fails over a group that it was not asked about before"
 		}
 		h.apart("decision, "+what, ref.String(), sub.String(), ref.Workload)
 		// After another message everything else may still be the same.
 		h.over = !strings.HasPrefix(what, "message") || ref.Nominated != sub.Nominated
 	}
-	if h.over {
+	if h.over || h.leftToChance(ref) {
+		h.over = true
 		return false
 	}
-	if p := h.Find(ref.Workload); h.prompt && p.Place == twin.Assumed {
-		h.Confirm(p)
+	for _, id := range append(memberIDs(ref), ref.Workload) {
+		if p := h.Find(id); p != nil && h.prompt && p.Place == twin.Assumed {
+			h.Confirm(p)
+		}
 	}
 	return h.compareWaiting("a cycle for " + ref.Workload)
 }
 
 // countOutcome counts what kinds of decisions there are.
 func (h *history) countOutcome(d answer.Decision) {
+	for _, what := range d.Decided {
+		switch {
+		case strings.HasPrefix(what, "volume for claim"):
+			h.report.Count("(volume asked for)")
+		case strings.HasPrefix(what, "volume"):
+			h.report.Count("(volume given)")
+		default:
+			h.report.Count("(devices given)")
+		}
+	}
+	if len(d.Members) > 0 {
+		h.countGroup(d)
+		return
+	}
 	switch {
 	case d.Node != "":
 		h.report.Count("(placed)")

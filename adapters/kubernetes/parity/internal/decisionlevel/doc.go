@@ -8,6 +8,10 @@
 // found feasible, the message byte for byte, the plugins that rejected it, the
 // victims in their order, and the nomination of every pod.
 //
+// Cases may be about storage, devices or groups besides ([About]). Compared is
+// also what was decided about volumes and claims, and, of a group, what becomes of
+// each member.
+//
 // Where the reference is random both are kept from the choice: start times are
 // all different, so that preemption has no ties; all nodes are tried for
 // preemption; node affinity names at most one node; at most one disruption budget

@@ -28,21 +28,34 @@ func Mistakes() map[string]Options {
 	for _, ref := range plugins.DefaultProfile().Plugins.MultiPoint.Enabled {
 		switch ref.Name {
 		case plugins.PrioritySort, plugins.DefaultBinder: // there must be one
+			continue
 		case plugins.Devices: // has no counterpart
+			continue
+		case plugins.PodGroupPodsCount: // has a weight of its own where it matters
+			continue
 		case plugins.NodeName: // no pod that waits names its node
 		default:
 			mistakes[ref.Name] = without(ref.Name)
 		}
-		if ref.Weight > 0 {
+		// The plugin level compares the scores of DynamicResources: alternatives in
+		// a claim rarely decide between nodes.
+		if ref.Weight > 0 && ref.Name != plugins.DynamicResources {
 			mistakes["the weight of "+ref.Name] = heavier(ref.Name)
 		}
 	}
 	return mistakes
 }
 
+// subjects are what the cases must be about in which a plugin matters; most
+// matter in all.
+var subjects = map[string]About{
+	plugins.VolumeRestrictions: Storage, plugins.NodeVolumeLimits: Storage, plugins.VolumeBinding: Storage, plugins.VolumeZone: Storage,
+	plugins.DynamicResources: Devices, plugins.GangScheduling: Groups, plugins.TopologyPlacementGenerator: Groups,
+}
+
 // without leaves a plugin out.
 func without(name string) Options {
-	return Options{Change: func(c *engine.Config) {
+	return Options{About: subjects[name], Change: func(c *engine.Config) {
 		set := &c.Profiles[0].Plugins.MultiPoint
 		i := indexOf(set.Enabled, name)
 		set.Enabled = slices.Delete(set.Enabled, i, i+1)
@@ -52,7 +65,7 @@ func without(name string) Options {
 
 // heavier gives a plugin too much weight.
 func heavier(name string) Options {
-	return Options{Change: func(c *engine.Config) {
+	return Options{About: subjects[name], Change: func(c *engine.Config) {
 		list := c.Profiles[0].Plugins.MultiPoint.Enabled
 		list[indexOf(list, name)].Weight += 5
 	}}

@@ -58,6 +58,8 @@ func (h *history) referencePlaces() map[string]string {
 	add("active", q.PodsInActiveQ())
 	add("backing off", q.PodsInBackoffQ())
 	add("unschedulable", q.UnschedulablePods())
+	add("incomplete", q.IncompletePodGroupPodsPods())
+	add("joining", q.PendingPodGroupPods())
 	return places
 }
 
@@ -79,6 +81,7 @@ func (h *history) subjectPlaces() map[string]string {
 var placeNames = map[queue.Place]string{
 	queue.Active: "active", queue.Backoff: "backing off", queue.ErrorBackoff: "backing off",
 	queue.Unschedulable: "unschedulable", queue.Gated: "unschedulable", queue.InFlight: "in flight",
+	queue.Incomplete: "incomplete", queue.Joining: "joining",
 }
 
 func describe(place, nominated string) string {

@@ -3,6 +3,7 @@ package generate
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -65,5 +66,51 @@ func TestMoods(t *testing.T) {
 	}
 	if c := counts(Mood{Nodes: 5, Unrelated: true, ByContainer: true}); c.affinity+c.spread+c.whole > 0 {
 		t.Errorf("related, or asking as a whole: %+v", c)
+	}
+}
+
+// The moods of storage and devices draw pods with every kind of volume and claim,
+// and objects for them; of a group tree every pod group is a leaf.
+func TestObjects(t *testing.T) {
+	s := New(1, 1, Mood{Nodes: 5, Storage: true, Devices: true})
+	var claims, ephemeral, disks, named, templates int
+	for range 200 {
+		p := s.Pod("p")
+		for _, v := range p.Spec.Volumes {
+			switch {
+			case v.PersistentVolumeClaim != nil:
+				claims++
+			case v.Ephemeral != nil:
+				ephemeral++
+			default:
+				disks++
+			}
+		}
+		for _, ref := range p.Spec.ResourceClaims {
+			if ref.ResourceClaimName != nil {
+				named++
+			} else {
+				templates++
+			}
+		}
+	}
+	if claims == 0 || ephemeral == 0 || disks == 0 || named == 0 || templates == 0 {
+		t.Errorf("something is never drawn: %d %d %d, %d %d", claims, ephemeral, disks, named, templates)
+	}
+	if len(s.StorageObjects()) < 20 || len(s.DeviceObjects([]string{"n0", "n1", "n2"})) < 10 {
+		t.Error("few objects")
+	}
+	deepest := 0
+	for range 100 {
+		tree := s.GroupTree("g", time.Unix(1, 0))
+		if len(tree.Leaves) == 0 || len(tree.Leaves) > len(tree.Groups) {
+			t.Fatalf("%d leaves of %d groups", len(tree.Leaves), len(tree.Groups))
+		}
+		for _, l := range tree.Leaves {
+			deepest = max(deepest, strings.Count(l.Name, "-")+1)
+		}
+	}
+	if deepest != 4 {
+		t.Errorf("%d levels deep, want 4", deepest)
 	}
 }

@@ -33,6 +33,8 @@ func (s *Source) Pod(name string) *v1.Pod {
 	s.affinity(p)
 	p.Spec.TopologySpreadConstraints = s.spread()
 	s.needs(&p.Spec)
+	s.volumes(p)
+	s.deviceClaims(p)
 	return p
 }
 

@@ -33,6 +33,10 @@ type Mood struct {
 	// ByContainer: what pods ask for is always said of their containers, never
 	// of the pod as a whole.
 	ByContainer bool
+	// Storage: pods have volumes; see [Source.StorageObjects].
+	Storage bool
+	// Devices: pods have claims to devices; see [Source.DeviceObjects].
+	Devices bool
 	// Nodes is how many names of nodes there are.
 	Nodes int
 	// Zones is how many names of zones there are; 0 stands for 4.
@@ -43,6 +47,8 @@ type Mood struct {
 type Source struct {
 	*rand.Rand
 	Mood
+
+	generation int64 // of pools of devices
 }
 
 // New makes the source of one case of a seed.
@@ -50,7 +56,7 @@ func New(seed, number uint64, mood Mood) *Source {
 	if mood.Zones == 0 {
 		mood.Zones = 4
 	}
-	return &Source{Rand: rand.New(rand.NewPCG(seed, number)), Mood: mood}
+	return &Source{Rand: rand.New(rand.NewPCG(seed, number)), Mood: mood, generation: 1}
 }
 
 // Percent is true that many times in a hundred.

@@ -11,6 +11,7 @@ import (
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/subject"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/twin"
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
 )
 
@@ -28,6 +29,7 @@ type comparison struct {
 	report *differences.Report
 	pairs  []*pair
 	views  twin.Views
+	handle *extpointstest.Handle // of the subject's plugins
 	signed []*v1.Pod
 }
 
@@ -40,8 +42,8 @@ func Run(seed, number uint64, report *differences.Report, mutation Mutation) err
 		return err
 	}
 	defer t.Close()
-	c := &comparison{Twin: t, report: report}
-	if c.pairs, err = newPairs(t, mutation); err != nil {
+	c := &comparison{Twin: t, report: report, handle: extpointstest.NewHandle()}
+	if c.pairs, err = newPairs(t, c.handle, mutation); err != nil {
 		return err
 	}
 	size := 2 + t.IntN(source.Nodes-3)
@@ -59,10 +61,19 @@ func Run(seed, number uint64, report *differences.Report, mutation Mutation) err
 	return nil
 }
 
-// moodOf goes through the moods. Three cases of eight are about relations
-// between pods, some of them in many zones.
+// moodOf goes through the moods. One case of five is about storage and one about
+// devices. Three of eight others are about relations between pods, some of them
+// in many zones.
 func moodOf(number uint64) generate.Mood {
 	mood := generate.Mood{Nodes: 12, Several: true}
+	switch number % 5 {
+	case 3:
+		mood.Tame, mood.Storage, mood.Unrelated = true, true, true
+		return mood
+	case 4:
+		mood.Tame, mood.Devices, mood.Unrelated = true, true, true
+		return mood
+	}
 	switch number % 16 {
 	case 4:
 		mood.Huge, mood.ByContainer = true, true
@@ -86,10 +97,14 @@ func moodOf(number uint64) generate.Mood {
 
 // round asks all plugins about some pods and some events.
 func (c *comparison) round() {
-	c.views = c.Look()
+	var pods []*v1.Pod
+	for range podsPerRound {
+		pods = append(pods, c.candidate())
+	}
+	c.look() // what was made for the pods included
 	if c.views.Compare(c.report) && len(c.views.Reference) > 0 {
-		for range podsPerRound {
-			q := c.newQuestion(c.candidate())
+		for _, p := range pods {
+			q := c.newQuestion(p)
 			for _, p := range c.pairs {
 				c.compareCycle(p, q)
 			}
@@ -99,6 +114,12 @@ func (c *comparison) round() {
 		c.compareEvent()
 		c.compareQueueing()
 	}
+}
+
+// look brings the views up to date, also that of the subject's plugins.
+func (c *comparison) look() {
+	c.views = c.Look()
+	c.handle.Cluster = c.views.Subject
 }
 
 // candidate draws a pod to ask about.
@@ -142,6 +163,9 @@ func (c *comparison) newQuestion(p *v1.Pod) *question {
 		var comes *v1.Pod
 		if c.Percent(60) {
 			comes = c.Source.Placed(c.NewPod(), c.views.Reference[q.tried].Node().Name, c.Now())
+			if c.Storage && c.Percent(50) { // one that wants the same
+				comes.Namespace, comes.Spec.Volumes = p.Namespace, p.Spec.Volumes
+			}
 		}
 		q.changes = append(q.changes, comes)
 	}

@@ -3,6 +3,7 @@ package pluginlevel
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -25,13 +26,23 @@ type asked struct {
 func (c *comparison) compareCycle(p *pair, q *question) {
 	a := &asked{comparison: c, pair: p, question: q, ctx: c.Twin.Reference.Context, refState: framework.NewCycleState()}
 	a.subState = extpoints.NewCycleState(context.Background(), c.views.Subject, c.Now(), 1)
-	if filters := a.preFilter(); filters {
+	var feasible []int
+	filters, scores := a.preFilter()
+	if filters {
 		for i := range c.views.Reference {
-			a.filter("Filter", a.refState, a.subState, c.views.Reference[i], c.views.Subject.Nodes().At(i))
+			if a.filter("Filter", a.refState, a.subState, c.views.Reference[i], c.views.Subject.Nodes().At(i)) {
+				feasible = append(feasible, i)
+			}
 		}
 		a.extensions()
 	}
-	a.scores()
+	if scored := q.scored; scores {
+		if a.Devices && filters { // what a node that was not let through is worth nobody knows
+			scored = slices.DeleteFunc(slices.Clone(scored), func(i int) bool { return !slices.Contains(feasible, i) })
+		}
+		a.scores(scored)
+	}
+	a.reserve(feasible)
 }
 
 // same compares two answers of the pair.
@@ -39,30 +50,33 @@ func (a *asked) same(point, ref, sub string, node *v1.Node) bool {
 	return a.report.Compare(a.name+" "+point, ref, sub, a.detail(a.pair, a.pod, node))
 }
 
-// preFilter reports whether Filter is to be asked.
-func (a *asked) preFilter() bool {
+// preFilter reports whether Filter is to be asked, and what is about scores: not
+// by plugins that are about objects and have none to talk about.
+func (a *asked) preFilter() (filters, scores bool) {
 	ref, ok := a.reference.(fwk.PreFilterPlugin)
 	nodes, st, subOK := a.subject.preFilter(a.subState, a.info)
 	if !ok && !subOK {
-		return true
+		return true, true
 	}
 	refText := ofReference(nil) + ", " + nodeSet[int](nil)
-	goesOn := true
+	goesOn, rejects := true, false
 	if ok {
 		result, status := ref.PreFilter(a.ctx, a.refState, a.pod, a.views.Reference)
 		refText = ofReference(status) + ", " + referenceSet(result)
-		goesOn = status.IsSuccess()
+		goesOn, rejects = status.IsSuccess(), !status.IsSuccess() && !status.IsSkip()
 	}
 	a.same("PreFilter", refText, ofSubject(st)+", "+nodeSet(nodes), nil)
-	return goesOn && st.IsSuccess()
+	return goesOn && st.IsSuccess(), !rejects || !a.Storage && !a.Devices
 }
 
-func (a *asked) filter(point string, refState fwk.CycleState, subState *extpoints.CycleState, ref fwk.NodeInfo, sub *extpoints.NodeInfo) {
+// filter reports whether the node was let through.
+func (a *asked) filter(point string, refState fwk.CycleState, subState *extpoints.CycleState, ref fwk.NodeInfo, sub *extpoints.NodeInfo) bool {
 	plugin, ok := a.reference.(fwk.FilterPlugin)
 	if !ok {
-		return
+		return false
 	}
-	a.same(point+a.beyond(ref, sub), ofReference(plugin.Filter(a.ctx, refState, a.pod, ref)), ofSubject(a.subject.filter(subState, a.info, sub)), ref.Node())
+	status := plugin.Filter(a.ctx, refState, a.pod, ref)
+	return a.same(point+a.beyond(ref, sub), ofReference(status), ofSubject(a.subject.filter(subState, a.info, sub)), ref.Node()) && status.IsSuccess()
 }
 
 // extensions lets pods come to a node and go from it, and asks Filter after
@@ -113,14 +127,14 @@ func (a *asked) change(ext fwk.PreFilterExtensions, refState fwk.CycleState, sub
 }
 
 // scores asks PreScore, Score and NormalizeScore about some of the nodes.
-func (a *asked) scores() {
+func (a *asked) scores(scored []int) {
 	plugin, ok := a.reference.(fwk.ScorePlugin)
-	if !ok || len(a.scored) == 0 {
+	if !ok || len(scored) == 0 {
 		return
 	}
 	var refNodes []fwk.NodeInfo
 	var subNodes []*extpoints.NodeInfo
-	for _, i := range a.scored {
+	for _, i := range scored {
 		refNodes = append(refNodes, a.views.Reference[i])
 		subNodes = append(subNodes, a.views.Subject.Nodes().At(i))
 	}
@@ -129,18 +143,26 @@ func (a *asked) scores() {
 		status = pre.PreScore(a.ctx, a.refState, a.pod, refNodes)
 	}
 	st := a.subject.preScore(a.subState, a.info, subNodes)
-	if !a.same("PreScore", ofReference(status), ofSubject(st), nil) || !status.IsSuccess() {
+	skipped := status.IsSuccess() && st.Code() == extpoints.Skip // all scores must be 0 then
+	if !skipped && !a.same("PreScore", ofReference(status), ofSubject(st), nil) || !status.IsSuccess() {
 		return
 	}
 	var refScores fwk.NodeScoreList
 	var subScores []int64
 	for i, n := range refNodes {
 		ref, status := plugin.Score(a.ctx, a.refState, a.pod, n)
-		sub, st := a.subject.score(a.subState, a.info, subNodes[i])
+		var sub int64
+		var st *extpoints.Status
+		if !skipped {
+			sub, st = a.subject.score(a.subState, a.info, subNodes[i])
+		}
 		refText, subText := fmt.Sprint(ref, " ", ofReference(status)), fmt.Sprint(sub, " ", ofSubject(st))
 		a.same("Score"+a.beyond(n, subNodes[i]), refText, subText, n.Node())
 		refScores = append(refScores, fwk.NodeScore{Name: n.Node().Name, Score: ref})
 		subScores = append(subScores, sub)
+	}
+	if skipped {
+		return
 	}
 	a.normalize(plugin, refNodes, subNodes, refScores, subScores)
 }

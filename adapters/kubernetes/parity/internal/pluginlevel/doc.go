@@ -9,6 +9,11 @@
 // signatures say. Reasons are compared in order, except where the reference puts
 // them in the random order of a map; they are sorted then.
 //
+// Plugins about volumes and devices are asked in clusters with objects of their
+// own, and also at Reserve: which volume is for which claim, and which devices.
+//
+// Plugins about groups have cases of their own ([RunGroups]).
+//
 // Every plugin is also asked where the framework would not: Filter on nodes that
 // another plugin rules out, Score on nodes that are not feasible. Both sides see
 // the same nodes.

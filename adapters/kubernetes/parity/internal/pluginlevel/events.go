@@ -31,6 +31,11 @@ type happening struct {
 func (c *comparison) compareEvent() {
 	pod := c.candidate()
 	h := &happening{}
+	if (c.Storage || c.Devices) && c.Percent(60) {
+		c.objectChanged(h)
+		c.compareHints(h, pod)
+		return
+	}
 	switch c.IntN(10) {
 	case 0:
 		c.nodeAdded(h)
@@ -50,6 +55,15 @@ func (c *comparison) compareEvent() {
 	ref, sub := h.words()
 	if !c.report.Compare("events"+h.tag(), ref, sub, func() string { return "old " + twin.JSON(h.old) + " new " + twin.JSON(h.new) }) {
 		return
+	}
+	c.compareHints(h, pod)
+}
+
+// compareHints asks every plugin what it makes of what has happened while the pod
+// waits.
+func (c *comparison) compareHints(h *happening, pod *v1.Pod) {
+	if c.Storage || c.Devices {
+		c.look() // what was made for the pod included
 	}
 	w := c.workload(pod)
 	for i, event := range h.interesting() {

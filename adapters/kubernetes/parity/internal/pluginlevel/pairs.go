@@ -8,6 +8,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/feature"
+	kgangscheduling "k8s.io/kubernetes/pkg/scheduler/framework/plugins/gangscheduling"
 	kimagelocality "k8s.io/kubernetes/pkg/scheduler/framework/plugins/imagelocality"
 	kinterpodaffinity "k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity"
 	knodeaffinity "k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeaffinity"
@@ -16,11 +17,17 @@ import (
 	knodeports "k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeports"
 	knoderesources "k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
 	knodeunschedulable "k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeunschedulable"
+	kpodgrouppodscount "k8s.io/kubernetes/pkg/scheduler/framework/plugins/podgrouppodscount"
 	kpodtopologyspread "k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread"
 	kqueuesort "k8s.io/kubernetes/pkg/scheduler/framework/plugins/queuesort"
 	kschedulinggates "k8s.io/kubernetes/pkg/scheduler/framework/plugins/schedulinggates"
 	ktainttoleration "k8s.io/kubernetes/pkg/scheduler/framework/plugins/tainttoleration"
+	ktopologyaware "k8s.io/kubernetes/pkg/scheduler/framework/plugins/topologyaware"
+	kvolumebinding "k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding"
+	kvolumerestrictions "k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumerestrictions"
+	kvolumezone "k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumezone"
 
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/twin"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/plugins"
@@ -59,19 +66,39 @@ var constructors = map[string]constructor{
 	plugins.PodTopologySpread:               kpodtopologyspread.New,
 	plugins.InterPodAffinity:                kinterpodaffinity.New,
 	plugins.NodeDeclaredFeatures:            knodedeclaredfeatures.New,
+	plugins.VolumeRestrictions:              kvolumerestrictions.New,
+	plugins.VolumeZone:                      kvolumezone.New,
+	plugins.VolumeBinding:                   kvolumebinding.New,
+	plugins.GangScheduling:                  kgangscheduling.New,
+	plugins.PodGroupPodsCount:               kpodgrouppodscount.New,
+	plugins.TopologyPlacementGenerator: func(ctx context.Context, args runtime.Object, h fwk.Handle, f feature.Features) (fwk.Plugin, error) {
+		return ktopologyaware.New(ctx, args, h, f)
+	},
 	plugins.DefaultPreemption: func(ctx context.Context, args runtime.Object, h fwk.Handle, f feature.Features) (fwk.Plugin, error) {
 		return defaultpreemption.New(ctx, args, h, f)
 	},
 }
 
-// newPair makes both plugins.
-func newPair(t *twin.Twin, v variant, mutation Mutation) (*pair, error) {
+// newReference makes a plugin of the reference. Those that are only made once in a
+// process's life are the framework's own.
+func newReference(t *twin.Twin, v variant) (fwk.Plugin, error) {
+	make, ok := constructors[v.plugin]
+	if !ok {
+		return t.Reference.Plugin(v.plugin), nil
+	}
 	features := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
-	ref, err := constructors[v.plugin](t.Reference.Context, v.reference, t.Reference.Framework, features)
+	p, err := make(t.Reference.Context, v.reference, t.Reference.Framework, features)
+	reference.BindVolumesAtOnce(p)
+	return p, err
+}
+
+// newPair makes both plugins.
+func newPair(t *twin.Twin, h *extpointstest.Handle, v variant, mutation Mutation) (*pair, error) {
+	ref, err := newReference(t, v)
 	if err != nil {
 		return nil, err
 	}
-	sub, err := plugins.Default()[v.plugin](v.subject, extpointstest.NewHandle())
+	sub, err := plugins.Default()[v.plugin](v.subject, h)
 	if err != nil {
 		return nil, err
 	}
@@ -86,10 +113,10 @@ func newPair(t *twin.Twin, v variant, mutation Mutation) (*pair, error) {
 }
 
 // newPairs makes the pairs of all variants.
-func newPairs(t *twin.Twin, mutation Mutation) ([]*pair, error) {
+func newPairs(t *twin.Twin, h *extpointstest.Handle, mutation Mutation) ([]*pair, error) {
 	var pairs []*pair
 	for _, v := range variants(t.Source) {
-		p, err := newPair(t, v, mutation)
+		p, err := newPair(t, h, v, mutation)
 		if err != nil {
 			return nil, err
 		}

@@ -44,6 +44,8 @@ func TestPlugins(t *testing.T) {
 		"NodeResourcesBalancedAllocation Score", "ImageLocality Score", "PodTopologySpread Filter", "PodTopologySpread Score",
 		"PodTopologySpread Filter after AddPod and RemovePod", "InterPodAffinity Filter", "InterPodAffinity Score",
 		"InterPodAffinity Filter after AddPod and RemovePod", "NodeDeclaredFeatures Filter",
+		"VolumeBinding Filter", "VolumeBinding Score", "VolumeZone Filter", "VolumeRestrictions Filter", "NodeVolumeLimits Filter",
+		"DynamicResources Filter",
 	} {
 		if n, least := report.Counted(what), int(cases)*2; n < least {
 			t.Errorf("%s: compared %d times only, want %d", what, n, least)
@@ -67,6 +69,11 @@ var mutations = map[string][]string{
 	"InterPodAffinity":                {"PreFilter", "Filter", "AddWorkload", "PreScore", "Score", "NormalizeScore", "Hint", "Sign"},
 	"NodeDeclaredFeatures":            {"PreFilter", "Filter", "Hint", "Sign"},
 	"DefaultPreemption":               {"PreEnqueue", "Hint"},
+	"VolumeRestrictions":              {"PreFilter", "Filter", "AddWorkload", "Hint", "Sign"},
+	"NodeVolumeLimits":                {"PreFilter", "Filter", "Hint", "Sign"},
+	"VolumeZone":                      {"PreFilter", "Filter", "Hint", "Sign"},
+	"VolumeBinding":                   {"PreFilter", "Filter", "PreScore", "Score", "Reserve", "Hint", "Sign"},
+	"DynamicResources":                {"PreEnqueue", "PreFilter", "Filter", "Score", "NormalizeScore", "Reserve", "Hint"},
 }
 
 // Whatever a plugin gets wrong at any point is noticed.
@@ -81,7 +88,7 @@ func TestMistakesAreNoticed(t *testing.T) {
 			noticed := func(r *differences.Report) bool {
 				return slices.ContainsFunc(r.Places(), func(place string) bool { return strings.HasPrefix(place, plugin) })
 			}
-			if report := run(t, 12, Mutation{plugin, point}, noticed); !noticed(report) {
+			if report := run(t, 30, Mutation{plugin, point}, noticed); !noticed(report) {
 				t.Errorf("%s: a mistake at %s was not noticed", plugin, point)
 			}
 		}
@@ -89,6 +96,69 @@ func TestMistakesAreNoticed(t *testing.T) {
 	for _, point := range Points {
 		if !seen[point] {
 			t.Errorf("no mistake was made at %s", point)
+		}
+	}
+}
+
+// runGroups runs cases about groups until done says so or there are no more.
+func runGroups(t *testing.T, cases uint64, m Mutation, done func(*differences.Report) bool) *differences.Report {
+	t.Helper()
+	report, err := differences.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for number := uint64(0); number < cases && !done(report); number++ {
+		if err := RunGroups(1, number, report, m); err != nil {
+			t.Fatalf("case %d: %v", number, err)
+		}
+	}
+	return report
+}
+
+// The same as TestPlugins for the plugins that are about groups.
+func TestGroupPlugins(t *testing.T) {
+	cases := uint64(32)
+	if testing.Short() {
+		cases = 8
+	}
+	report := runGroups(t, cases, Mutation{}, func(*differences.Report) bool { return false })
+	if report.Unexplained() > 0 {
+		var text strings.Builder
+		report.Print(&text)
+		t.Fatal(text.String())
+	}
+	for _, what := range []string{
+		"GangScheduling PreEnqueue", "GangScheduling Permit", "GangScheduling PlacementFeasible", "GangScheduling hint",
+		"TopologyPlacementGenerator GeneratePlacements", "PodGroupPodsCount ScorePlacement", "PodGroupPodsCount NormalizePlacementScore",
+		"NodeResourcesFit ScorePlacement", "NodeResourcesFit (most allocated) ScorePlacement",
+	} {
+		if n, least := report.Counted(what), int(cases)*20; n < least {
+			t.Errorf("%s: compared %d times only, want %d", what, n, least)
+		}
+	}
+}
+
+// groupMutations are the points about groups that each plugin answers at.
+var groupMutations = map[string][]string{
+	"GangScheduling":             {"PreEnqueue", "Permit", "PlacementFeasible", "Hint"},
+	"TopologyPlacementGenerator": {"GeneratePlacements"},
+	"PodGroupPodsCount":          {"ScorePlacement", "NormalizePlacementScore"},
+	"NodeResourcesFit":           {"ScorePlacement"},
+}
+
+// Whatever a plugin gets wrong about groups is noticed.
+func TestMistakesAboutGroupsAreNoticed(t *testing.T) {
+	for plugin, points := range groupMutations {
+		for _, point := range points {
+			if !slices.Contains(GroupPoints, point) {
+				t.Fatalf("there is no point %q", point)
+			}
+			noticed := func(r *differences.Report) bool {
+				return slices.ContainsFunc(r.Places(), func(place string) bool { return strings.HasPrefix(place, plugin) })
+			}
+			if report := runGroups(t, 10, Mutation{plugin, point}, noticed); !noticed(report) {
+				t.Errorf("%s: a mistake at %s was not noticed", plugin, point)
+			}
 		}
 	}
 }

@@ -20,6 +20,9 @@ func (c *comparison) compareQueueing() {
 	if c.Percent(50) {
 		c.Gate(pod)
 	}
+	if c.Storage || c.Devices {
+		c.look() // what was made for the pod included
+	}
 	for _, p := range c.pairs {
 		if ref, ok := p.reference.(fwk.PreEnqueuePlugin); ok {
 			st, _ := p.subject.preEnqueue(c.workload(pod))

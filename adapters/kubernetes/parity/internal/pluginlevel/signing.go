@@ -86,6 +86,12 @@ func (c *comparison) alike(p *pair, a, b *v1.Pod) string {
 		}
 		return ""
 	}
+	if p.subject.Name() == plugins.DynamicResources {
+		if c.usesNoClaim(a) && c.usesNoClaim(b) {
+			return ", although they get no claims"
+		}
+		return ""
+	}
 	point := p.reference.(fwk.SignPlugin)
 	signA, okA := c.sign(point, plainly(a))
 	signB, okB := c.sign(point, plainly(b))
@@ -95,10 +101,16 @@ func (c *comparison) alike(p *pair, a, b *v1.Pod) string {
 	return ""
 }
 
+// usesNoClaim reports whether the pod's status says of all its claims to devices
+// that there will be none.
+func (c *comparison) usesNoClaim(p *v1.Pod) bool { return len(c.workload(p).DeviceClaims) == 0 }
+
 // plainly is the pod with defaults filled in and lists in order, and without the
-// host ports of containers that end before the pod runs.
+// host ports of containers that end before the pod runs and volumes that no
+// plugin looks at.
 func plainly(p *v1.Pod) *v1.Pod {
 	p = p.DeepCopy()
+	p.Spec.Volumes = slices.DeleteFunc(p.Spec.Volumes, func(v v1.Volume) bool { return v.EmptyDir != nil || v.CSI != nil })
 	for i := range p.Spec.Tolerations {
 		if t := &p.Spec.Tolerations[i]; t.Operator == "" {
 			t.Operator = v1.TolerationOpEqual

@@ -15,7 +15,7 @@ type Mutation struct {
 }
 
 // Points are the points of a [Mutation].
-var Points = []string{"PreEnqueue", "Less", "PreFilter", "Filter", "AddWorkload", "PreScore", "Score", "NormalizeScore", "Hint", "Sign"}
+var Points = []string{"PreEnqueue", "Less", "PreFilter", "Filter", "AddWorkload", "PreScore", "Score", "NormalizeScore", "Reserve", "Hint", "Sign"}
 
 // subjectPlugin asks the subject's plugin, and makes the mistake if there is to
 // be one. A point that the plugin does not have answers as if it had nothing to
@@ -116,6 +116,25 @@ func (p subjectPlugin) normalize(s *extpoints.CycleState, w *extpoints.WorkloadI
 		scores[0]++
 	}
 	return st
+}
+
+// reserve also takes away what was decided, as a mistake.
+func (p subjectPlugin) reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+	point, ok := p.Plugin.(extpoints.ReservePlugin)
+	if !ok {
+		return nil
+	}
+	st := point.Reserve(s, w, b)
+	if p.mutates("Reserve") {
+		b.Decided = nil
+	}
+	return st
+}
+
+func (p subjectPlugin) unreserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) {
+	if point, ok := p.Plugin.(extpoints.ReservePlugin); ok {
+		point.Unreserve(s, w, b)
+	}
 }
 
 // hint says what the plugin makes of an event: "-" where it has not registered

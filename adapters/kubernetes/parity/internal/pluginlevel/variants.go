@@ -25,9 +25,15 @@ type variant struct {
 	subject   any
 }
 
-// variants are all plugins, each with the default arguments and with random
-// ones.
+// variants are all plugins that the mood is about, each with the default
+// arguments and with random ones.
 func variants(s *generate.Source) []variant {
+	switch {
+	case s.Storage:
+		return ofStorage(s)
+	case s.Devices:
+		return ofDevices()
+	}
 	list := []variant{
 		{plugin: plugins.SchedulingGates},
 		{plugin: plugins.PrioritySort},

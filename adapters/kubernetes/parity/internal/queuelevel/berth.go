@@ -11,6 +11,9 @@ import (
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/interpodaffinity"
+	"github.com/berth-project/berth/plugins/nodevolumelimits"
+	"github.com/berth-project/berth/plugins/volumebinding"
+	"github.com/berth-project/berth/plugins/volumerestrictions"
 	"github.com/berth-project/berth/queue"
 )
 
@@ -37,7 +40,12 @@ func (h *history) makeBerth(names []string, c queue.Config, o Options) error {
 			set.Enabled = append(set.Enabled, extpoints.PluginRef{Name: name})
 		}
 	}
-	profile.Args = map[string]any{plugins.InterPodAffinity: interpodaffinity.Args{ReferenceHints: true}}
+	profile.Args = map[string]any{
+		plugins.InterPodAffinity:   interpodaffinity.Args{ReferenceHints: true},
+		plugins.VolumeBinding:      volumebinding.Args{ReferenceHints: true},
+		plugins.VolumeRestrictions: volumerestrictions.Args{ReferenceHints: true},
+		plugins.NodeVolumeLimits:   nodevolumelimits.Args{ReferenceHints: true},
+	}
 	var err error
 	if h.kind == bare {
 		h.queue, err = newQueueSide(profile, &h.script, c, o)

@@ -28,7 +28,7 @@ import (
 // binds; preemption is compared at the decision level, and here the scripted
 // nominator stands for it.
 func shared() ([]string, error) {
-	names, err := reference.DefaultPlugins()
+	names, err := reference.DefaultPlugins(nil)
 	if err != nil {
 		return nil, err
 	}

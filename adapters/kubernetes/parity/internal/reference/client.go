@@ -54,7 +54,7 @@ type pods struct {
 
 // Bind implements [corev1.PodInterface].
 func (p pods) Bind(_ context.Context, b *v1.Binding, _ metav1.CreateOptions) error {
-	p.s.bindings <- b.Target.Name
+	p.s.settle(b.UID, outcome{node: b.Target.Name})
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (s *Scheduler) pod(namespace, name string) (*v1.Pod, error) {
 // awaitTurn lets a request about another pod than the cycle's wait until the
 // cycle is over.
 func (s *Scheduler) awaitTurn(name string) {
-	if s.cycle.pod == nil || s.cycle.pod.Name != name {
+	if !s.cycle.has(name) {
 		s.turn.Lock()
 		defer s.turn.Unlock()
 	}
@@ -129,17 +129,4 @@ func (s *Scheduler) deletePod(namespace, name string) error {
 	s.victims = append(s.victims, string(pod.UID))
 	s.later(pod)
 	return nil
-}
-
-// later stores a changed object now and tells the handlers at Deliver.
-func (s *Scheduler) later(pod *v1.Pod) {
-	i := s.informer(pod)
-	old := i.get(pod)
-	s.version(pod)
-	must(i.GetIndexer().Update(pod))
-	s.pending = append(s.pending, func() {
-		for _, h := range i.handlers {
-			h.OnUpdate(old, pod)
-		}
-	})
 }

@@ -1,7 +1,8 @@
 package reference
 
 import (
-	_ "unsafe" // for go:linkname
+	"reflect"
+	"unsafe" // also for go:linkname
 
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/scheduler/backend/queue"
@@ -29,19 +30,14 @@ func (s *Scheduler) Queue() *queue.PriorityQueue {
 	return s.Scheduler.SchedulingQueue.(*queue.PriorityQueue)
 }
 
-// Ready reports whether there is a pod to be scheduled: one that is active, or
-// one that backs off after a rejection, which may be taken where nothing is
-// active. One that backs off after an error may not.
+//go:linkname lenBackoff k8s.io/kubernetes/pkg/scheduler/backend/queue.(*backoffQueue).lenBackoff
+func lenBackoff(q unsafe.Pointer) int
+
+// Ready reports whether there is something to be scheduled: what is active, or
+// what backs off after a rejection, which may be taken where nothing is active.
+// What backs off after an error may not.
 func (s *Scheduler) Ready() bool {
 	q := s.Queue()
-	if len(q.PodsInActiveQ()) > 0 {
-		return true
-	}
-	for _, pod := range q.PodsInBackoffQ() {
-		info, ok := q.GetPod(pod.Name, pod.Namespace, pod.Spec.SchedulingGroup)
-		if ok && info.UnschedulablePlugins.Len()+info.PendingPlugins.Len() > 0 {
-			return true
-		}
-	}
-	return false
+	backoff := reflect.ValueOf(q).Elem().FieldByName("backoffQ")
+	return len(q.PodsInActiveQ()) > 0 || lenBackoff(backoff.Elem().UnsafePointer()) > 0
 }

@@ -3,15 +3,16 @@ package reference
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
@@ -21,6 +22,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/utils/clock/testing"
 )
@@ -33,6 +35,8 @@ type Config struct {
 	// Plugins are the names of the default plugins to keep; nil keeps all.
 	// Those of the Registry that it names are enabled behind them.
 	Plugins []string
+	// Without are names of default plugins to leave out.
+	Without []string
 	// Registry has plugins that are not kube-scheduler's.
 	Registry frameworkruntime.Registry
 	// Args replaces the default arguments, by plugin name.
@@ -43,6 +47,14 @@ type Config struct {
 	Now time.Time
 	// Options are more options of kube-scheduler.
 	Options []scheduler.Option
+	// Gates turn on what kube-scheduler knows of groups, which is off by default.
+	// They are those of the process: a scheduler with others must not be used
+	// from then on.
+	Gates Gates
+	// Tie scores placements, by name, that are otherwise equally good: the
+	// highest is taken. Nil: kube-scheduler draws lots. Placements are tried in
+	// the order of their first nodes then, and not of a map.
+	Tie func(placement string) int64
 }
 
 // Scheduler is kube-scheduler. It may be used by one goroutine at a time.
@@ -60,36 +72,41 @@ type Scheduler struct {
 	cancel    context.CancelFunc
 	logger    klog.Logger
 	informers map[reflect.Type]*informer
-	bindings  chan string // the node of each binding that was asked for
 	cycle     cycle
+	held      *held // nil where bindings are not held
 	// turn is held while a cycle runs and its outcome is told: meanwhile the
 	// goroutine that evicts victims waits with its requests, which are about
 	// other pods than the cycle's.
 	turn sync.Mutex
 
 	mu      sync.Mutex // guards the rest, and the objects in the informers
+	settled *sync.Cond // signalled when it is known what becomes of a pod
 	pending []func()
 	victims []string
 	last    int // resource version
+	created int // names given to claims
+	changed changed
 }
-
-var setGates = sync.OnceValue(func() error {
-	klog.LogToStderr(false)
-	return utilfeature.DefaultMutableFeatureGate.Set("OpportunisticBatching=false")
-})
 
 // New makes a scheduler that knows of no object.
 func New(cfg Config) (*Scheduler, error) {
-	if err := setGates(); err != nil {
+	if err := cfg.Gates.set(); err != nil {
 		return nil, err
 	}
 	profile, err := newProfile(cfg)
 	if err != nil {
 		return nil, err
 	}
-	s := &Scheduler{Snapshot: cache.NewEmptySnapshot(), Clock: testing.NewFakeClock(cfg.Now), bindings: make(chan string, 1)}
+	s := &Scheduler{Snapshot: cache.NewEmptySnapshot(), Clock: testing.NewFakeClock(cfg.Now)}
+	s.settled = sync.NewCond(&s.mu)
+	s.changed.claims = map[string]*resourcev1.ResourceClaim{}
+	s.begin()
 	s.Context, s.cancel = context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
 	s.logger = klog.FromContext(s.Context)
+	if cfg.Tie != nil {
+		orderPlacements(&profile)
+		cfg.Registry = cfg.with(placementPlugins(cfg.Tie))
+	}
 	client := s.newClient()
 	factory := informers.NewSharedInformerFactory(client, 0)
 	s.informers = feed(factory)
@@ -105,6 +122,7 @@ func New(cfg Config) (*Scheduler, error) {
 		return nil, fmt.Errorf("reference: %w", err)
 	}
 	s.Framework = s.Profiles[ProfileName]
+	BindVolumesAtOnce(s.Plugin(volumebinding.Name))
 	s.watchCycle()
 	return s, nil
 }
@@ -128,6 +146,8 @@ func newProfile(cfg Config) (config.KubeSchedulerProfile, error) {
 			}
 		}
 	}
+	set := &profile.Plugins.MultiPoint
+	set.Enabled = slices.DeleteFunc(set.Enabled, func(p config.Plugin) bool { return slices.Contains(cfg.Without, p.Name) })
 	for i := range profile.PluginConfig {
 		if args, ok := cfg.Args[profile.PluginConfig[i].Name]; ok {
 			profile.PluginConfig[i].Args = args
@@ -136,8 +156,19 @@ func newProfile(cfg Config) (config.KubeSchedulerProfile, error) {
 	return profile, nil
 }
 
-// DefaultPlugins lists the plugins of the default profile in their order.
-func DefaultPlugins() ([]string, error) {
+// with is the configuration's registry and another one.
+func (cfg *Config) with(more frameworkruntime.Registry) frameworkruntime.Registry {
+	all := maps.Clone(more)
+	maps.Copy(all, cfg.Registry)
+	return all
+}
+
+// DefaultPlugins lists the plugins of the default profile in their order; see
+// [Config].Gates.
+func DefaultPlugins(gates Gates) ([]string, error) {
+	if err := gates.set(); err != nil {
+		return nil, err
+	}
 	profile, err := newProfile(Config{})
 	if err != nil {
 		return nil, err
@@ -163,6 +194,7 @@ func (s *Scheduler) SetTime(now time.Time) { s.Clock.SetTime(now) }
 func (s *Scheduler) Put(object runtime.Object) {
 	object = object.DeepCopyObject()
 	s.version(object)
+	s.changed.told(object)
 	i := s.informer(object)
 	old := i.get(object)
 	must(i.GetIndexer().Add(object))
@@ -183,6 +215,7 @@ func (s *Scheduler) Delete(object runtime.Object) {
 	if old == nil {
 		panic(fmt.Sprintf("reference: there is no such object: %T", object))
 	}
+	s.changed.gone(old)
 	must(i.GetIndexer().Delete(old))
 	for _, h := range i.handlers {
 		h.OnDelete(old)

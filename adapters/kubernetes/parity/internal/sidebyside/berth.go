@@ -4,11 +4,16 @@ import (
 	"errors"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/berth-project/berth/adapters/kubernetes/cel"
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/subject"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/plugins"
+	"github.com/berth-project/berth/plugins/dynamicresources"
 )
 
 // berth is Berth.
@@ -25,9 +30,16 @@ type berth struct {
 func NewBerth(r Row, c Cluster) (Side, error) {
 	profile := plugins.DefaultProfile()
 	profile.PercentageOfNodesToScore = &c.Share
+	profile.Args = map[string]any{plugins.DynamicResources: dynamicresources.Args{Evaluator: cel.New()}}
+	registry := plugins.Default()
+	if c.NoLots {
+		if err := subject.BreakTies(registry, &profile, lots); err != nil {
+			return nil, err
+		}
+	}
 	raw, err := engine.NewRaw(engine.Config{
 		Profiles:     []extpoints.Profile{profile},
-		Registry:     plugins.Default(),
+		Registry:     registry,
 		Orchestrator: &extpointstest.Orchestrator{},
 		Workers:      1,
 	})
@@ -35,20 +47,31 @@ func NewBerth(r Row, c Cluster) (Side, error) {
 		return nil, err
 	}
 	b := &berth{raw: raw, row: r, now: epoch}
+	b.put(r.common())
 	for i := range c.Nodes {
-		n, err := convert.Node(node(i))
+		n, err := convert.Node(r.node(i))
 		must(err)
 		b.apply(engine.Change{PutNode: n})
+		b.put(r.nodeObjects(i))
 	}
 	for i := range c.Nodes {
 		for j := range c.PodsPerNode {
 			p := r.already(i, j)
+			b.put(r.needs(p))
 			w, err := convert.Pod(p)
 			must(err)
 			b.apply(engine.Change{Adopt: &engine.Placement{Workload: w, Node: p.Spec.NodeName, Since: p.Status.StartTime.Time}})
 		}
 	}
 	return b, nil
+}
+
+func (b *berth) put(list []runtime.Object) {
+	for _, object := range list {
+		change, err := subject.Put(object)
+		must(err)
+		b.apply(change)
+	}
 }
 
 func (b *berth) apply(changes ...engine.Change) { must(b.raw.Apply(b.now, changes...)) }
@@ -61,8 +84,13 @@ func (b *berth) Limit() int { return b.row.Limit() }
 
 // Queue implements [Side].
 func (b *berth) Queue(n int) {
-	for range n {
-		w, err := convert.Pod(b.row.pod(b.made))
+	for i := range n * b.row.Pods() {
+		if b.row.Members > 0 && i%b.row.Members == 0 {
+			b.put([]runtime.Object{b.row.group(b.made / b.row.Members)})
+		}
+		p := b.row.pod(b.made)
+		b.put(b.row.needs(p))
+		w, err := convert.Pod(p)
 		must(err)
 		b.made++
 		b.now = b.now.Add(time.Microsecond) // first come, first served
@@ -80,6 +108,7 @@ func (b *berth) Decide() {
 // Reset implements [Side].
 func (b *berth) Reset() []string {
 	var chosen []string
+	first := b.since
 	for ; b.since < b.made; b.since++ {
 		id := string(b.row.pod(b.since).UID)
 		row, _ := b.raw.View().Workload(id)
@@ -89,6 +118,11 @@ func (b *berth) Reset() []string {
 	for t := b.raw.NextTask(); t != nil; t = b.raw.NextTask() {
 		t.Settle(errors.New("nobody is to go"))
 		b.raw.Finish(b.now, t)
+	}
+	for _, object := range b.row.gone(first, b.made) {
+		change, err := subject.Gone(object)
+		must(err)
+		b.apply(change)
 	}
 	b.now = b.now.Add(time.Minute)
 	return chosen

@@ -2,11 +2,13 @@ package sidebyside
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
@@ -20,11 +22,28 @@ type Cluster struct {
 	PodsPerNode int
 	// Share of the nodes that is looked at, in percent; 0: adaptive.
 	Share int32
+	// NoLots: of equally good placements of a group the one of the last name is
+	// taken, for comparing decisions. kube-scheduler draws lots.
+	NoLots bool
 }
 
 // Suits reports whether the row can be measured on the cluster: a full one has
-// ten pods a node.
-func (c Cluster) Suits(r Row) bool { return !r.Full || c.PodsPerNode == 10 }
+// ten pods a node, and some rows are about smaller ones.
+func (c Cluster) Suits(r Row) bool {
+	return (!r.Full || c.PodsPerNode == 10) && (r.mostNodes == 0 || c.Nodes <= r.mostNodes)
+}
+
+// Sizes are the numbers of nodes, of those given, that the row is measured on. A
+// row about smaller clusters has its largest in place of larger ones.
+func (r Row) Sizes(nodes []int) []int {
+	sizes := slices.Clone(nodes)
+	for i := range sizes {
+		if r.mostNodes > 0 {
+			sizes[i] = min(sizes[i], r.mostNodes)
+		}
+	}
+	return slices.Compact(sizes)
+}
 
 // String names the cluster, for benchmarks.
 func (c Cluster) String() string {
@@ -42,6 +61,9 @@ const (
 	archLabel  = v1.LabelArchStable
 	diskLabel  = "disk"
 	dedicated  = "dedicated"
+	rackLabel  = "topology.kubernetes.io/rack"
+	zones      = 3
+	nodesARack = 100
 )
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -55,18 +77,31 @@ func amounts(cpu, memory int64) v1.ResourceList {
 
 func nodeName(i int) string { return fmt.Sprintf("node-%05d", i) }
 
+// zoneOf is the zone of the node.
+func zoneOf(node string) string {
+	var i int
+	if _, err := fmt.Sscanf(node, "node-%d", &i); err != nil {
+		panic(fmt.Sprintf("sidebyside: %v", err))
+	}
+	return fmt.Sprintf("zone-%d", i%zones)
+}
+
 // node makes the i-th node. They are all of one size, in three zones; every
-// tenth has another architecture, every second an SSD, some have taints.
-func node(i int) *v1.Node {
+// tenth has another architecture, every second an SSD, some have taints. Where
+// the row is about racks, there are a hundred in each.
+func (r Row) node(i int) *v1.Node {
 	name := nodeName(i)
 	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
-		v1.LabelHostname: name, v1.LabelTopologyZone: fmt.Sprintf("zone-%d", i%3), archLabel: "amd64",
+		v1.LabelHostname: name, v1.LabelTopologyZone: zoneOf(name), archLabel: "amd64",
 	}}}
 	if i%10 == 3 {
 		n.Labels[archLabel] = "arm64"
 	}
 	if i%2 == 0 {
 		n.Labels[diskLabel] = "ssd"
+	}
+	if r.topology == rackLabel {
+		n.Labels[rackLabel] = fmt.Sprintf("rack-%d", i/nodesARack)
 	}
 	switch i % 10 {
 	case 5:
@@ -93,6 +128,9 @@ func plain(name string) *v1.Pod {
 // pod makes the i-th pod to decide on.
 func (r Row) pod(i int) *v1.Pod {
 	p := plain(fmt.Sprintf("new-%d", i))
+	if r.Members > 0 {
+		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: new(r.group(i / r.Members).Name)}
+	}
 	r.shape(p, false)
 	return p
 }
@@ -109,4 +147,33 @@ func (r Row) already(i, k int) *v1.Pod {
 	started := epoch.Add(-time.Duration((i*7919)%100_003*10+k) * time.Second)
 	p.Status.StartTime = &metav1.Time{Time: started}
 	return p
+}
+
+// needs makes what the pod of the row needs besides nodes.
+func (r Row) needs(p *v1.Pod) []runtime.Object {
+	if r.objects == nil {
+		return nil
+	}
+	return r.objects(p)
+}
+
+// common makes what all pods of the row use.
+func (r Row) common() []runtime.Object {
+	if r.shared == nil {
+		return nil
+	}
+	return r.shared()
+}
+
+// gone makes what there was of the pods from the one number to the other, and of
+// their groups.
+func (r Row) gone(from, to int) []runtime.Object {
+	var list []runtime.Object
+	for i := from; i < to; i++ {
+		list = append(list, r.needs(r.pod(i))...)
+		if r.Members > 0 && i%r.Members == 0 {
+			list = append(list, r.group(i/r.Members))
+		}
+	}
+	return list
 }

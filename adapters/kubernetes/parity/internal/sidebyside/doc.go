@@ -15,14 +15,24 @@
 // nowhere, PostFilter, its way back to the queue and its nomination. Submitting
 // is left out.
 //
+// Rows about devices have Reserve on both sides, because what one pod is given is
+// not there for the next.
+//
+// Where the decision is about a group, kube-scheduler's whole cycle counts, from the
+// snapshot on: the group tried in the snapshot, each member assumed, Reserve and
+// Permit, the group's condition, and the start of the goroutines that bind. Those
+// are held until the decisions are over, and what the API server would do with the
+// condition is left out. Gates are those of kube-scheduler's own benchmarks: with
+// trees of groups (CompositePodGroup) its queue takes minutes to put a gang of a
+// thousand together, which is no part of the decision. Costs are for each member.
+//
 // So whatever is not the same is counted on Berth's side only. Victims are not
 // evicted, and what a batch of decisions has placed is taken away after it,
 // outside of the time, so that the cluster stays as it is.
 //
 // # Fairness
 //
-// Both run their default profile, kube-scheduler without the plugins that Berth
-// does not have (volumes and the like; for pods like these they only skip).
+// Both run their default profile.
 // Both filter and score on one goroutine: parallelism 1 and Workers 1. More would
 // compare how two cores are shared, on a machine that may have no more, and is
 // no good measure of work: kube-scheduler's own default of 16 goroutines costs

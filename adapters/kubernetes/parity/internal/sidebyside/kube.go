@@ -2,15 +2,14 @@ package sidebyside
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
-	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/plugins"
 )
 
@@ -21,35 +20,51 @@ type kube struct {
 	made    int // pods of the row
 	queued  []*framework.QueuedPodInfo
 	gates   []fwk.PreEnqueuePlugin
-	assumed []*v1.Pod
+	assumed []assumed
+	since   int // pods that had been made at the last Reset
 	listed  []*v1.Pod
 	chosen  []string
 }
 
+// assumed is a pod that has a node, and its cycle's state.
+type assumed struct {
+	pod   *v1.Pod
+	state fwk.CycleState
+}
+
 // NewKube makes kube-scheduler with the cluster.
 func NewKube(r Row, c Cluster) (Side, error) {
-	names, err := reference.DefaultPlugins()
-	if err != nil {
-		return nil, err
+	cfg := reference.Config{PercentageOfNodesToScore: &c.Share, Now: epoch, Gates: r.gates()}
+	if c.NoLots {
+		cfg.Tie = lots
 	}
-	ours := plugins.DefaultProfile().Plugins.MultiPoint.Enabled
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return !slices.ContainsFunc(ours, func(ref extpoints.PluginRef) bool { return ref.Name == name })
-	})
-	s, err := reference.New(reference.Config{Plugins: names, PercentageOfNodesToScore: &c.Share, Now: epoch})
+	s, err := reference.New(cfg)
 	if err != nil {
 		return nil, err
 	}
 	k := &kube{Scheduler: s, row: r, gates: s.Framework.PreEnqueuePlugins()}
+	k.put(r.common())
 	for i := range c.Nodes {
-		s.Put(node(i))
+		s.Put(r.node(i))
+		k.put(r.nodeObjects(i))
 	}
 	for i := range c.Nodes {
 		for j := range c.PodsPerNode {
-			s.Put(r.already(i, j))
+			p := r.already(i, j)
+			k.put(r.needs(p))
+			s.Put(p)
 		}
 	}
+	if r.Members > 0 {
+		return newGroupKube(k), nil
+	}
 	return k, nil
+}
+
+func (k *kube) put(list []runtime.Object) {
+	for _, object := range list {
+		k.Put(object)
+	}
 }
 
 // Name implements [Side].
@@ -62,6 +77,7 @@ func (k *kube) Limit() int { return k.row.Limit() }
 func (k *kube) Queue(n int) {
 	for range n {
 		pod := k.row.pod(k.made)
+		k.put(k.row.needs(pod))
 		if k.row.Full {
 			k.Put(pod) // preemption asks the lister for it
 			k.listed = append(k.listed, pod)
@@ -87,7 +103,10 @@ func (k *kube) Decide() {
 	pod := info.Pod // SchedulePod of package reference has copied it
 	pod.Spec.NodeName = result.SuggestedHost
 	must(k.Cache.AssumePod(k.Logger(), pod))
-	k.assumed = append(k.assumed, pod)
+	if k.row.reserves {
+		must(k.Framework.RunReservePluginsReserve(k.Context, state, pod, result.SuggestedHost).AsError())
+	}
+	k.assumed = append(k.assumed, assumed{pod, state})
 	k.chosen = append(k.chosen, result.SuggestedHost)
 }
 
@@ -118,16 +137,28 @@ func (k *kube) await(pod *v1.Pod) {
 
 // Reset implements [Side].
 func (k *kube) Reset() []string {
-	for _, pod := range k.assumed {
-		must(k.Cache.ForgetPod(k.Logger(), pod))
+	for _, a := range k.assumed {
+		if k.row.reserves {
+			k.Framework.RunReservePluginsUnreserve(k.Context, a.state, a.pod, a.pod.Spec.NodeName)
+		}
+		must(k.Cache.ForgetPod(k.Logger(), a.pod))
 	}
 	for _, pod := range k.listed {
 		k.await(pod)
 		k.Delete(pod)
 	}
+	k.forget()
 	chosen := k.chosen
 	k.assumed, k.listed, k.chosen = nil, nil, nil
 	return chosen
+}
+
+// forget deletes what there was for the pods.
+func (k *kube) forget() {
+	for _, object := range k.row.gone(k.since, k.made) {
+		k.Delete(object)
+	}
+	k.since = k.made
 }
 
 func must(err error) {

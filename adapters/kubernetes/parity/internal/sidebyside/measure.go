@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Cost is what one decision costs.
+// Cost is what one decision costs, for each pod that it is about.
 type Cost struct {
 	// CPU is the processor time of the whole process, that of collecting
 	// garbage included: the median of the batches. Unlike the time that passes
@@ -16,28 +16,29 @@ type Cost struct {
 	CPU time.Duration
 	// Allocs is how often memory is allocated: the mean of all batches.
 	Allocs float64
-	// Decisions is how many were measured.
-	Decisions int
+	// Pods is how many were decided on.
+	Pods int
 }
 
 // Measure lets the sides take turns, a batch each, until the slower one has used
-// about so much processor time. It returns what a decision costs each of them.
-func Measure(sides []Side, each time.Duration) []Cost {
-	size := batchSize(sides, each)
+// about so much processor time. It returns what a decision of the row costs each
+// of them.
+func Measure(r Row, sides []Side, each time.Duration) []Cost {
+	size := batchSize(r, sides, each)
 	meters := make([]meter, len(sides))
 	for rounds := 0; rounds < minRounds || slowest(meters) < each && rounds < maxRounds; rounds++ {
 		for i, s := range sides {
-			meters[i].run(s, size)
+			meters[i].run(s, r.decisions(warmUp), size)
 		}
 	}
 	costs := make([]Cost, len(sides))
 	for i := range meters {
-		costs[i] = meters[i].cost(size)
+		costs[i] = meters[i].cost(size, r.Pods())
 	}
 	return costs
 }
 
-// A batch has at least minBatch decisions, after warmUp that do not count: the
+// A batch decides on at least minBatch pods, after warmUp that do not count: the
 // other side has had the caches of the processor.
 const (
 	minBatch             = 20
@@ -47,15 +48,18 @@ const (
 
 // batchSize tries a few decisions and returns how many make about a tenth of the
 // time on the slower side.
-func batchSize(sides []Side, each time.Duration) int {
-	size := Batch
+func batchSize(r Row, sides []Side, each time.Duration) int {
+	tried, size := r.decisions(warmUp), r.decisions(Batch)
 	for _, s := range sides {
-		decide(s, warmUp) // whatever is done only once
-		took, _ := decide(s, warmUp)
-		size = min(size, int(each/10/max(took/warmUp, 1)))
+		decide(s, tried) // whatever is done only once
+		took, _ := decide(s, tried)
+		size = min(size, int(each/10/max(took/time.Duration(tried), 1)))
 	}
-	return max(size, minBatch)
+	return max(size, r.decisions(minBatch))
 }
+
+// decisions is how many decisions are about at least so many pods.
+func (r Row) decisions(pods int) int { return (pods + r.Pods() - 1) / r.Pods() }
 
 // meter adds up the batches of a side.
 type meter struct {
@@ -65,9 +69,9 @@ type meter struct {
 }
 
 // run measures one batch.
-func (m *meter) run(s Side, n int) {
+func (m *meter) run(s Side, before, n int) {
 	runtime.GC()
-	decide(s, warmUp)
+	decide(s, before)
 	took, mallocs := decide(s, n)
 	m.batches = append(m.batches, took)
 	m.total += took
@@ -95,13 +99,13 @@ func decide(s Side, n int) (took time.Duration, mallocs uint64) {
 	return took, mallocs
 }
 
-func (m *meter) cost(size int) Cost {
+func (m *meter) cost(size, each int) Cost {
 	slices.Sort(m.batches)
-	decisions := size * len(m.batches)
+	pods := size * len(m.batches) * each
 	return Cost{
-		CPU:       m.batches[len(m.batches)/2] / time.Duration(size),
-		Allocs:    float64(m.mallocs) / float64(decisions),
-		Decisions: decisions,
+		CPU:    m.batches[len(m.batches)/2] / time.Duration(size*each),
+		Allocs: float64(m.mallocs) / float64(pods),
+		Pods:   pods,
 	}
 }
 

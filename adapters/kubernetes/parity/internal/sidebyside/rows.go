@@ -5,6 +5,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/plugins"
@@ -18,7 +19,23 @@ type Row struct {
 	Needs []string
 	// Full: the cluster is full of pods of lower priority, some of which must go.
 	Full bool
+	// Members is how many pods the group has that a decision is about; 0: it is
+	// about a single pod.
+	Members int
 
+	// topology is the label by which the group is to stay together; empty: none.
+	topology string
+	// mostNodes is how many nodes a cluster may have; 0: any number.
+	mostNodes int
+	// reserves: what one pod is given is not there for the next, although it is on
+	// no node's account, so that Reserve is part of kube-scheduler's decision.
+	reserves bool
+	// shared are objects that all pods use.
+	shared func() []runtime.Object
+	// ofNode makes what the i-th node has besides itself and its storage.
+	ofNode func(i int) []runtime.Object
+	// objects makes what the pod needs besides nodes; nil: nothing.
+	objects func(p *v1.Pod) []runtime.Object
 	// shape makes a plain pod one of the row: one of those that are decided on,
 	// or one of the same kind that is there already.
 	shape func(p *v1.Pod, already bool)
@@ -45,6 +62,14 @@ var rows = []Row{
 	}},
 	{Name: "required anti-affinity by hostname", Needs: []string{plugins.InterPodAffinity}, shape: keepsApart},
 	{Name: "preferred affinity by zone", Needs: []string{plugins.InterPodAffinity}, shape: likesOthers},
+	{Name: "bound volumes of a driver with limits", Needs: []string{plugins.VolumeBinding, plugins.NodeVolumeLimits}, shape: hasVolume, objects: volumeOf},
+	{Name: "bound volumes of a zone", Needs: []string{plugins.VolumeBinding}, shape: hasVolume, objects: volumeOfZone},
+	{Name: "volumes to be made", Needs: []string{plugins.VolumeBinding}, shape: hasVolume, objects: claimToMake(anywhere), shared: classesOfVolumes},
+	{Name: "volumes to be made where there is room", Needs: []string{plugins.VolumeBinding}, shape: hasVolume, objects: claimToMake(whereRoom), shared: classesOfVolumes},
+	{Name: "a device each", Needs: []string{plugins.DynamicResources}, mostNodes: 500, reserves: true,
+		shape: hasDevice, objects: deviceClaim, ofNode: devicesOf, shared: deviceClasses},
+	gang(3, ""), gang(100, ""), gang(1000, ""),
+	gang(4, rackLabel), gang(100, v1.LabelTopologyZone), gang(1000, rackLabel),
 	{Name: "preemption on a full cluster", Needs: []string{plugins.DefaultPreemption}, Full: true, shape: displaces},
 }
 

@@ -6,19 +6,19 @@ type Side interface {
 	Name() string
 	// Limit is how many decisions may be made between two Resets.
 	Limit() int
-	// Queue makes the next n pods of the row ready to be decided on.
+	// Queue makes the next n pods of the row, or groups of them, ready to be decided
+	// on.
 	Queue(n int)
 	// Decide decides on the next of them.
 	Decide()
 	// Reset takes away what the decisions have placed since the last Reset, and
-	// returns where it was, or where room was to be made, in the order of the
-	// decisions.
+	// returns where it was, or where room was to be made, in the order of the pods.
 	Reset() []string
 	// Close lets go of the cluster.
 	Close()
 }
 
-// Batch is the Limit of most rows.
+// Batch is the Limit of most rows, in pods.
 const Batch = 200
 
 // Limit is how many decisions may be made before the cluster is made what it was:
@@ -28,5 +28,5 @@ func (r Row) Limit() int {
 	if r.Full {
 		return 1
 	}
-	return Batch
+	return max(Batch/r.Pods(), 1)
 }

@@ -26,6 +26,12 @@ type Config struct {
 	PercentageOfNodesToScore *int32
 	// Now is the time of the first change.
 	Now time.Time
+	// Tie scores placements of groups that are otherwise equally good, by name:
+	// the highest is taken. Nil: the engine's own choice.
+	Tie func(placement string) int64
+
+	// Without are names of plugins to leave out.
+	Without []string
 
 	// Change and Deaf make mistakes on purpose, to see that they are noticed:
 	// Change changes the engine's configuration, and what Deaf reports true for
@@ -44,6 +50,7 @@ type Engine struct {
 	deaf     func(*engine.Change) bool
 	probe    *probe
 	decision answer.Decision
+	members  map[string]*answer.Decision // in the cycle of a group
 	failures []error
 }
 
@@ -56,10 +63,17 @@ func New(cfg Config) (*Engine, error) {
 	}
 	profile := plugins.DefaultProfile()
 	profile.Args, profile.PercentageOfNodesToScore = cfg.Args, cfg.PercentageOfNodesToScore
+	profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled,
+		func(p extpoints.PluginRef) bool { return slices.Contains(cfg.Without, p.Name) })
+	if cfg.Tie != nil {
+		if err := BreakTies(registry, &profile, cfg.Tie); err != nil {
+			return nil, err
+		}
+	}
 	config := engine.Config{
 		Profiles:     []extpoints.Profile{profile, newProbeProfile()},
 		Registry:     registry,
-		Orchestrator: &extpointstest.Orchestrator{},
+		Orchestrator: &orchestrator{e: e},
 		// As the reference, so that the same workloads are tried at the same time.
 		ReferenceWakeUps: true,
 		Listener:         e.listener(),
@@ -70,21 +84,6 @@ func New(cfg Config) (*Engine, error) {
 	var err error
 	e.Raw, err = engine.NewRaw(config)
 	return e, err
-}
-
-// listener writes down what comes of a cycle.
-func (e *Engine) listener() engine.Listener {
-	d := &e.decision
-	return engine.Listener{
-		Popped:   func(p engine.PoppedEvent) { *d = answer.Decision{Workload: p.Workload.ID} },
-		Filtered: func(f engine.FilteredEvent) { d.Evaluated, d.Feasible = f.Evaluated, f.Feasible },
-		Selected: func(s engine.SelectedEvent) { d.Node = s.Node },
-		Rejected: func(r engine.RejectedEvent) {
-			*d = answer.Decision{Workload: d.Workload, Message: r.Message, Plugins: r.Plugins, Nominated: r.Nominated, Victims: d.Victims}
-		},
-		Evicting: func(v engine.EvictingEvent) { d.Victims = append(d.Victims, v.Workload.ID) },
-		Failed:   func(f engine.FailedEvent) { e.failures = append(e.failures, f.Err) },
-	}
 }
 
 // SetTime moves the clock, which must not go backwards.
@@ -118,6 +117,7 @@ func (e *Engine) ScheduleOne() (answer.Decision, bool) {
 	if e.Tape != nil {
 		e.Tape.cycle = e.now
 	}
+	e.decision, e.members = answer.Decision{}, nil
 	if !e.Raw.Schedule(e.now) {
 		return answer.Decision{}, false
 	}
@@ -125,7 +125,7 @@ func (e *Engine) ScheduleOne() (answer.Decision, bool) {
 		t.Run(context.Background())
 		e.Finish(e.now, t)
 	}
-	return e.decision, true
+	return e.outcome(), true
 }
 
 // Failures lists what has failed since it was last called.
@@ -146,11 +146,11 @@ func (e *Engine) Cluster() extpoints.View {
 	e.Tape = nil
 	defer func() { e.Tape = tape }()
 	e.Apply(engine.Change{Submit: &model.Workload{ID: id, Profile: probeProfile, Priority: math.MaxInt32}})
-	decision := e.decision
+	decision, members := e.decision, e.members
 	if !e.Raw.Schedule(e.now) || e.decision.Workload != id {
 		panic("subject: another workload went before the probe")
 	}
-	e.decision = decision
+	e.decision, e.members = decision, members
 	e.Apply(engine.Change{Remove: id})
 	return e.probe.seen
 }

@@ -19,6 +19,7 @@ func (t *Twin) Populate(nodes int) {
 	for i := range nodes {
 		t.PutNode(t.Source.Node(i))
 	}
+	t.populateObjects()
 }
 
 // AddNode adds a node of a name that is free, if there is one.
@@ -58,6 +59,9 @@ func (t *Twin) AnyPod(places ...Place) *Pod {
 // Disturb makes a random change, and says what it was. The number of nodes stays
 // near the wanted one.
 func (t *Twin) Disturb(wanted int) string {
+	if (t.Storage || t.Devices) && t.Percent(40) {
+		return t.DisturbObjects()
+	}
 	switch k := t.IntN(24); {
 	case k <= 1 && len(t.nodes) < wanted+3:
 		t.AddNode()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -32,10 +33,12 @@ func (t *Twin) Object(p *Pod) *v1.Pod {
 	return t.Reference.Get(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: p.ID}}).(*v1.Pod)
 }
 
-// NewPod draws a pod of a new name.
+// NewPod draws a pod of a new name, and adds the claims that are made for it.
 func (t *Twin) NewPod() *v1.Pod {
 	t.serial++
-	return t.Source.Pod(fmt.Sprintf("w%d", t.serial))
+	p := t.Source.Pod(fmt.Sprintf("w%d", t.serial))
+	t.companions(p)
+	return p
 }
 
 // Put adds a pod: one that waits or, where it has a node, one that is there.
@@ -87,8 +90,10 @@ func (t *Twin) Remove(p *Pod) {
 	}
 	t.tick()
 	t.pods = slices.DeleteFunc(t.pods, func(o *Pod) bool { return o == p })
-	t.Reference.Delete(t.Object(p))
+	object := t.Object(p)
+	t.Reference.Delete(object)
 	t.Subject.Apply(engine.Change{Remove: p.ID})
+	t.release(object)
 }
 
 // ScheduleOne runs one cycle on both sides; false where both have nothing to
@@ -102,18 +107,28 @@ func (t *Twin) ScheduleOne() (ref, sub answer.Decision, ok bool) {
 	if !refOK && !subOK {
 		return ref, sub, false
 	}
-	if what := answer.Compare(ref, sub); what != "" && what != "message" {
+	if what := answer.Compare(ref, sub); what != "" && !strings.HasPrefix(what, "message") {
 		return ref, sub, true
 	}
-	if p := t.Find(ref.Workload); ref.Node != "" {
-		p.Place, p.Node, p.Since = Assumed, ref.Node, t.now
+	t.assume(ref)
+	for _, m := range ref.Members {
+		t.assume(m)
 	}
 	for _, id := range ref.Victims {
 		t.Find(id).Going = true
 	}
 	t.tick()
 	t.Reference.Deliver()
+	t.tellDeviceClaims()
+	t.bindVolumes()
 	return ref, sub, true
+}
+
+// assume writes into the books that a pod has got a node.
+func (t *Twin) assume(d answer.Decision) {
+	if p := t.Find(d.Workload); d.Node != "" {
+		p.Place, p.Node, p.Since = Assumed, d.Node, t.now
+	}
 }
 
 // Pass lets time pass, in which both queues do what is due at each whole second.

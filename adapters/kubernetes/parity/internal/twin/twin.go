@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -162,10 +163,18 @@ func (t *Twin) PutOwners(list []runtime.Object) {
 	}
 }
 
-// Convert makes a workload of a pod.
+// Convert makes a workload of a pod. Which of its claims are its group's is known
+// if the group is there.
 func (t *Twin) Convert(p *v1.Pod) *model.Workload {
 	w, err := subject.Workload(p, t.owners)
 	t.check(err)
+	if p.Spec.SchedulingGroup != nil && len(p.Spec.ResourceClaims) > 0 {
+		g := t.Reference.Get(&schedulingv1beta1.PodGroup{ObjectMeta: named(p.Namespace, *p.Spec.SchedulingGroup.PodGroupName)})
+		if g, ok := g.(*schedulingv1beta1.PodGroup); ok {
+			w.DeviceClaims, err = convert.DeviceClaimRefs(p, g)
+			t.check(err)
+		}
+	}
 	return w
 }
 

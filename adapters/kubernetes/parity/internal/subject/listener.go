@@ -1,0 +1,124 @@
+package subject
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/answer"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/extpoints/extpointstest"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
+)
+
+// listener writes down what comes of a cycle.
+func (e *Engine) listener() engine.Listener {
+	d := &e.decision
+	return engine.Listener{
+		Popped:   e.popped,
+		Filtered: func(f engine.FilteredEvent) { d.Evaluated, d.Feasible = f.Evaluated, f.Feasible },
+		Selected: func(s engine.SelectedEvent) { d.Node = s.Node },
+		Rejected: e.rejected,
+		Bound: func(p engine.PlacedEvent) {
+			d.Decided = append(d.Decided, Decided(p.Binding.Decided)...)
+			if p.Workload.Group != "" {
+				e.member(p.Workload.ID).Node = p.Binding.Node
+			}
+		},
+		Decided: func(g engine.GroupEvent) {
+			if g.Group.Parent == "" {
+				d.Workload = groupName(g.Group)
+			}
+		},
+		Evicting: func(v engine.EvictingEvent) { d.Victims = append(d.Victims, v.Workload.ID) },
+		Failed:   func(f engine.FailedEvent) { e.failures = append(e.failures, f.Err) },
+	}
+}
+
+// groupName is what the reference calls the group.
+func groupName(g *model.Group) string {
+	if name, composite := cutComposite(g.ID); composite {
+		return "compositepodgroup " + name
+	}
+	return "podgroup " + g.ID
+}
+
+func (e *Engine) popped(p engine.PoppedEvent) {
+	if p.Workload.Group == "" {
+		e.decision = answer.Decision{Workload: p.Workload.ID}
+		return
+	}
+	e.member(p.Workload.ID)
+}
+
+// member is what becomes of a member in the cycle of its group.
+func (e *Engine) member(id string) *answer.Decision {
+	if e.members == nil {
+		e.members = map[string]*answer.Decision{}
+	}
+	if e.members[id] == nil {
+		e.members[id] = &answer.Decision{Workload: id}
+	}
+	return e.members[id]
+}
+
+func (e *Engine) rejected(r engine.RejectedEvent) {
+	d := &e.decision
+	rejection := answer.Decision{Workload: r.Workload.ID, Message: r.Message, Plugins: r.Plugins, Nominated: r.Nominated}
+	if r.Workload.Group != "" { // it may be rejected before anything is tried
+		*e.member(r.Workload.ID) = rejection
+		return
+	}
+	rejection.Victims = d.Victims
+	*d = rejection
+}
+
+// outcome is what the cycle came to.
+func (e *Engine) outcome() answer.Decision {
+	if e.members == nil {
+		return e.decision
+	}
+	d := answer.Decision{Workload: e.decision.Workload, Victims: e.decision.Victims,
+		// Members that share a claim come to the same about it.
+		Decided: slices.Compact(slices.Sorted(slices.Values(e.decision.Decided)))}
+	for _, id := range slices.Sorted(maps.Keys(e.members)) {
+		d.Members = append(d.Members, *e.members[id])
+	}
+	return d
+}
+
+// orchestrator does everything that it is asked for at once. What is taken back
+// from claims to devices it writes down.
+type orchestrator struct {
+	extpointstest.Orchestrator
+	e *Engine
+}
+
+// ReleaseDevices implements [extpoints.DeviceReleaser].
+func (o *orchestrator) ReleaseDevices(_ context.Context, claim *model.DeviceClaim) error {
+	freed := *claim
+	freed.Allocation, freed.ReservedFor = nil, nil
+	o.e.decision.Decided = append(o.e.decision.Decided, Decided(model.Objects{&freed})...)
+	return nil
+}
+
+// BreakTies adds to the profile the counterpart of what the reference has to
+// tell equal placements apart.
+func BreakTies(registry extpoints.Registry, profile *extpoints.Profile, tie func(string) int64) error {
+	profile.Plugins.PlacementScore.Enabled = []extpoints.PluginRef{{Name: plugins.NodeResourcesFit, Weight: reference.PlacementWeight},
+		{Name: plugins.PodGroupPodsCount, Weight: reference.PlacementWeight}, {Name: reference.NoEqualPlacements, Weight: 1}}
+	return registry.Register(reference.NoEqualPlacements, func(any, extpoints.Handle) (extpoints.Plugin, error) { return tieBreaker(tie), nil })
+}
+
+type tieBreaker func(name string) int64
+
+// Name implements [extpoints.Plugin].
+func (tieBreaker) Name() string { return reference.NoEqualPlacements }
+
+// ScorePlacement implements [extpoints.PlacementScorePlugin].
+func (t tieBreaker) ScorePlacement(_ *extpoints.CycleState, _ *extpoints.GroupInfo, a *extpoints.Assignments) (int64, *extpoints.Status) {
+	return t(a.Placement.Name), nil
+}
