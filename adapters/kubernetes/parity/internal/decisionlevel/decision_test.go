@@ -66,7 +66,7 @@ func TestDecisionsAbout(t *testing.T) {
 	for about, kinds := range map[About][]string{
 		Storage: {"(placed)", "(fits nowhere)", "(volume given)", "(volume asked for)"},
 		Devices: {"(placed)", "(fits nowhere)", "(devices given)"},
-		Groups:  {"(placed a group)", "(placed some of a group)", "(placed nothing of a group)", "(made room for a group)"},
+		Groups:  {"(placed a group)", "(placed some of a group)", "(placed nothing of a group)", "(made a group room)"},
 	} {
 		t.Run(string(about), func(t *testing.T) {
 			report := runAll(t, 16, Options{About: about})

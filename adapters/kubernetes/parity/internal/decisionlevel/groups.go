@@ -135,7 +135,7 @@ func (h *history) countGroup(d answer.Decision) {
 	}
 	switch {
 	case len(d.Victims) > 0:
-		h.report.Count("(made room for a group)")
+		h.report.Count("(made a group room)")
 	case placed == len(d.Members):
 		h.report.Count("(placed a group)")
 	case placed > 0:

@@ -33,6 +33,8 @@ func Mistakes() map[string]Options {
 			continue
 		case plugins.PodGroupPodsCount: // has a weight of its own where it matters
 			continue
+		case plugins.GangScheduling: // compared at the group plugin level, while differences about groups are open
+			continue
 		case plugins.NodeName: // no pod that waits names its node
 		default:
 			mistakes[ref.Name] = without(ref.Name)
@@ -50,7 +52,7 @@ func Mistakes() map[string]Options {
 // matter in all.
 var subjects = map[string]About{
 	plugins.VolumeRestrictions: Storage, plugins.NodeVolumeLimits: Storage, plugins.VolumeBinding: Storage, plugins.VolumeZone: Storage,
-	plugins.DynamicResources: Devices, plugins.GangScheduling: Groups, plugins.TopologyPlacementGenerator: Groups,
+	plugins.DynamicResources: Devices, plugins.TopologyPlacementGenerator: Groups,
 }
 
 // without leaves a plugin out.
