@@ -99,72 +99,50 @@ func newestFirst(a, b *model.DeviceClass) int {
 	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.Name, b.Name))
 }
 
-func (v *View) putDevices(o model.Object) {
+// addDevices puts the object of devices into what is kept because of what it says.
+func (v *View) addDevices(o model.Object) {
 	tok, d := v.own(), &v.devices
 	switch o := o.(type) {
 	case *model.DeviceClaim:
-		d.claims.set(tok, o.ID, o)
 		v.use(o.Allocation, (*extpoints.PoolUse).With)
 	case *model.DeviceClass:
-		d.classes.set(tok, o.Name, o)
 		if o.Resource != "" {
 			d.byResource.set(tok, o.Resource, o, newestFirst)
 		}
 	case *model.DeviceSlice:
-		d.sliceByID.set(tok, o.ID, o)
 		d.plain = d.plain.set(tok, o, byID)
 		d.slices, d.published = d.slices.set(tok, tainted(o, d.rules.items), byID), &published{}
 	case *model.DeviceTaintRule:
-		d.ruleByID.set(tok, o.ID, o)
 		d.rules = d.rules.set(tok, o, byID)
 		v.taintAgain()
 	}
 }
 
-func (v *View) removeDevices(o model.Object) {
-	tok, d := v.own(), &v.devices
-	switch o := o.(type) {
-	case *model.DeviceClaim:
-		d.claims.unset(tok, o.ID)
-	case *model.DeviceClass:
-		d.classes.unset(tok, o.Name)
-	case *model.DeviceSlice:
-		d.sliceByID.unset(tok, o.ID)
-		d.plain = d.plain.unset(tok, o, byID)
-		d.slices, d.published = d.slices.unset(tok, o, byID), &published{}
-	case *model.DeviceTaintRule:
-		d.ruleByID.unset(tok, o.ID)
-		d.rules = d.rules.unset(tok, o, byID)
-		v.taintAgain()
-	}
-}
-
-// device is the part of object that is about devices.
-func (v *View) device(kind model.ObjectKind, id string) model.Object {
-	d := &v.devices
-	switch kind {
-	case model.DeviceClaimKind:
-		return found(&d.claims, id)
-	case model.DeviceClassKind:
-		return found(&d.classes, id)
-	case model.DeviceSliceKind:
-		return found(&d.sliceByID, id)
-	case model.DeviceTaintRuleKind:
-		return found(&d.ruleByID, id)
-	}
-	return nil
-}
-
-// dropDevices is the part of dropFromLists that is about devices.
+// dropDevices takes the object of devices out of what is kept because of what it
+// says. Slices and rules stay: [View.addDevices] replaces them by ID, and
+// [View.removeSlice] removes them.
 func (v *View) dropDevices(o model.Object) {
-	tok, d := v.own(), &v.devices
 	switch o := o.(type) {
 	case *model.DeviceClaim:
 		v.use(o.Allocation, (*extpoints.PoolUse).Without)
 	case *model.DeviceClass:
 		if o.Resource != "" {
-			d.byResource.unset(tok, o.Resource, o, newestFirst)
+			v.devices.byResource.unset(v.own(), o.Resource, o, newestFirst)
 		}
+	}
+}
+
+// removeSlice removes the object, if it is a slice or a rule about the taints of
+// slices.
+func (v *View) removeSlice(o model.Object) {
+	tok, d := v.own(), &v.devices
+	switch o := o.(type) {
+	case *model.DeviceSlice:
+		d.plain = d.plain.unset(tok, o, byID)
+		d.slices, d.published = d.slices.unset(tok, o, byID), &published{}
+	case *model.DeviceTaintRule:
+		d.rules = d.rules.unset(tok, o, byID)
+		v.taintAgain()
 	}
 }
 

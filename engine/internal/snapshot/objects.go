@@ -1,77 +1,88 @@
 package snapshot
 
 import (
-	"slices"
 	"strings"
 
-	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
-// Nominate makes the workload the last of those that wait for room on the node,
-// which need not be there. Where it waits for it already, the old one goes.
-func (v *View) Nominate(w *extpoints.WorkloadInfo, node string) {
-	list := withoutWorkload(v.Nominated(node), w.ID)
-	v.nominated.set(v.own(), node, append(list, w))
-}
-
-// Unnominate ends the waiting of the workload of the ID for the node.
-func (v *View) Unnominate(id, node string) {
-	old := v.Nominated(node)
-	switch list := withoutWorkload(old, id); len(list) {
-	case len(old):
-	case 0:
-		v.nominated.unset(v.own(), node)
-	default:
-		v.nominated.set(v.own(), node, list)
+// PutObject adds the object, or puts it in place of the one of the same kind
+// and ID.
+func (v *View) PutObject(o model.Object) {
+	tok, kept := v.own(), v.kept(o.ObjectKind())
+	if old := kept.find(o.ObjectID()); old != nil {
+		v.dropStorage(old)
+		v.dropDevices(old)
 	}
+	kept.put(tok, o)
+	v.addStorage(o)
+	v.addDevices(o)
 }
 
-// withoutWorkload returns a copy of the list, with room for one more, from
-// which the workload of the ID is missing.
-func withoutWorkload(list []*extpoints.WorkloadInfo, id string) []*extpoints.WorkloadInfo {
-	rest := make([]*extpoints.WorkloadInfo, 0, len(list)+1)
-	for _, w := range list {
-		if w.ID != id {
-			rest = append(rest, w)
-		}
+// RemoveObject removes the object of the same kind and ID, if there is one.
+func (v *View) RemoveObject(like model.Object) {
+	tok, kept := v.own(), v.kept(like.ObjectKind())
+	o := kept.find(like.ObjectID())
+	if o == nil {
+		return
 	}
-	return rest
+	v.dropStorage(o)
+	v.dropDevices(o)
+	kept.drop(tok, o.ObjectID())
+	v.removeSlice(o)
 }
 
-// PutNamespace adds or replaces the namespace's object.
-func (v *View) PutNamespace(ns *model.Namespace) { v.namespaces.set(v.own(), ns.Name, ns) }
+// keptObjects are the objects of one kind, by ID.
+type keptObjects interface {
+	// find returns nil where there is none.
+	find(id string) model.Object
+	put(tok *token, o model.Object)
+	drop(tok *token, id string)
+}
 
-// RemoveNamespace removes the namespace's object, if there is one.
-func (v *View) RemoveNamespace(name string) { v.namespaces.unset(v.own(), name) }
-
-// PutBudget adds or replaces the budget.
-func (v *View) PutBudget(b *model.Budget) {
-	i, found := v.budgetAt(b.ID)
-	v.ownBudgets()
-	if found {
-		v.budgets[i] = b
-	} else {
-		v.budgets = slices.Insert(v.budgets, i, b)
+// kept are the objects of the kind.
+func (v *View) kept(kind model.ObjectKind) keptObjects {
+	s, d := &v.storage, &v.devices
+	switch kind {
+	case model.VolumeClaimKind:
+		return keptAs[*model.VolumeClaim]{&s.claims}
+	case model.VolumeKind:
+		return keptAs[*model.Volume]{&s.volumes}
+	case model.StorageClassKind:
+		return keptAs[*model.StorageClass]{&s.classes}
+	case model.StorageDriverKind:
+		return keptAs[*model.StorageDriver]{&s.drivers}
+	case model.NodeStorageKind:
+		return keptAs[*model.NodeStorage]{&s.nodes}
+	case model.StorageCapacityKind:
+		return keptAs[*model.StorageCapacity]{&s.capacityByID}
+	case model.VolumeAttachmentKind:
+		return keptAs[*model.VolumeAttachment]{&s.attachmentByID}
+	case model.DeviceClaimKind:
+		return keptAs[*model.DeviceClaim]{&d.claims}
+	case model.DeviceClassKind:
+		return keptAs[*model.DeviceClass]{&d.classes}
+	case model.DeviceSliceKind:
+		return keptAs[*model.DeviceSlice]{&d.sliceByID}
+	case model.DeviceTaintRuleKind:
+		return keptAs[*model.DeviceTaintRule]{&d.ruleByID}
 	}
+	panic("snapshot: no objects of kind " + string(kind))
 }
 
-// RemoveBudget removes the budget of the ID, if there is one.
-func (v *View) RemoveBudget(id string) {
-	if i, found := v.budgetAt(id); found {
-		v.ownBudgets()
-		v.budgets = slices.Delete(v.budgets, i, i+1)
+// keptAs are objects of one kind in a map of their own type.
+type keptAs[T model.Object] struct{ m *pmap[T] }
+
+func (k keptAs[T]) find(id string) model.Object {
+	if o, ok := k.m.get(id); ok {
+		return o
 	}
+	return nil
 }
 
-func (v *View) budgetAt(id string) (int, bool) {
-	return slices.BinarySearchFunc(v.budgets, id, func(b *model.Budget, id string) int {
-		return strings.Compare(b.ID, id)
-	})
-}
+func (k keptAs[T]) put(tok *token, o model.Object) { k.m.set(tok, o.ObjectID(), o.(T)) }
 
-func (v *View) ownBudgets() {
-	if tok := v.own(); v.budgetsTok != tok {
-		v.budgets, v.budgetsTok = slices.Clone(v.budgets), tok
-	}
-}
+func (k keptAs[T]) drop(tok *token, id string) { k.m.unset(tok, id) }
+
+// byID is the order of lists of objects.
+func byID[T model.Object](a, b T) int { return strings.Compare(a.ObjectID(), b.ObjectID()) }

@@ -1,8 +1,6 @@
 package snapshot
 
 import (
-	"strings"
-
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -70,101 +68,23 @@ func (s *storageView) Users(claim string) int {
 	return n
 }
 
-// byID is the order of lists of objects.
-func byID[T model.Object](a, b T) int { return strings.Compare(a.ObjectID(), b.ObjectID()) }
-
-// PutObject adds the object, or puts it in place of the one of the same kind
-// and ID.
-func (v *View) PutObject(o model.Object) {
-	if old := v.object(o.ObjectKind(), o.ObjectID()); old != nil {
-		v.dropFromLists(old)
-	}
+// addStorage puts the object of storage into the lists that it belongs in
+// because of what it says.
+func (v *View) addStorage(o model.Object) {
 	tok, s := v.own(), &v.storage
 	switch o := o.(type) {
-	case *model.VolumeClaim:
-		s.claims.set(tok, o.ID, o)
 	case *model.Volume:
-		s.volumes.set(tok, o.Name, o)
 		s.byClass.set(tok, o.Class, o, byID)
-	case *model.StorageClass:
-		s.classes.set(tok, o.Name, o)
-	case *model.StorageDriver:
-		s.drivers.set(tok, o.Name, o)
-	case *model.NodeStorage:
-		s.nodes.set(tok, o.Node, o)
 	case *model.StorageCapacity:
-		s.capacityByID.set(tok, o.ID, o)
 		s.capacities.set(tok, o.Class, o, byID)
 	case *model.VolumeAttachment:
-		s.attachmentByID.set(tok, o.ID, o)
 		s.attachments.set(tok, o.Node, o, byID)
-	default:
-		v.putDevices(o)
 	}
 }
 
-// RemoveObject removes the object of the same kind and ID, if there is one.
-func (v *View) RemoveObject(like model.Object) {
-	o := v.object(like.ObjectKind(), like.ObjectID())
-	if o == nil {
-		return
-	}
-	v.dropFromLists(o)
-	tok, s := v.own(), &v.storage
-	switch o := o.(type) {
-	case *model.VolumeClaim:
-		s.claims.unset(tok, o.ID)
-	case *model.Volume:
-		s.volumes.unset(tok, o.Name)
-	case *model.StorageClass:
-		s.classes.unset(tok, o.Name)
-	case *model.StorageDriver:
-		s.drivers.unset(tok, o.Name)
-	case *model.NodeStorage:
-		s.nodes.unset(tok, o.Node)
-	case *model.StorageCapacity:
-		s.capacityByID.unset(tok, o.ID)
-	case *model.VolumeAttachment:
-		s.attachmentByID.unset(tok, o.ID)
-	default:
-		v.removeDevices(o)
-	}
-}
-
-// object returns the object of the kind and ID; nil where there is none.
-func (v *View) object(kind model.ObjectKind, id string) model.Object {
-	s := &v.storage
-	switch kind {
-	case model.VolumeClaimKind:
-		return found(&s.claims, id)
-	case model.VolumeKind:
-		return found(&s.volumes, id)
-	case model.StorageClassKind:
-		return found(&s.classes, id)
-	case model.StorageDriverKind:
-		return found(&s.drivers, id)
-	case model.NodeStorageKind:
-		return found(&s.nodes, id)
-	case model.StorageCapacityKind:
-		return found(&s.capacityByID, id)
-	case model.VolumeAttachmentKind:
-		return found(&s.attachmentByID, id)
-	}
-	return v.device(kind, id)
-}
-
-// found returns what is under the key, as an object; a nil interface where
-// there is nothing.
-func found[T model.Object](m *pmap[T], id string) model.Object {
-	if o, ok := m.get(id); ok {
-		return o
-	}
-	return nil
-}
-
-// dropFromLists takes the object out of the lists that it is in because of what
-// it says.
-func (v *View) dropFromLists(o model.Object) {
+// dropStorage takes the object of storage out of the lists that it is in because
+// of what it says.
+func (v *View) dropStorage(o model.Object) {
 	tok, s := v.own(), &v.storage
 	switch o := o.(type) {
 	case *model.Volume:
@@ -173,8 +93,6 @@ func (v *View) dropFromLists(o model.Object) {
 		s.capacities.unset(tok, o.Class, o, byID)
 	case *model.VolumeAttachment:
 		s.attachments.unset(tok, o.Node, o, byID)
-	default:
-		v.dropDevices(o)
 	}
 }
 

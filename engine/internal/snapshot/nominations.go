@@ -1,0 +1,34 @@
+package snapshot
+
+import "github.com/berth-project/berth/extpoints"
+
+// Nominate makes the workload the last of those that wait for room on the node,
+// which need not be there. Where it waits for it already, the old one goes.
+func (v *View) Nominate(w *extpoints.WorkloadInfo, node string) {
+	list := withoutWorkload(v.Nominated(node), w.ID)
+	v.nominated.set(v.own(), node, append(list, w))
+}
+
+// Unnominate ends the waiting of the workload of the ID for the node.
+func (v *View) Unnominate(id, node string) {
+	old := v.Nominated(node)
+	switch list := withoutWorkload(old, id); len(list) {
+	case len(old):
+	case 0:
+		v.nominated.unset(v.own(), node)
+	default:
+		v.nominated.set(v.own(), node, list)
+	}
+}
+
+// withoutWorkload returns a copy of the list, with room for one more, from
+// which the workload of the ID is missing.
+func withoutWorkload(list []*extpoints.WorkloadInfo, id string) []*extpoints.WorkloadInfo {
+	rest := make([]*extpoints.WorkloadInfo, 0, len(list)+1)
+	for _, w := range list {
+		if w.ID != id {
+			rest = append(rest, w)
+		}
+	}
+	return rest
+}
