@@ -30,10 +30,13 @@ type cycle struct {
 	// waits and permit are what Permit said of a group's member.
 	waits  []framework.PermitWait
 	permit *extpoints.Status
-	found  int       // how many nodes were feasible for it
-	tell   *Listener // nil: nobody is told
-	start  int       // the start index before the search, for the record
-	number uint64    // of the decision, likewise
+	found  int // how many nodes were feasible for it
+	// refused are the nodes that filters have turned down which are
+	// GroupPostFilter plugins, too.
+	refused []refusal
+	tell    *Listener // nil: nobody is told
+	start   int       // the start index before the search, for the record
+	number  uint64    // of the decision, likewise
 
 	all     bool // look at every node, and score even a single one
 	keepRaw bool // keep raw scores

@@ -141,7 +141,7 @@ func policyName(p model.PreemptionPolicy) model.PreemptionPolicy {
 // extenders answer is recorded with the engine's.
 func (c *core) fork() *core {
 	return &core{
-		cfg: c.cfg, frameworks: c.frameworks, store: c.store, view: c.view.Branch(),
+		cfg: c.cfg, frameworks: c.frameworks, store: c.store, view: c.view.Trial(),
 		start: c.start, decisions: c.decisions, answers: c.answers, scratch: c.scratch,
 	}
 }
@@ -158,7 +158,7 @@ func (r *Raw) groupPostFilter(a *groupAttempt, result *groupResult) {
 		return
 	}
 	fork := r.fork()
-	trial := &groupTrial{core: fork, now: a.now, fw: a.fw, root: a.root}
+	trial := &groupTrial{core: fork, now: a.now, fw: a.fw, root: a.root, last: result}
 	found, st := a.fw.GroupPostFilter(a.state, a.root, trial)
 	r.rejoin(fork)
 	switch {

@@ -57,7 +57,7 @@ func (b *Branch) ScheduleGroup(now time.Time, group string) (GroupDecision, erro
 	c.rejoin(fork)
 	d.Placed, d.Message = result.status.IsSuccess(), result.status.Message()
 	if result.status.Code() == extpoints.Unschedulable && fw.HasGroupPostFilter() {
-		if st := b.groupPostFilter(&d, fw, tree, now); st.Code() == extpoints.Error {
+		if st := b.groupPostFilter(&d, fw, result, now); st.Code() == extpoints.Error {
 			return d, fmt.Errorf("schedule group %q on a branch: %w", group, st.AsError())
 		}
 	}
@@ -121,11 +121,12 @@ func (r *groupResult) each(f func(c *cycle, placed bool)) {
 }
 
 // groupPostFilter asks what would be displaced; nothing is.
-func (b *Branch) groupPostFilter(d *GroupDecision, fw *framework.Framework, tree *extpoints.GroupInfo, now time.Time) *extpoints.Status {
+func (b *Branch) groupPostFilter(d *GroupDecision, fw *framework.Framework, last *groupResult, now time.Time) *extpoints.Status {
 	fork := b.core.fork()
 	t := &groupTry{core: fork, now: now, fw: fw}
+	tree := last.group
 	state := t.state(tree, nil)
-	found, st := fw.GroupPostFilter(state, tree, &groupTrial{core: fork, now: now, fw: fw, root: tree})
+	found, st := fw.GroupPostFilter(state, tree, &groupTrial{core: fork, now: now, fw: fw, root: tree, last: last})
 	b.core.rejoin(fork)
 	d.Message += ", " + st.Message()
 	d.Evictions = state.Evictions()

@@ -14,9 +14,41 @@ type groupTrial struct {
 	now  time.Time
 	fw   *framework.Framework
 	root *extpoints.GroupInfo
+	last *groupResult // of the cycle that is about to end
+	// cycles are those of the members in it, once somebody asks.
+	cycles map[string]*cycle
 }
 
 var _ extpoints.GroupTrial = (*groupTrial)(nil)
+
+// Refused implements [extpoints.GroupTrial].
+func (t *groupTrial) Refused(workload, plugin string) ([]*model.Node, bool) {
+	if t.cycles == nil {
+		t.cycles = map[string]*cycle{}
+		t.last.tried(t.cycles)
+	}
+	c := t.cycles[workload]
+	if c == nil || !c.pre.Status.IsSuccess() {
+		return nil, false
+	}
+	var nodes []*model.Node
+	for _, r := range c.refused {
+		if r.plugin == plugin {
+			nodes = append(nodes, r.node)
+		}
+	}
+	return nodes, true
+}
+
+// tried notes the cycles of the members that were tried.
+func (r *groupResult) tried(cycles map[string]*cycle) {
+	for _, child := range r.children {
+		child.tried(cycles)
+	}
+	for _, c := range r.members {
+		cycles[c.info.ID] = c
+	}
+}
 
 // View implements [extpoints.GroupTrial].
 func (t *groupTrial) View() extpoints.View { return t.core.view }
@@ -34,7 +66,7 @@ func (t *groupTrial) Remove(list []extpoints.PlacedMember) {
 // Schedule implements [extpoints.GroupTrial].
 func (t *groupTrial) Schedule() (*extpoints.Assignments, *extpoints.Status) {
 	fork := t.core.fork()
-	try := &groupTry{core: fork, now: t.now, fw: t.fw}
+	try := &groupTry{core: fork, now: t.now, fw: t.fw, room: true}
 	result := try.try(t.root)
 	t.core.rejoin(fork)
 	a := &extpoints.Assignments{Placement: result.placement}

@@ -26,6 +26,7 @@ type groupTry struct {
 	now  time.Time
 	fw   *framework.Framework
 	tell *Listener // nil: nobody is told
+	room bool      // it is a GroupTrial's
 }
 
 // groupResult is what a try of one group came to.
@@ -211,6 +212,9 @@ func (t *groupTry) member(r *groupResult, w *extpoints.WorkloadInfo, nodes extpo
 		c.part = part
 	}
 	c.state.SetTrial(true)
+	if t.room {
+		c.state.SetMakingRoom()
+	}
 	c.state.SetGroup(r.group, r.shared)
 	st := c.decide()
 	if errors.Is(st.AsError(), ErrNoNodes) {
@@ -227,9 +231,25 @@ func (t *groupTry) member(r *groupResult, w *extpoints.WorkloadInfo, nodes extpo
 	}
 	c.result = st
 	// What it looked at is in memory that the next one uses.
-	c.found = len(c.feasible)
+	c.found, c.refused = len(c.feasible), refusals(c.core.scratch.rejected)
 	c.feasible, c.scores = nil, nil
 	return c, st
+}
+
+// refusal is that the filter of a plugin has turned down a node.
+type refusal struct {
+	plugin string
+	node   *model.Node
+}
+
+// refusals are those that GroupPostFilter plugins will want to know of.
+func refusals(rejected []rejection) (list []refusal) {
+	for _, r := range rejected {
+		if plugin, ok := r.verdict.ForGroupPostFilter(); ok {
+			list = append(list, refusal{plugin, r.node.Node})
+		}
+	}
+	return list
 }
 
 // occupy puts the workload on the node of the binding, in the view only, with

@@ -74,8 +74,12 @@ func (o *provider) BindDevices(ctx context.Context, w *model.Workload, b model.B
 	return nil
 }
 
-func (o *provider) ReleaseDevices(ctx context.Context, claim *model.DeviceClaim) error {
-	defer o.enter("release", claim.ID, nil)()
+func (o *provider) ReleaseDevices(ctx context.Context, claim, left *model.DeviceClaim) error {
+	var decided model.Objects
+	if left != nil {
+		decided = model.Objects{left}
+	}
+	defer o.enter("release", claim.ID, decided)()
 	if o.onRelease != nil {
 		return o.onRelease(ctx, claim)
 	}

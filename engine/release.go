@@ -3,37 +3,65 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
-// release is what a task is about that takes devices back from a claim.
+// release is what a task is about that takes devices, or a reservation, back from
+// a claim.
 type release struct {
 	workload *model.Workload // for whose sake
 	claim    *model.DeviceClaim
+	left     *model.DeviceClaim // what is left of it; nil: it goes
 }
 
 // releaseClaims does what PostFilter asked for with
-// [extpoints.CycleState.Deallocate]: claims that nobody else has reserved lose
-// what they were given, so that it can be given elsewhere. The orchestrator is not
-// asked again while it is about to do so.
+// [extpoints.CycleState.Deallocate] and [extpoints.CycleState.Withdraw]: claims
+// that nobody else has reserved lose what they were given, so that it can be
+// given elsewhere, and reservations end.
 func (r *Raw) releaseClaims(now time.Time, w *model.Workload, s *extpoints.CycleState) {
 	for _, id := range s.Deallocations() {
-		claim := r.idleClaim(id)
-		if claim == nil || r.releasing[id] != nil {
-			continue
+		if claim := r.idleClaim(id); claim != nil {
+			r.release(now, release{w, claim, emptied(claim)})
 		}
-		if _, asks := r.cfg.Orchestrator.(extpoints.DeviceReleaser); !asks {
-			r.released(now, claim)
-			continue
-		}
-		t := r.newTask()
-		t.release = &release{workload: w, claim: claim}
-		r.releasing[id] = t
-		r.leaving = append(r.leaving, t)
 	}
+	for _, reservation := range s.Withdrawals() {
+		if claim := r.idleClaim(reservation.Claim); claim != nil && claim.Reserved(reservation.By) {
+			left := *claim
+			left.ReservedFor = slices.DeleteFunc(slices.Clone(left.ReservedFor), func(c model.Consumer) bool { return c == reservation.By })
+			r.release(now, release{w, claim, &left})
+		}
+	}
+}
+
+// emptied is what is left of a claim without its devices: nothing, where the
+// scheduler has made it.
+func emptied(claim *model.DeviceClaim) *model.DeviceClaim {
+	if claim.ForResources {
+		return nil
+	}
+	left := *claim
+	left.Allocation, left.ReservedFor, left.Conditions = nil, nil, nil
+	return &left
+}
+
+// release asks the orchestrator, where it wants to be asked and is not being asked
+// about the claim already, and records what is left.
+func (r *Raw) release(now time.Time, l release) {
+	if _, asks := r.cfg.Orchestrator.(extpoints.DeviceReleaser); !asks {
+		r.released(now, &l)
+		return
+	}
+	if r.releasing[l.claim.ID] != nil {
+		return
+	}
+	t := r.newTask()
+	t.release = &l
+	r.releasing[l.claim.ID] = t
+	r.leaving = append(r.leaving, t)
 }
 
 // idleClaim is the claim of the ID as it was reported, nil where something was
@@ -50,20 +78,17 @@ func (r *Raw) idleClaim(id string) *model.DeviceClaim {
 	return claim
 }
 
-// released records that a claim has nothing any more; one that the scheduler has
-// made is gone.
-func (r *Raw) released(now time.Time, claim *model.DeviceClaim) {
-	if r.idleClaim(claim.ID) != claim {
+// released records what is left of a claim.
+func (r *Raw) released(now time.Time, l *release) {
+	if r.idleClaim(l.claim.ID) != l.claim {
 		return // reported anew, or given to somebody meanwhile
 	}
 	tx := r.store.Begin()
 	var err error
-	if claim.ForResources {
-		err = tx.DeleteObject(model.ObjectRef{Kind: model.DeviceClaimKind, ID: claim.ID})
+	if l.left == nil {
+		err = tx.DeleteObject(model.ObjectRef{Kind: model.DeviceClaimKind, ID: l.claim.ID})
 	} else {
-		free := *claim
-		free.Allocation, free.ReservedFor, free.Conditions = nil, nil, nil
-		err = tx.PutObject(&free)
+		err = tx.PutObject(l.left)
 	}
 	if err != nil {
 		tx.Abort()
@@ -81,7 +106,7 @@ func (t *Task) runRelease(ctx context.Context) {
 	if t.status = ended(ctx); t.status != nil {
 		return
 	}
-	t.status = extpoints.AsStatus(t.orchestrator.(extpoints.DeviceReleaser).ReleaseDevices(ctx, t.release.claim))
+	t.status = extpoints.AsStatus(t.orchestrator.(extpoints.DeviceReleaser).ReleaseDevices(ctx, t.release.claim, t.release.left))
 }
 
 func (r *Raw) finishRelease(now time.Time, t *Task) {
@@ -91,5 +116,5 @@ func (r *Raw) finishRelease(now time.Time, t *Task) {
 		r.listener.Failed(FailedEvent{At: now, Workload: t.release.workload.ID, Err: err})
 		return
 	}
-	r.released(now, t.release.claim)
+	r.released(now, t.release)
 }

@@ -49,6 +49,46 @@ func TestIdleDevicesAreTakenBack(t *testing.T) {
 	}
 }
 
+// A group of which no member is on a node gives up its reservation of a claim that
+// others have reserved, too; they keep it, and the devices.
+func TestAGroupGivesUpItsReservation(t *testing.T) {
+	shared := idle()
+	shared.ReservedFor = []model.Consumer{{Group: "g"}, {Workload: "other"}}
+	member := submit(modeltest.Workload("m").CPU(100).Group("g").With(func(w *model.Workload) {
+		w.DeviceClaims = []model.DeviceClaimRef{{Name: "gpu", ID: "c1", OfGroup: true}}
+	}))
+	group := &model.Group{ID: "g", Policy: model.Gang, MinCount: 1, DeviceClaims: []model.DeviceClaimRef{{Name: "gpu", ID: "c1"}}}
+	for name, o := range map[string]extpoints.Orchestrator{"asked": &provider{}, "not asked": &world{}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRaw(t, o)
+			apply(t, r, epoch, append(oneGPU(), shared, engine.Change{PutGroup: group}, member)...)
+			require.True(t, r.Schedule(epoch))
+			if p, asked := o.(*provider); asked {
+				task := r.NextTask()
+				task.Run(t.Context())
+				r.Finish(epoch, task)
+				require.Equal(t, []string{"release c1"}, p.calls)
+				require.Equal(t, []string{"c1 elsewhere/d0 for other"}, saidOfAll(p.given["release c1"]))
+			}
+			require.Equal(t, "elsewhere/d0 for other", said(r.View(), deviceClaimKind, "c1"))
+		})
+	}
+}
+
+// A claim is not taken back for a member of a group that fits nowhere for want of
+// something else: its devices were never looked at.
+func TestClaimsThatAreNotInTheWayStay(t *testing.T) {
+	for cpu, want := range map[int64]string{100: "free", 1 << 40: "elsewhere/d0"} {
+		r := newRaw(t, &world{})
+		member := submit(modeltest.Workload("m").CPU(cpu).Group("g").With(func(w *model.Workload) {
+			w.DeviceClaims = []model.DeviceClaimRef{{Name: "gpu", ID: "c1"}}
+		}))
+		apply(t, r, epoch, append(oneGPU(), idle(), engine.Change{PutGroup: &model.Group{ID: "g", Policy: model.Gang, MinCount: 1}}, member)...)
+		require.True(t, r.Schedule(epoch))
+		require.Equal(t, want, said(r.View(), deviceClaimKind, "c1"), "cpu %d", cpu)
+	}
+}
+
 // Where the orchestrator does not take devices back, or something has become of
 // the claim meanwhile, nothing is recorded; the next attempt asks again.
 func TestDevicesThatAreNotTakenBack(t *testing.T) {

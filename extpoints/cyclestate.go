@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/berth-project/berth/model"
 )
 
 // CycleState carries what belongs to one scheduling cycle (and the binding
@@ -14,18 +16,20 @@ import (
 // several goroutines, and while PreBind plugins run side by side, it must only
 // be read (Activate apart).
 type CycleState struct {
-	view    View
-	now     time.Time
-	seed    uint64
-	ctx     context.Context
-	trial   bool
-	group   *GroupInfo
-	shared  *CycleState
-	entries []stateEntry
-	evicted []Eviction
-	denied  []string
-	freed   []string
-	awaits  bool
+	view      View
+	now       time.Time
+	seed      uint64
+	ctx       context.Context
+	trial     bool
+	room      bool
+	group     *GroupInfo
+	shared    *CycleState
+	entries   []stateEntry
+	evicted   []Eviction
+	denied    []string
+	freed     []string
+	withdrawn []Reservation
+	awaits    bool
 
 	mu     sync.Mutex // guards active: PreBind plugins may run side by side
 	active []string
@@ -67,6 +71,13 @@ func (s *CycleState) Trial() bool { return s.trial }
 // SetTrial makes the cycle one that only tries something out, or one that does
 // not any more. For those who run cycles.
 func (s *CycleState) SetTrial(trial bool) { s.trial = trial }
+
+// MakingRoom reports whether the cycle is one of a [GroupTrial], in which a group
+// is placed as if those that may be displaced for it were gone.
+func (s *CycleState) MakingRoom() bool { return s.room }
+
+// SetMakingRoom makes the cycle one of a [GroupTrial]. The engine does.
+func (s *CycleState) SetMakingRoom() { s.room = true }
 
 // Group is the group in whose cycle this one is, nil outside of one; for the
 // points of groups it is the group that they are given.
@@ -144,6 +155,21 @@ func (s *CycleState) Deallocate(claimIDs ...string) { s.freed = append(s.freed, 
 // Deallocations lists the IDs given to Deallocate.
 func (s *CycleState) Deallocations() []string { return s.freed }
 
+// Reservation is that a consumer has a device claim reserved.
+type Reservation struct {
+	Claim string // ID
+	By    model.Consumer
+}
+
+// Withdraw asks that a reservation end, while the claim keeps its devices and
+// whoever else has it reserved. It is for GroupPostFilter, as Deallocate is for
+// PostFilter. (kube-scheduler plugins/dynamicresources/dynamicresources.go
+// deallocatePodGroupClaims, 1.37.1.)
+func (s *CycleState) Withdraw(r Reservation) { s.withdrawn = append(s.withdrawn, r) }
+
+// Withdrawals lists the reservations given to Withdraw.
+func (s *CycleState) Withdrawals() []Reservation { return s.withdrawn }
+
 // Clone returns a copy for trying something out: values whose type has a Clone
 // method are cloned, the others are shared.
 func (s *CycleState) Clone() *CycleState {
@@ -156,7 +182,7 @@ func (s *CycleState) Clone() *CycleState {
 // clones, one after the other. c must be the caller's own, and an earlier clone
 // in it is gone.
 func (s *CycleState) CopyTo(c *CycleState) {
-	c.view, c.now, c.seed, c.ctx, c.trial = s.view, s.now, s.seed, s.ctx, s.trial
+	c.view, c.now, c.seed, c.ctx, c.trial, c.room = s.view, s.now, s.seed, s.ctx, s.trial, s.room
 	c.group, c.shared = s.group, s.shared
 	c.evicted, c.denied, c.freed, c.awaits, c.active = nil, nil, nil, false, nil
 	c.entries = c.entries[:0]

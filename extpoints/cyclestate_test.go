@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/berth-project/berth/model"
 )
 
 // counts has a Clone method, shared has not.
@@ -118,11 +120,15 @@ func TestCycleState(t *testing.T) {
 	if got := s.Deallocations(); !slices.Equal(got, []string{"c", "d"}) {
 		t.Errorf("deallocations %v", got)
 	}
+	s.Withdraw(Reservation{Claim: "c", By: model.Consumer{Group: "g"}})
+	if got := s.Withdrawals(); !slices.Equal(got, []Reservation{{"c", model.Consumer{Group: "g"}}}) {
+		t.Errorf("withdrawals %v", got)
+	}
 	if got := s.Unnominations(); !slices.Equal(got, []string{"n"}) || !s.AwaitsEvictions() {
 		t.Error(got)
 	}
 	c := s.Clone()
-	if len(c.Activated()) != 0 || len(c.Evictions()) != 0 || len(c.Unnominations()) != 0 || len(c.Deallocations()) != 0 || c.AwaitsEvictions() || c.Seed() != 42 {
+	if len(c.Activated()) != 0 || len(c.Evictions()) != 0 || len(c.Unnominations()) != 0 || len(c.Deallocations()) != 0 || len(c.Withdrawals()) != 0 || c.AwaitsEvictions() || c.Seed() != 42 {
 		t.Error("a clone asks for what only its original asked for")
 	}
 }

@@ -105,13 +105,16 @@ func (u *DeviceUse) consume(amounts map[string]int64, by int64) {
 
 // DeviceReleaser is an [Orchestrator] that wants to be asked before a claim loses
 // what it was given, which happens to claims that nobody has reserved when that
-// makes room for a workload. For one that is not, it is true at once.
+// makes room for a workload, or is no more reserved for a group of which no
+// member is on a node. For one that is not, it is true at once.
 type DeviceReleaser interface {
 	Orchestrator
-	// ReleaseDevices takes back what the claim was given; one with ForResources
-	// it deletes. It is called on goroutines of the engine's, several at once,
-	// and may block until ctx ends. An error means that the claim has it still.
-	ReleaseDevices(ctx context.Context, claim *model.DeviceClaim) error
+	// ReleaseDevices makes the claim what left says: without devices, or with
+	// them but reserved for fewer; where left is nil it deletes the claim, which
+	// then is one with ForResources. It must refuse if the claim is not as given
+	// any more. It is called on goroutines of the engine's, several at once, and
+	// may block until ctx ends. An error means that the claim is as it was.
+	ReleaseDevices(ctx context.Context, claim, left *model.DeviceClaim) error
 }
 
 // DeviceBinder is an [Orchestrator] that wants to know which devices claims are

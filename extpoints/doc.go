@@ -128,7 +128,8 @@
 // when the decision is taken back. So a plugin needs no books of its own for it.
 // PreBind hands it to the orchestrator where that is a [VolumeBinder] or a
 // [DeviceBinder]. The other way round, [CycleState.Deallocate] in PostFilter asks
-// that claims which nobody uses give back what they have: the engine tells the
+// that claims which nobody uses give back what they have, and
+// [CycleState.Withdraw] that one is not reserved any more: the engine tells the
 // orchestrator, if it is a [DeviceReleaser], and takes it back then.
 //
 // # What a plugin may add

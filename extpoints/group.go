@@ -149,6 +149,11 @@ type GroupPostFilterResult struct {
 // [Preemption]. (kube-scheduler does it on its whole snapshot, framework/
 // preemption/podgrouppreemption.go, 1.37.1.)
 type GroupTrial interface {
+	// Refused lists the nodes that the Filter of the GroupPostFilter plugin of
+	// the name has turned down for the member in the cycle that is about to end,
+	// as far as it was asked; false where the member's PreFilter, or an earlier
+	// member, ended it before.
+	Refused(workload, plugin string) ([]*model.Node, bool)
 	// View is the copy as it is now. What it returned holds until Remove.
 	View() View
 	// Remove takes the workloads off the nodes that they are on, all at once.

@@ -232,7 +232,7 @@ func (w *simWorld) makeReady(c *model.DeviceClaim, plan binderPlan) (err error) 
 }
 
 // ReleaseDevices implements [extpoints.DeviceReleaser].
-func (w *simWorld) ReleaseDevices(_ context.Context, claim *model.DeviceClaim) error {
+func (w *simWorld) ReleaseDevices(_ context.Context, claim, left *model.DeviceClaim) error {
 	s := w.sim
 	if s.current == nil || s.current.releases != claim.ID {
 		s.fail("claim %s was taken back by nobody's task", claim.ID)
@@ -249,13 +249,13 @@ func (w *simWorld) ReleaseDevices(_ context.Context, claim *model.DeviceClaim) e
 	}
 	s.touch(refTo(c)) // until it hears of it the engine may count on them
 	s.reach("devices taken back")
-	if c.ForResources {
+	if left == nil {
 		w.facts.drop(refTo(c))
 		return nil
 	}
-	free := *c
-	free.Allocation, free.ReservedFor, free.Conditions = nil, nil, nil
-	w.facts.put(&free)
+	now := *c
+	now.Allocation, now.ReservedFor, now.Conditions = left.Allocation, left.ReservedFor, left.Conditions
+	w.facts.put(&now)
 	return nil
 }
 

@@ -103,7 +103,9 @@ func (deafWorld) BindDevices(context.Context, *model.Workload, model.Binding) er
 }
 
 // ReleaseDevices implements [extpoints.DeviceReleaser].
-func (deafWorld) ReleaseDevices(context.Context, *model.DeviceClaim) error { return errReplayed }
+func (deafWorld) ReleaseDevices(context.Context, *model.DeviceClaim, *model.DeviceClaim) error {
+	return errReplayed
+}
 
 // Evict implements [extpoints.Orchestrator].
 func (deafWorld) Evict(context.Context, *model.Workload, string) error { return errReplayed }

@@ -20,6 +20,9 @@ type GroupTrial struct {
 	// Decide is what the Reserve plugins do: it says which device shares a
 	// workload gets on a node; nil: none.
 	Decide func(w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) []model.DeviceShare
+	// Turned are the nodes that Refused lists, by member, whatever the plugin;
+	// of members that are not there it says that they were not asked about.
+	Turned map[string][]*model.Node
 	// Fails, where not nil, is what Schedule says in place of trying.
 	Fails *extpoints.Status
 
@@ -45,6 +48,12 @@ func (v *View) change(name string, f func(*extpoints.NodeInfo)) {
 	c := v.NodeInfos[i].Clone()
 	f(c)
 	v.NodeInfos[i] = c
+}
+
+// Refused implements [extpoints.GroupTrial].
+func (t *GroupTrial) Refused(workload, _ string) ([]*model.Node, bool) {
+	nodes, ok := t.Turned[workload]
+	return nodes, ok
 }
 
 // View implements [extpoints.GroupTrial].

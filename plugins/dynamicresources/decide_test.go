@@ -267,10 +267,10 @@ func TestGroupPostFilter(t *testing.T) {
 			[]model.Object{one("s", given("n1", "d0"), byGroup)}, false, "Unschedulable: deallocation of PodGroup ResourceClaim completed", "s"},
 		{"not while a member uses it", plain, []*extpoints.WorkloadInfo{sharing("a"), sharing("b")},
 			[]model.Object{one("s", given("n1", "d0"), byGroup)}, true, done, ""},
-		{"not while others have it reserved", plain, []*extpoints.WorkloadInfo{sharing("a"), sharing("b")},
-			[]model.Object{one("s", given("n1", "d0"), byGroup, reserved("v"))}, false, done, ""},
+		{"others have it reserved, who keep it", plain, []*extpoints.WorkloadInfo{sharing("a"), sharing("b")},
+			[]model.Object{one("s", given("n1", "d0"), byGroup, reserved("v"))}, false, "UnschedulableAndUnresolvable: ResourceClaim unreserved for PodGroup", "s for g"},
 		{"the group's claim, which is in nobody's way", plain, []*extpoints.WorkloadInfo{sharing("a"), sharing("b")},
-			[]model.Object{one("s", given("n1", "d0"), byGroup, everywhere)}, false, "UnschedulableAndUnresolvable: ResourceClaim unreserved for PodGroup", "s"},
+			[]model.Object{one("s", given("n1", "d0"), byGroup, everywhere)}, false, "UnschedulableAndUnresolvable: ResourceClaim unreserved for PodGroup", "s for g"},
 		{"a group of groups", group(func(g *model.Group) { g.Composite = true }), []*extpoints.WorkloadInfo{member("a", "ca")},
 			[]model.Object{one("ca", given("n1", "d0"))}, false, nothing, ""},
 		{"bound to a topology", group(func(g *model.Group) { g.TopologyKey = "rack" }), []*extpoints.WorkloadInfo{member("a", "ca")},
@@ -286,12 +286,38 @@ func TestGroupPostFilter(t *testing.T) {
 				s.View.NodeInfos[0].AddWorkload(member("placed", "s"))
 			}
 			state := s.State()
-			result, status := newPlugin(t, nil, s.View).GroupPostFilter(state, &extpoints.GroupInfo{Group: tt.g, Members: tt.members}, nil)
-			if got := strings.Join(state.Deallocations(), " "); result != nil || status.String() != tt.want || got != tt.gives {
+			p, info := newPlugin(t, nil, s.View), &extpoints.GroupInfo{Group: tt.g, Members: tt.members}
+			trial := extpointstest.NewGroupTrial(s.View, info, nil)
+			trial.Turned = turnedDown(p, s, tt.members)
+			result, status := p.GroupPostFilter(state, info, trial)
+			gives := state.Deallocations()
+			for _, r := range state.Withdrawals() {
+				gives = append(gives, r.Claim+" for "+r.By.Group)
+			}
+			if got := strings.Join(gives, " "); result != nil || status.String() != tt.want || got != tt.gives {
 				t.Errorf("%v, %v, gives up %q; want %s and %q", result, status, got, tt.want, tt.gives)
 			}
 		})
 	}
+}
+
+// turnedDown are the nodes that Filter turns down, by workload, without those that
+// PreFilter turns down.
+func turnedDown(p *DynamicResources, s *extpointstest.Situation, list []*extpoints.WorkloadInfo) map[string][]*model.Node {
+	by := map[string][]*model.Node{}
+	for _, w := range list {
+		own := s.State()
+		if _, status := p.PreFilter(own, w); !status.IsSuccess() {
+			continue
+		}
+		by[w.ID] = nil
+		for _, n := range s.View.NodeInfos {
+			if p.Filter(own, w, n) != nil {
+				by[w.ID] = append(by[w.ID], n.Node)
+			}
+		}
+	}
+	return by
 }
 
 func TestClaimHint(t *testing.T) {

@@ -1,6 +1,7 @@
 package dynamicresources
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/berth-project/berth/extpoints"
@@ -71,16 +72,16 @@ func onlyFor(c *model.DeviceClaim, by model.Consumer) bool {
 
 // GroupPostFilter does for each member of the group what PostFilter does for a
 // workload. Where that leaves a member out, and no member is on a node, one
-// claim of the group is given up. Groups of groups, and those bound to a
+// claim of the group is given up, or its reservation. Groups of groups, and those bound to a
 // topology, are left alone.
-func (p *DynamicResources) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupInfo, _ extpoints.GroupTrial) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
+func (p *DynamicResources) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupInfo, t extpoints.GroupTrial) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
 	if g.Composite || g.TopologyKey != "" {
 		return nil, nothingToDo
 	}
 	leftOut := false
 	var states []*memberState
 	for _, w := range g.Members {
-		m := p.member(s, w)
+		m := p.member(s, w, t)
 		if m == nil {
 			continue
 		}
@@ -101,33 +102,29 @@ func (p *DynamicResources) GroupPostFilter(s *extpoints.CycleState, g *extpoints
 type memberState struct {
 	state *state
 	// rejected goes through the nodes on which devices of its claims cannot be
-	// used.
-	rejected func(yield func(*model.Node) bool)
+	// used, or others be found.
+	rejected iter.Seq[*model.Node]
 }
 
-// member runs the first points for the member; nil where it uses no claims, or
-// cannot be scheduled for another reason.
-func (p *DynamicResources) member(s *extpoints.CycleState, w *extpoints.WorkloadInfo) *memberState {
+// member runs PreFilter for the member again; nil where it uses no claims, or was
+// not tried.
+func (p *DynamicResources) member(s *extpoints.CycleState, w *extpoints.WorkloadInfo, t extpoints.GroupTrial) *memberState {
+	nodes, tried := t.Refused(w.ID, Name)
+	if !tried {
+		return nil
+	}
 	own := extpoints.NewCycleState(s.Context(), s.View(), s.Now(), s.Seed())
 	if _, status := p.PreFilter(own, w); !status.IsSuccess() {
 		return nil
 	}
-	m := &memberState{}
+	m := &memberState{rejected: slices.Values(nodes)}
 	m.state, _ = stateKey.Get(own)
-	m.rejected = func(yield func(*model.Node) bool) {
-		nodes := s.View().Nodes()
-		for i := range nodes.Len() {
-			n := nodes.At(i)
-			if p.Filter(own, w, n) == claimUnavailable && !yield(n.Node) {
-				return
-			}
-		}
-	}
 	return m
 }
 
-// giveUpOfGroup asks that a claim be given up that only the group has reserved:
-// one that cannot be used on some node, or else any. (deallocatePodGroupClaims.)
+// giveUpOfGroup asks that a claim be given up that cannot be used on some node and
+// that only the group has reserved, or else that the reservation of one of the
+// group's claims end. (deallocatePodGroupClaims.)
 func giveUpOfGroup(s *extpoints.CycleState, g *extpoints.GroupInfo, members []*memberState) *extpoints.Status {
 	if _, placed := s.View().Groups().Members(g.ID); placed > 0 {
 		return nil
@@ -143,9 +140,8 @@ func giveUpOfGroup(s *extpoints.CycleState, g *extpoints.GroupInfo, members []*m
 	}
 	for i := range g.DeviceClaims {
 		c := s.View().Devices().Claim(g.DeviceClaims[i].ID)
-		if c != nil && c.Allocation != nil && c.Reserved(by) && onlyFor(c, by) &&
-			(!g.DeviceClaims[i].Generated || c.OwnerGroup == g.ID) {
-			s.Deallocate(c.ID)
+		if c != nil && c.Allocation != nil && c.Reserved(by) && (!g.DeviceClaims[i].Generated || c.OwnerGroup == g.ID) {
+			s.Withdraw(extpoints.Reservation{Claim: c.ID, By: by})
 			return groupUnreserved
 		}
 	}

@@ -58,8 +58,12 @@ func normalized(w *model.Workload) []string {
 // Score sums up the sizes of the images that the node has, each scaled down by
 // the share of all nodes that have it: an image that is rare should not draw
 // every workload to the same few nodes.
+//
+// While room is made for a group no image counts: the copy of its snapshot that
+// kube-scheduler changes for that does not know on how many nodes an image is
+// (backend/cache/snapshot.go StartMutations, 1.37.1).
 func (*ImageLocality) Score(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) (int64, *extpoints.Status) {
-	if len(w.Images) == 0 {
+	if len(w.Images) == 0 || s.MakingRoom() {
 		return extpoints.MinScore, nil
 	}
 	var sum int64

@@ -88,3 +88,18 @@ func BenchmarkScore(b *testing.B) {
 		})
 	}
 }
+
+func TestNoImageCountsWhileRoomIsMade(t *testing.T) {
+	nodes := []*extpoints.NodeInfo{node("a", image("example.com/large:v1", 300)), node("b")}
+	extpointstest.SetImages(nodes)
+	s := extpointstest.NewSituation(&model.Workload{ID: "w", Images: []string{"example.com/large:v1"}}, nodes...)
+	for _, makingRoom := range []bool{false, true} {
+		state := s.State()
+		if makingRoom {
+			state.SetMakingRoom()
+		}
+		if score, _ := (&ImageLocality{}).Score(state, s.Workload, nodes[0]); (score == 0) != makingRoom {
+			t.Errorf("making room %v: %d", makingRoom, score)
+		}
+	}
+}

@@ -138,6 +138,9 @@ func (c *compiler) fillPoints() {
 		f.placementScore = append(f.placementScore, s)
 	}
 	f.groupPostFilter = collect[extpoints.GroupPostFilterPlugin](c, "groupPostFilter", p.GroupPostFilter)
+	for _, plugin := range f.filters {
+		f.wantsRefusals = append(f.wantsRefusals, slices.Contains(names(f.groupPostFilter), plugin.Name()))
+	}
 
 	for _, plugin := range collect[extpoints.ScorePlugin](c, "score", p.Score) {
 		s := scorer{ScorePlugin: plugin, weight: c.weight(plugin.Name(), p.Score)}

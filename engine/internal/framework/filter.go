@@ -112,6 +112,15 @@ func (v Verdict) Named() *extpoints.Status {
 	return v.Status.WithPlugin(v.f.filters[v.plugin].Name())
 }
 
+// ForGroupPostFilter returns the name of the filter that said no, where it is one
+// that a GroupPostFilter plugin will want to know of.
+func (v Verdict) ForGroupPostFilter() (plugin string, ok bool) {
+	if v.Status == nil || v.f == nil || !v.f.wantsRefusals[v.plugin] {
+		return "", false
+	}
+	return v.f.filters[v.plugin].Name(), true
+}
+
 // Filter runs the filters on the node up to the first that does not say
 // success.
 func (f *Framework) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) Verdict {

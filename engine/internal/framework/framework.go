@@ -38,6 +38,7 @@ type Framework struct {
 	placementFeasible []extpoints.PlacementFeasiblePlugin
 	placementScore    []placementScorer
 	groupPostFilter   []extpoints.GroupPostFilterPlugin
+	wantsRefusals     []bool // by filter: it is a GroupPostFilter, too
 
 	hints []queue.PluginHints
 }

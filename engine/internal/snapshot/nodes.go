@@ -129,7 +129,7 @@ func (v *View) changed(place int) {
 	c, info := v.chunks[place>>chunkBits], v.info(place)
 	v.mark(c, place, withAffinity, len(info.WithAffinity) > 0)
 	v.mark(c, place, withRequiredAntiAffinity, len(info.WithRequiredAntiAffinity) > 0)
-	if len(info.Images) > 0 {
+	if len(info.Images) > 0 && !v.trial {
 		v.touched = append(v.touched, int32(place))
 	}
 }

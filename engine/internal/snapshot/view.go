@@ -65,6 +65,7 @@ type View struct {
 	layout  *layout
 	removed []string // nodes removed since the last settling
 	touched []int32  // places of nodes with images changed since the last settling
+	trial   bool     // image states stay as they are
 
 	images     pmap[imageCount] // by name as given
 	imageEpoch uint32           // changes with images; starts at 1
@@ -111,6 +112,16 @@ func (v *View) Branch() *View {
 	b := *v
 	b.removed, b.touched = nil, nil // the memory is v's
 	return &b
+}
+
+// Trial is a Branch on which workloads are put on nodes and taken away to see
+// what comes of it. Counts of images stay on it what they were on v, as in the
+// snapshot of kube-scheduler, which changes that in place meanwhile
+// (backend/cache/snapshot.go AssumePod, 1.37.1).
+func (v *View) Trial() *View {
+	b := v.Branch()
+	b.trial = true
+	return b
 }
 
 // Fork is a Branch that leaves no trace: it does not settle v. When v settles

@@ -58,6 +58,19 @@ func TestImagesOfBranches(t *testing.T) {
 	require.Equal(t, 2, image(v, "a", "x").NumNodes)
 }
 
+func TestImagesOfTrials(t *testing.T) {
+	v := New()
+	v.PutNode(withImages("a", 10, "x"))
+	require.Equal(t, 1, image(v, "a", "x").NumNodes)
+	v.PutNode(withImages("b", 10, "x"))
+	trial := v.Trial().Branch() // a branch of a trial is one, too
+	trial.Place(workload("w"), "a")
+	require.Len(t, trial.Nodes().Get("a").Workloads, 1)
+	require.Equal(t, 1, image(trial, "a", "x").NumNodes, "stale")
+	v.Place(workload("w"), "a")
+	require.Equal(t, 2, image(v, "a", "x").NumNodes, "touched")
+}
+
 func TestGhosts(t *testing.T) {
 	v := New()
 	v.Place(workload("w1"), "a")

@@ -51,6 +51,7 @@ type Engine struct {
 	probe    *probe
 	decision answer.Decision
 	members  map[string]*answer.Decision // in the cycle of a group
+	before   *engine.View                // of the cycle
 	failures []error
 }
 
@@ -117,7 +118,7 @@ func (e *Engine) ScheduleOne() (answer.Decision, bool) {
 	if e.Tape != nil {
 		e.Tape.cycle = e.now
 	}
-	e.decision, e.members = answer.Decision{}, nil
+	e.decision, e.members, e.before = answer.Decision{}, nil, e.View()
 	if !e.Raw.Schedule(e.now) {
 		return answer.Decision{}, false
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/answer"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
@@ -23,7 +24,7 @@ func (e *Engine) listener() engine.Listener {
 		Selected: func(s engine.SelectedEvent) { d.Node = s.Node },
 		Rejected: e.rejected,
 		Bound: func(p engine.PlacedEvent) {
-			d.Decided = append(d.Decided, Decided(p.Binding.Decided)...)
+			d.Decided = append(d.Decided, Decided(e.changed(p.Binding.Decided))...)
 			if p.Workload.Group != "" {
 				e.member(p.Workload.ID).Node = p.Binding.Node
 			}
@@ -36,6 +37,19 @@ func (e *Engine) listener() engine.Listener {
 		Evicting: func(v engine.EvictingEvent) { d.Victims = append(d.Victims, v.Workload.ID) },
 		Failed:   func(f engine.FailedEvent) { e.failures = append(e.failures, f.Err) },
 	}
+}
+
+// changed leaves out the claims to devices that stay as they are: a member is
+// bound with its group's claim, also where nothing of it is new.
+func (e *Engine) changed(decided model.Objects) model.Objects {
+	return slices.DeleteFunc(slices.Clone(decided), func(o model.Object) bool {
+		claim, is := o.(*model.DeviceClaim)
+		if !is {
+			return false
+		}
+		old, ok := e.before.Object(model.ObjectRef{Kind: o.ObjectKind(), ID: o.ObjectID()})
+		return ok && DescribeClaim(old.Object.(*model.DeviceClaim)) == DescribeClaim(claim)
+	})
 }
 
 // groupName is what the reference calls the group.
@@ -81,13 +95,25 @@ func (e *Engine) outcome() answer.Decision {
 	if e.members == nil {
 		return e.decision
 	}
-	d := answer.Decision{Workload: e.decision.Workload, Victims: e.decision.Victims,
-		// Members that share a claim come to the same about it.
-		Decided: slices.Compact(slices.Sorted(slices.Values(e.decision.Decided)))}
+	d := answer.Decision{Workload: e.decision.Workload, Victims: e.decision.Victims, Decided: lastOfClaims(e.decision.Decided)}
 	for _, id := range slices.Sorted(maps.Keys(e.members)) {
 		d.Members = append(d.Members, *e.members[id])
 	}
 	return d
+}
+
+// lastOfClaims sorts what was decided, and leaves of what members that share a
+// claim come to about it, one after the other, the last.
+func lastOfClaims(decided []string) []string {
+	last := map[string]string{}
+	for _, words := range decided {
+		key := words
+		if claim, _, ok := strings.Cut(words, ": "); ok && strings.HasPrefix(claim, "devices for claim ") {
+			key = claim
+		}
+		last[key] = words
+	}
+	return slices.Sorted(maps.Values(last))
 }
 
 // orchestrator does everything that it is asked for at once. What is taken back
@@ -98,10 +124,11 @@ type orchestrator struct {
 }
 
 // ReleaseDevices implements [extpoints.DeviceReleaser].
-func (o *orchestrator) ReleaseDevices(_ context.Context, claim *model.DeviceClaim) error {
-	freed := *claim
-	freed.Allocation, freed.ReservedFor = nil, nil
-	o.e.decision.Decided = append(o.e.decision.Decided, Decided(model.Objects{&freed})...)
+func (o *orchestrator) ReleaseDevices(_ context.Context, claim, left *model.DeviceClaim) error {
+	if left == nil {
+		left = &model.DeviceClaim{ID: claim.ID, ForResources: true}
+	}
+	o.e.decision.Decided = append(o.e.decision.Decided, Decided(model.Objects{left})...)
 	return nil
 }
 
