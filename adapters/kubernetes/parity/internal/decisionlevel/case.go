@@ -1,6 +1,7 @@
 package decisionlevel
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -113,7 +114,8 @@ type history struct {
 	over   bool // the two sides went apart
 
 	trees []*tree
-	named int // trees
+	named int   // trees
+	left  *tree // that a waiting member has just left
 }
 
 // Options change a case.
@@ -269,12 +271,14 @@ func (h *history) submit() {
 // did.
 func (h *history) changeWaiting() string {
 	p := h.AnyPod(twin.Waiting)
+	h.left = nil
 	switch {
 	case p == nil:
 	case h.Percent(15):
 		h.Update(p, h.ChangePod(h.Object(p)))
 		return "a change of " + p.ID
 	case h.Percent(15):
+		h.left = h.treeOf(p)
 		h.Remove(p)
 		return "removal of " + p.ID
 	}
@@ -327,12 +331,7 @@ func (h *history) schedule() bool {
 		if failure, fails := strings.CutSuffix(ref.Message, " not found"); fails && strings.HasPrefix(sub.Message, failure) {
 			what = "message where a plugin of the reference fails that was not asked before"
 		}
-		if strings.Contains(ref.Message, "nil or empty request mappings") {
-			what = "where the reference fails to bind what it found room for"
-		}
-		if failsOverGroup(ref) {
-			what = "where a plugin of the reference fails over a group that it was not asked about before"
-		}
+		what = cmp.Or(h.excuse(ref, sub), what)
 		h.apart("decision, "+what, ref.String(), sub.String(), ref.Workload)
 		// After another message everything else may still be the same.
 		h.over = !strings.HasPrefix(what, "message") || ref.Nominated != sub.Nominated
@@ -385,5 +384,6 @@ func (h *history) apart(where, ref, sub, id string) {
 	if p := h.Find(id); p != nil {
 		detail += "; " + twin.Describe(h.Object(p), nil)
 	}
+	detail += h.describeTree(id)
 	h.report.Add(differences.Difference{Where: where, Reference: ref, Subject: sub, Detail: detail})
 }

@@ -1,15 +1,20 @@
 package decisionlevel
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/answer"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/generate"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/twin"
 )
 
 // tree is a tree of groups in the history.
@@ -17,6 +22,8 @@ type tree struct {
 	*generate.GroupTree
 	// late are groups that are not there yet.
 	late []runtime.Object
+	// tardy: some came later than members.
+	tardy bool
 	// missing is how many members of each leaf are still to come.
 	missing []generate.Leaf
 }
@@ -55,7 +62,7 @@ func (h *history) newTree() {
 		if h.Devices || h.Percent(90) { // which claims are a group's members do not say
 			h.PutObject(g)
 		} else {
-			t.late = append(t.late, g)
+			t.late, t.tardy = append(t.late, g), true
 		}
 	}
 	h.trees = append(h.trees, t)
@@ -92,12 +99,104 @@ func (h *history) changeGroup() {
 	}
 }
 
-// failsOverGroup reports whether DynamicResources of the reference has failed in
-// PodGroupPostFilter, as it does where no member has got as far as its PreFilter.
-func failsOverGroup(d answer.Decision) bool {
-	return slices.ContainsFunc(d.Members, func(m answer.Decision) bool {
-		return strings.Contains(m.Message, `error in "DynamicResources" PodGroupPostFilter plugins: not found`)
+// describeTree tells what the tree is like whose highest group a decision is
+// about; empty for a pod.
+func (h *history) describeTree(decided string) string {
+	var text strings.Builder
+	for _, t := range h.trees {
+		for i, g := range t.Groups {
+			o := h.Reference.Get(g)
+			if o == nil {
+				o = g
+			}
+			meta := o.(metav1.Object)
+			if i == 0 && !strings.HasSuffix(decided, "group "+meta.GetNamespace()+"/"+meta.GetName()) {
+				break
+			}
+			var spec any
+			switch o := o.(type) {
+			case *schedulingv1beta1.PodGroup:
+				spec = o.Spec
+			case *schedulingv1alpha3.CompositePodGroup:
+				spec = o.Spec
+			}
+			data, _ := json.Marshal(spec) //nolint:errcheck // it is a specification as the API has it
+			fmt.Fprintf(&text, "\n  group %s of %s %s:", meta.GetName(), meta.GetCreationTimestamp().Format(time.TimeOnly), data)
+			for _, p := range h.Pods() {
+				if of := h.Object(p).Spec.SchedulingGroup; of != nil && *of.PodGroupName == meta.GetName() {
+					fmt.Fprintf(&text, " %s", p.ID)
+				}
+			}
+		}
+	}
+	return text.String()
+}
+
+// treeOf is the tree that the pod is a member of, nil for none.
+func (h *history) treeOf(p *twin.Pod) *tree {
+	group := h.Object(p).Spec.SchedulingGroup
+	if group == nil {
+		return nil
+	}
+	for _, t := range h.trees {
+		if slices.ContainsFunc(t.Leaves, func(l generate.Leaf) bool { return l.Name == *group.PodGroupName }) {
+			return t
+		}
+	}
+	return nil
+}
+
+// excuse says what it is in which two decisions differ where chance, or a failure
+// of the reference, has a hand in it; empty where it has none.
+func (h *history) excuse(ref, sub answer.Decision) string {
+	says := func(d answer.Decision, text string) bool {
+		return slices.ContainsFunc(append(d.Members, d), func(m answer.Decision) bool { return strings.Contains(m.Message, text) })
+	}
+	const (
+		noDomain = "PodGroupPostFilter plugins: pod group preemption: failed to create domain: "
+		noNode   = "failed to get node info for node "
+		noPlace  = "cannot determine domain for already scheduled pods: "
+	)
+	switch {
+	case says(ref, "nil or empty request mappings"):
+		return "where the reference fails to bind what it found room for"
+	case ref.Workload != sub.Workload && (h.tardy(ref.Workload) || h.tardy(sub.Workload)):
+		return "where a group is as old as one of its members that were there before it"
+	case says(ref, `error in "DynamicResources" PodGroupPostFilter plugins: could not find ResourceClaim`):
+		return "where a plugin of the reference fails over a claim of a group that is not there"
+	case says(ref, `error in "DynamicResources" PodGroupPostFilter plugins: not found`):
+		return "where a plugin of the reference fails over a group that it was not asked about before"
+	case says(ref, `error in "DynamicResources" PodGroupPostFilter plugins: Operation cannot be fulfilled`):
+		return "where a plugin of the reference takes back a claim of a group twice"
+	case says(ref, "is in the process of being allocated") && !says(sub, "is in the process of being allocated"):
+		return "where groups of a tree want the same claim"
+	case says(ref, "got allocated elsewhere in the meantime"):
+		return "where members of the reference race for the claim of their group"
+	case says(ref, noDomain) && says(sub, noDomain), says(ref, noNode) && says(sub, noNode):
+		return "where victims are on several nodes that are gone"
+	case says(ref, noPlace) && says(sub, noPlace):
+		return "where several members are on nodes that are gone"
+	case ref.Nominated != sub.Nominated && h.onBoth(ref.Victims, ref.Nominated, sub.Nominated) && slices.Equal(ref.Victims, sub.Victims):
+		return "where the same victims make room on several nodes"
+	}
+	return ""
+}
+
+// tardy reports whether the decision is about a tree that members were there
+// before.
+func (h *history) tardy(decided string) bool {
+	return slices.ContainsFunc(h.trees, func(t *tree) bool {
+		return t.tardy && strings.HasSuffix(decided, "group "+t.Groups[0].(metav1.Object).GetNamespace()+"/"+t.Groups[0].(metav1.Object).GetName())
 	})
+}
+
+// onBoth reports whether some of the pods are on the one node and some on the
+// other.
+func (h *history) onBoth(pods []string, one, other string) bool {
+	on := func(node string) bool {
+		return slices.ContainsFunc(pods, func(id string) bool { return h.Find(id).Node == node })
+	}
+	return on(one) && on(other)
 }
 
 // memberIDs lists the members that a decision is about.

@@ -31,9 +31,7 @@ func Mistakes() map[string]Options {
 			continue
 		case plugins.Devices: // has no counterpart
 			continue
-		case plugins.PodGroupPodsCount: // has a weight of its own where it matters
-			continue
-		case plugins.GangScheduling: // compared at the group plugin level, while differences about groups are open
+		case plugins.PodGroupPodsCount: // is enabled where placements are scored; see below
 			continue
 		case plugins.NodeName: // no pod that waits names its node
 		default:
@@ -45,6 +43,13 @@ func Mistakes() map[string]Options {
 			mistakes["the weight of "+ref.Name] = heavier(ref.Name)
 		}
 	}
+	for _, name := range []string{plugins.PodGroupPodsCount, plugins.NodeResourcesFit} {
+		mistakes["placements by "+name] = Options{About: Groups, Change: func(c *engine.Config) {
+			set := &c.Profiles[0].Plugins.PlacementScore
+			i := indexOf(set.Enabled, name)
+			set.Enabled = slices.Delete(slices.Clone(set.Enabled), i, i+1)
+		}}
+	}
 	return mistakes
 }
 
@@ -52,7 +57,7 @@ func Mistakes() map[string]Options {
 // matter in all.
 var subjects = map[string]About{
 	plugins.VolumeRestrictions: Storage, plugins.NodeVolumeLimits: Storage, plugins.VolumeBinding: Storage, plugins.VolumeZone: Storage,
-	plugins.DynamicResources: Devices, plugins.TopologyPlacementGenerator: Groups,
+	plugins.DynamicResources: Devices, plugins.TopologyPlacementGenerator: Groups, plugins.GangScheduling: Groups,
 }
 
 // without leaves a plugin out.

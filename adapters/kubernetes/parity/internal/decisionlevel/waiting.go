@@ -26,7 +26,11 @@ func (h *history) compareWaiting(after string) bool {
 		}
 		h.report.Count("queue and nominations")
 		if refs[p.ID] != subs[p.ID] {
-			h.apart("queue or nomination after "+kind(after), refs[p.ID], subs[p.ID], p.ID)
+			where := "queue or nomination after " + kind(after)
+			if h.left != nil && h.left == h.treeOf(p) {
+				where = "queue of a group after removal of a waiting member"
+			}
+			h.apart(where, refs[p.ID], subs[p.ID], p.ID)
 			return false
 		}
 	}

@@ -67,8 +67,10 @@ func (s *Source) GroupTree(name string, now time.Time) *GroupTree {
 
 // group adds a group that is so many levels deep.
 func (s *Source) group(t *GroupTree, name string, parent *string, depth int, now time.Time) {
-	meta := metav1.ObjectMeta{Namespace: t.namespace, Name: name, UID: types.UID("group-" + name),
-		CreationTimestamp: metav1.Time{Time: now.Add(-time.Duration(s.IntN(2)) * time.Second)}}
+	// Whole seconds, as an API server keeps them: whatever has been written and
+	// read again has no finer ones.
+	created := now.Add(-time.Duration(s.IntN(2)) * time.Second).Truncate(time.Second)
+	meta := metav1.ObjectMeta{Namespace: t.namespace, Name: name, UID: types.UID("group-" + name), CreationTimestamp: metav1.Time{Time: created}}
 	if depth == 1 {
 		t.Groups = append(t.Groups, s.podGroup(t, meta, parent))
 		return

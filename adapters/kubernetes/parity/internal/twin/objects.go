@@ -155,11 +155,31 @@ func (t *Twin) give() bool {
 		pods = append(pods, p.ID)
 	}
 	given := t.Given(old, devices, pods)
-	if given == nil {
+	if given == nil || t.givenTwice(given.Status.Allocation) {
 		return false
 	}
 	t.PutObject(given)
 	return true
+}
+
+// givenTwice reports whether a claim has one of the devices already. The
+// reference forgets the second claim when the first gives the device back
+// (plugins/dynamicresources/allocateddevices.go, 1.37.1).
+func (t *Twin) givenTwice(a *resourcev1.AllocationResult) bool {
+	for object := range t.Subject.View().Objects(model.DeviceClaimKind) {
+		has := object.Object.(*model.DeviceClaim).Allocation
+		if has == nil {
+			continue
+		}
+		for _, d := range has.Devices {
+			if slices.ContainsFunc(a.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool {
+				return r.ShareID == nil && (model.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}) == d.DeviceID
+			}) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // bindVolumes does what the controllers of volumes do after a cycle that has

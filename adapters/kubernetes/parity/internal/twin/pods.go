@@ -61,15 +61,17 @@ func (t *Twin) Update(p *Pod, object *v1.Pod) {
 	t.Subject.Apply(engine.Change{Update: t.Convert(object)})
 }
 
-// Confirm tells that a pod has been seen on the node that was chosen for it.
+// Confirm tells that a pod has been seen on the node that was chosen for it, and
+// started there just now: no two start at the same time, also of those that were
+// placed together, since equal ones are displaced in no particular order.
 func (t *Twin) Confirm(p *Pod) {
 	t.tick()
-	p.Place = Placed
+	p.Place, p.Since = Placed, t.now
 	object := t.Object(p).DeepCopy()
 	object.Spec.NodeName = p.Node
 	object.Status.StartTime = &metav1.Time{Time: p.Since}
 	t.Reference.Put(object)
-	t.Subject.Apply(engine.Change{Confirm: &model.Binding{Workload: p.ID, Node: p.Node}})
+	t.Subject.Apply(engine.Change{Confirm: &model.Binding{Workload: p.ID, Node: p.Node, Since: p.Since}})
 }
 
 // Terminate tells that a pod on a node is on its way out.
@@ -107,6 +109,7 @@ func (t *Twin) ScheduleOne() (ref, sub answer.Decision, ok bool) {
 	if !refOK && !subOK {
 		return ref, sub, false
 	}
+	t.alignVictims(&ref, &sub)
 	if what := answer.Compare(ref, sub); what != "" && !strings.HasPrefix(what, "message") {
 		return ref, sub, true
 	}

@@ -41,6 +41,9 @@ type Twin struct {
 	pods   []*Pod   // in order of arrival
 	owners convert.Owners
 	serial int
+	// shuffled: pods have left together in an order that is left to chance, and
+	// with it that of the others on their nodes.
+	shuffled bool
 }
 
 // Pod is what a Twin knows of a pod, beside the object, which the reference

@@ -20,6 +20,8 @@ type Views struct {
 	Subject   extpoints.View
 
 	huge bool
+	// loose: the order of the pods of a node is left to chance.
+	loose bool
 }
 
 // Look brings both sides' views up to date.
@@ -29,7 +31,7 @@ func (t *Twin) Look() Views {
 	if err != nil {
 		panic(err)
 	}
-	return Views{list, t.Subject.Cluster(), t.Huge}
+	return Views{list, t.Subject.Cluster(), t.Huge, t.shuffled}
 }
 
 // Compare compares the views: order of the nodes, and of each node the pods and
@@ -53,14 +55,14 @@ func (v Views) Compare(r *differences.Report) bool {
 		if v.huge && slices.ContainsFunc(b.Requested.Names(), atLimit) {
 			where += " for amounts whose hundredfold is no int64"
 		}
-		r.Compare(where, describeReference(n, b), describeSubject(b), func() string { return Describe(nil, n.Node()) })
+		r.Compare(where, v.describeReference(n, b), v.describeSubject(b), func() string { return Describe(nil, n.Node()) })
 	}
 	return true
 }
 
 // describeReference says what the reference knows of a node, in the words of
 // describeSubject. It names no more images than the subject has.
-func describeReference(n fwk.NodeInfo, b *extpoints.NodeInfo) string {
+func (v Views) describeReference(n fwk.NodeInfo, b *extpoints.NodeInfo) string {
 	var d description
 	d.resources("requested", n.GetRequested())
 	d.add("estimated", n.GetNonZeroRequested().GetMilliCPU(), n.GetNonZeroRequested().GetMemory())
@@ -74,13 +76,13 @@ func describeReference(n fwk.NodeInfo, b *extpoints.NodeInfo) string {
 		d.add("image "+name, state.Size, state.NumNodes)
 	}
 	d.add("images", len(n.GetImageStates()))
-	d.add("pods", podNames(n.GetPods()))
-	d.add("with affinity", podNames(n.GetPodsWithAffinity()))
-	d.add("with required anti-affinity", podNames(n.GetPodsWithRequiredAntiAffinity()))
+	d.add("pods", v.ordered(podNames(n.GetPods())))
+	d.add("with affinity", v.ordered(podNames(n.GetPodsWithAffinity())))
+	d.add("with required anti-affinity", v.ordered(podNames(n.GetPodsWithRequiredAntiAffinity())))
 	return d.String()
 }
 
-func describeSubject(b *extpoints.NodeInfo) string {
+func (v Views) describeSubject(b *extpoints.NodeInfo) string {
 	var d description
 	d.add("requested", b.Requested.CPU, b.Requested.Memory, b.Requested.EphemeralStorage)
 	for _, s := range sortedScalars(b.Requested.Scalars) {
@@ -96,10 +98,18 @@ func describeSubject(b *extpoints.NodeInfo) string {
 		d.add("image "+name, b.Images[name].Size, b.Images[name].NumNodes)
 	}
 	d.add("images", len(b.Images))
-	d.add("pods", workloadIDs(b.Workloads))
-	d.add("with affinity", workloadIDs(b.WithAffinity))
-	d.add("with required anti-affinity", workloadIDs(b.WithRequiredAntiAffinity))
+	d.add("pods", v.ordered(workloadIDs(b.Workloads)))
+	d.add("with affinity", v.ordered(workloadIDs(b.WithAffinity)))
+	d.add("with required anti-affinity", v.ordered(workloadIDs(b.WithRequiredAntiAffinity)))
 	return d.String()
+}
+
+// ordered are the names as they are to be compared.
+func (v Views) ordered(names []string) []string {
+	if v.loose {
+		slices.Sort(names)
+	}
+	return names
 }
 
 type description struct{ strings.Builder }
