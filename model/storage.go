@@ -73,7 +73,8 @@ type Disk struct {
 	Keys     []string
 	ReadOnly bool
 	// Driver and Handle say which volume of which storage driver it is, for
-	// the driver's limit; empty where it does not count. Plugin is the name of
+	// the driver's limit; Handle is empty where it does not count, and both
+	// where it is of none. Plugin is the name of
 	// the built-in plugin that the driver stands in for, where it does.
 	Driver, Handle, Plugin string
 }

@@ -116,7 +116,7 @@ func (p *NodeVolumeLimits) afterDetached(w *model.Workload, c *extpoints.Change)
 		return extpoints.HintQueue, helper.ErrNoObject
 	}
 	claims := func(r model.VolumeClaimRef) bool { return !p.referenceHints || !r.Generated }
-	disks := func(d model.Disk) bool { return d.Driver != "" && d.Driver == gone.Driver }
+	disks := func(d model.Disk) bool { return mayCount(d) && d.Driver == gone.Driver }
 	if slices.ContainsFunc(w.VolumeClaims, claims) || slices.ContainsFunc(w.Disks, disks) {
 		return extpoints.HintQueue, nil
 	}

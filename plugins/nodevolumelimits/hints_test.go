@@ -69,6 +69,7 @@ func TestHintsOfWorkloads(t *testing.T) {
 		{"it had a claim of its own", using("x", "+b"), queue},
 		{"it had a disk that counts", disks("x", driver, "", "h"), queue},
 		{"it had a disk that does not", disks("x", "", "", "h"), leave},
+		{"it had a disk without a handle", disks("x", driver, "", ""), leave},
 	} {
 		change := &extpoints.Change{}
 		if c.gone != nil {

@@ -90,8 +90,11 @@ func (*NodeVolumeLimits) PreFilter(s *extpoints.CycleState, w *extpoints.Workloa
 
 // usesVolumes reports whether the workload may have a volume that counts.
 func usesVolumes(w *model.Workload) bool {
-	return len(w.VolumeClaims) > 0 || slices.ContainsFunc(w.Disks, func(d model.Disk) bool { return d.Driver != "" })
+	return len(w.VolumeClaims) > 0 || slices.ContainsFunc(w.Disks, mayCount)
 }
+
+// mayCount reports whether the disk is one that drivers may count.
+func mayCount(d model.Disk) bool { return d.Driver != "" && (d.Handle != "" || d.Plugin != "") }
 
 func (st *state) add(storage extpoints.Storage, v volume, builtIn bool) {
 	for i := range st.volumes {

@@ -106,6 +106,7 @@ func TestLimits(t *testing.T) {
 	for _, c := range []scene{
 		{"no volumes", using("w"), nil, one(limits(driver, 0)), "Skip"},
 		{"a disk that does not count", disks("w", "", "", "h"), nil, one(limits(driver, 0)), "Skip"},
+		{"a disk without a handle", disks("w", driver, "", ""), nil, one(limits(driver, 0)), "Skip"},
 		{"room for one", using("w", "a"), nil, objects(three, one(limits(driver, 1))), ok},
 		{"room for none", using("w", "a"), nil, objects(three, one(limits(driver, 0))), exceeded},
 		{"the last place", using("w", "a"), []*model.Workload{using("x", "b")}, objects(three, one(limits(driver, 2))), ok},

@@ -55,7 +55,8 @@ func (p *problems) addClaim(claims []model.VolumeClaimRef, at *field.Path, names
 // disk is a volume that the pod names itself. The keys say what makes two of
 // them the same: the name of a GCE persistent disk, the ID of an EBS volume, the
 // name of an iSCSI target, and one of the monitors, the pool and the image of an
-// RBD. An EBS volume is for one pod even where it is only read.
+// RBD. An EBS volume is for one pod even where it is only read. A volume that a
+// CSI driver makes for the pod alone is a disk without a handle.
 func (p *problems) disk(at *field.Path, v *v1.Volume) model.Disk {
 	var d model.Disk
 	switch {
@@ -70,6 +71,8 @@ func (p *problems) disk(at *field.Path, v *v1.Volume) model.Disk {
 		for _, monitor := range v.RBD.CephMonitors {
 			d.Keys = append(d.Keys, fmt.Sprintf("rbd/%q/%q/%q", monitor, v.RBD.RBDPool, v.RBD.RBDImage))
 		}
+	case v.CSI != nil:
+		d.Driver = v.CSI.Driver // counts nowhere, but its driver's changes wake the pod
 	}
 	for _, plugin := range builtIn {
 		if !plugin.CanSupportInline(v) {

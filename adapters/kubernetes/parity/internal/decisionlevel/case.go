@@ -334,7 +334,7 @@ func (h *history) schedule() bool {
 		what = cmp.Or(h.excuse(ref, sub), what)
 		h.apart("decision, "+what, ref.String(), sub.String(), ref.Workload)
 		// After another message everything else may still be the same.
-		h.over = !strings.HasPrefix(what, "message") || ref.Nominated != sub.Nominated
+		h.over = !strings.HasPrefix(what, "message") || ref.Nominated != sub.Nominated || !slices.Equal(ref.Plugins, sub.Plugins)
 	}
 	if h.over || h.leftToChance(ref) {
 		h.over = true

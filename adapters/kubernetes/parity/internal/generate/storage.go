@@ -245,7 +245,11 @@ func (s *Source) volumeClaim(namespace, name string) *v1.PersistentVolumeClaim {
 	case s.Percent(90):
 		c.Spec.StorageClassName = &class
 	case s.Percent(50):
+		// The annotation counts, but kube-scheduler panics where it is alone and
+		// the capacity for the claim is scored (plugins/volumebinding/
+		// volume_binding.go Score, 1.37.1).
 		c.Annotations[v1.BetaStorageClassAnnotation] = class
+		c.Spec.StorageClassName = &class
 	}
 	c.Spec.AccessModes = s.accessModes()
 	c.Spec.VolumeMode = s.volumeMode()

@@ -20,6 +20,8 @@ type Views struct {
 	Subject   extpoints.View
 
 	huge bool
+	// volumes: pods have volumes.
+	volumes bool
 	// loose: the order of the pods of a node is left to chance.
 	loose bool
 }
@@ -31,7 +33,7 @@ func (t *Twin) Look() Views {
 	if err != nil {
 		panic(err)
 	}
-	return Views{list, t.Subject.Cluster(), t.Huge, t.shuffled}
+	return Views{list, t.Subject.Cluster(), t.Huge, t.Storage, t.shuffled}
 }
 
 // Compare compares the views: order of the nodes, and of each node the pods and
@@ -45,7 +47,11 @@ func (v Views) Compare(r *differences.Report) bool {
 	for i := range v.Subject.Nodes().Len() {
 		sub = append(sub, v.Subject.Nodes().At(i).Node.Name)
 	}
-	if !r.Compare("view order", fmt.Sprint(ref), fmt.Sprint(sub), func() string { return "" }) {
+	order := "view order"
+	if v.volumes {
+		order += " of nodes with volumes"
+	}
+	if !r.Compare(order, fmt.Sprint(ref), fmt.Sprint(sub), func() string { return "" }) {
 		return false
 	}
 	for i, n := range v.Reference {
