@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,9 +19,13 @@ import (
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/interpodaffinity"
+	"github.com/berth-project/berth/plugins/nodevolumelimits"
 	"github.com/berth-project/berth/plugins/podtopologyspread"
+	"github.com/berth-project/berth/plugins/volumebinding"
+	"github.com/berth-project/berth/plugins/volumerestrictions"
 )
 
 // TestRecordedDecisions replays histories that the real kube-scheduler has gone
@@ -75,46 +82,133 @@ type referenceDecision struct {
 	Plugins             []string
 	Nominated           string
 	Victims             []string
+	Decided             []string            // about volumes, in words
+	Members             []referenceDecision // of a group, by Workload
+}
+
+// referenceConfig is what the profile has beside its defaults.
+type referenceConfig struct {
+	PercentageOfNodesToScore *int32
+	Without                  []string
+	Placements               map[string]int64
 }
 
 // referenceRun is an engine that goes through a history.
 type referenceRun struct {
 	raw      *engine.Raw
-	decision referenceDecision // of the last cycle
+	decision referenceDecision            // of the last cycle
+	members  map[string]referenceDecision // in the cycle of a group
 }
 
-func newReferenceRun(t *testing.T, config string) *referenceRun {
-	r := &referenceRun{}
-	profile := plugins.DefaultProfile()
-	strictly(t, json.NewDecoder(strings.NewReader(config)), &profile.PercentageOfNodesToScore)
+func newReferenceRun(t *testing.T, text string) *referenceRun {
+	var config referenceConfig
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&config))
+	profile, registry := plugins.DefaultProfile(), plugins.Default()
+	profile.PercentageOfNodesToScore = config.PercentageOfNodesToScore
+	profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled,
+		func(p extpoints.PluginRef) bool { return slices.Contains(config.Without, p.Name) })
 	profile.Args = map[string]any{
-		plugins.InterPodAffinity:  interpodaffinity.Args{ReferenceHints: true},
-		plugins.PodTopologySpread: podtopologyspread.Args{ReferenceHints: true},
+		plugins.InterPodAffinity:   interpodaffinity.Args{ReferenceHints: true},
+		plugins.PodTopologySpread:  podtopologyspread.Args{ReferenceHints: true},
+		plugins.VolumeBinding:      volumebinding.Args{ReferenceHints: true},
+		plugins.VolumeRestrictions: volumerestrictions.Args{ReferenceHints: true},
+		plugins.NodeVolumeLimits:   nodevolumelimits.Args{ReferenceHints: true},
 	}
-	d := &r.decision
+	if config.Placements != nil {
+		tellPlacementsApart(t, registry, &profile, config.Placements)
+	}
+	r := &referenceRun{}
 	var err error
 	r.raw, err = engine.NewRaw(engine.Config{
-		Profiles: []extpoints.Profile{profile}, Registry: plugins.Default(), Orchestrator: &world{}, ReferenceWakeUps: true,
-		Listener: engine.Listener{
-			Popped:   func(e engine.PoppedEvent) { *d = referenceDecision{Workload: e.Workload.ID} },
-			Filtered: func(e engine.FilteredEvent) { d.Evaluated, d.Feasible = e.Evaluated, e.Feasible },
-			Selected: func(e engine.SelectedEvent) { d.Node = e.Node },
-			Rejected: func(e engine.RejectedEvent) {
-				*d = referenceDecision{Workload: d.Workload, Message: e.Message, Plugins: e.Plugins, Nominated: e.Nominated, Victims: d.Victims}
-			},
-			Evicting: func(e engine.EvictingEvent) { d.Victims = append(d.Victims, e.Workload.ID) },
-			Failed:   func(e engine.FailedEvent) { t.Errorf("failure: %v", e.Err) },
-		},
+		Profiles: []extpoints.Profile{profile}, Registry: registry, Orchestrator: &world{}, ReferenceWakeUps: true, Listener: r.listener(t),
 	})
 	require.NoError(t, err)
 	return r
 }
 
-// strictly decodes what must be {"PercentageOfNodesToScore": ...} or {}.
-func strictly(t *testing.T, config *json.Decoder, percentage **int32) {
-	config.DisallowUnknownFields()
-	fields := struct{ PercentageOfNodesToScore **int32 }{percentage}
-	require.NoError(t, config.Decode(&fields))
+// listener writes down what comes of a cycle.
+func (r *referenceRun) listener(t *testing.T) engine.Listener {
+	d := &r.decision
+	return engine.Listener{
+		Popped: func(e engine.PoppedEvent) {
+			if e.Workload.Group == "" {
+				*d = referenceDecision{Workload: e.Workload.ID}
+			}
+		},
+		Filtered: func(e engine.FilteredEvent) { d.Evaluated, d.Feasible = e.Evaluated, e.Feasible },
+		Selected: func(e engine.SelectedEvent) { d.Node = e.Node },
+		Rejected: func(e engine.RejectedEvent) {
+			said := referenceDecision{Workload: e.Workload.ID, Message: e.Message, Plugins: e.Plugins, Nominated: e.Nominated}
+			if e.Workload.Group != "" {
+				r.members[said.Workload] = said
+				return
+			}
+			said.Victims = d.Victims
+			*d = said
+		},
+		Bound: func(e engine.PlacedEvent) {
+			d.Decided = append(d.Decided, aboutVolumes(e.Binding.Decided)...)
+			if id := e.Workload.ID; e.Workload.Group != "" {
+				r.members[id] = referenceDecision{Workload: id, Node: e.Binding.Node}
+			}
+		},
+		Decided: func(e engine.GroupEvent) {
+			if e.Group.Parent == "" {
+				d.Workload = groupInWords(e.Group)
+			}
+		},
+		Evicting: func(e engine.EvictingEvent) { d.Victims = append(d.Victims, e.Workload.ID) },
+		Failed: func(e engine.FailedEvent) {
+			if len(r.members) == 0 { // that members do not agree is one
+				t.Errorf("failure: %v", e.Err)
+			}
+		},
+	}
+}
+
+// groupInWords is a group as recordings name it: groups of groups have "composite"
+// before their ID there, as adapters/kubernetes/convert gives it.
+func groupInWords(g *model.Group) string {
+	if g.Composite {
+		return "compositepodgroup " + g.Namespace + "/" + g.Name
+	}
+	return "podgroup " + g.ID
+}
+
+// aboutVolumes says in words which volumes are for which claims.
+func aboutVolumes(decided model.Objects) []string {
+	var words []string
+	for _, o := range decided {
+		switch o := o.(type) {
+		case *model.Volume:
+			words = append(words, fmt.Sprintf("volume %s for claim %s", o.Name, o.Claim.ID))
+		case *model.VolumeClaim:
+			if o.SelectedNode != "" && o.Volume == "" {
+				words = append(words, fmt.Sprintf("volume for claim %s on %s", o.ID, o.SelectedNode))
+			}
+		}
+	}
+	slices.Sort(words)
+	return words
+}
+
+// tellPlacementsApart adds a plugin that decides between equal placements of a
+// group, where kube-scheduler draws lots; the others weigh far more.
+func tellPlacementsApart(t *testing.T, registry extpoints.Registry, profile *extpoints.Profile, scores map[string]int64) {
+	const name, weight = "NoEqualPlacements", 101
+	profile.Plugins.PlacementScore.Enabled = []extpoints.PluginRef{{Name: plugins.NodeResourcesFit, Weight: weight},
+		{Name: plugins.PodGroupPodsCount, Weight: weight}, {Name: name, Weight: 1}}
+	require.NoError(t, registry.Register(name, func(any, extpoints.Handle) (extpoints.Plugin, error) { return byName(scores), nil }))
+}
+
+type byName map[string]int64
+
+func (byName) Name() string { return "NoEqualPlacements" }
+
+func (scores byName) ScorePlacement(_ *extpoints.CycleState, _ *extpoints.GroupInfo, a *extpoints.Assignments) (int64, *extpoints.Status) {
+	return scores[a.Placement.Name], nil
 }
 
 // line does what the next line says; false where there is none.
@@ -132,14 +226,27 @@ func (r *referenceRun) line(t *testing.T, lines *json.Decoder, n int) bool {
 	case l.Tick:
 		r.raw.Tick(l.At)
 	default:
+		r.decision, r.members = referenceDecision{}, map[string]referenceDecision{}
 		require.True(t, r.raw.Schedule(l.At), "line %d: nothing waits", n)
 		for task := r.raw.NextTask(); task != nil; task = r.raw.NextTask() {
 			task.Run(context.Background())
 			r.raw.Finish(l.At, task)
 		}
-		require.Equal(t, inJSON(t, l.Schedule), inJSON(t, &r.decision), "line %d", n)
+		require.Equal(t, inJSON(t, l.Schedule), inJSON(t, r.outcome()), "line %d", n)
 	}
 	return true
+}
+
+// outcome is what the cycle came to.
+func (r *referenceRun) outcome() *referenceDecision {
+	d := r.decision
+	if len(r.members) > 0 {
+		d = referenceDecision{Workload: d.Workload, Victims: d.Victims, Decided: d.Decided}
+		for _, id := range slices.Sorted(maps.Keys(r.members)) {
+			d.Members = append(d.Members, r.members[id])
+		}
+	}
+	return &d
 }
 
 // inJSON shows a decision with one field on each line.

@@ -150,6 +150,9 @@ func without(name string) func(*engine.Config) {
 // wants the simulation to say so.
 func TestSimulationFindsFaults(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it is about the simulation, not about the engine")
+	}
 	for _, c := range []struct {
 		name, want string
 		configure  func(*engine.Config)

@@ -27,7 +27,7 @@ func TestSimulation(t *testing.T) {
 		first = rand.Uint64()
 	}
 	if testing.Short() {
-		n = 200
+		n = 100
 	}
 	t.Logf("seeds from %d", first)
 	steps, reached := 0, map[string]int{}

@@ -36,7 +36,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "where the cases come from")
 	flag.Int64Var(&o.only, "case", -1, "run only the case of this number")
 	flag.BoolVar(&o.tell, "v", false, "tell everything that happens, except at the plugin level")
-	flag.StringVar(&o.record, "record", "", "write a selection of decisions into this directory, and compare nothing")
+	flag.StringVar(&o.record, "record", "", "write a selection of decisions, of the level decision (the default), storage or group, into this directory, and compare nothing")
 	flag.Parse()
 	unexplained, err := run(&o)
 	switch {
@@ -50,7 +50,11 @@ func main() {
 
 func run(o *options) (unexplained int, err error) {
 	if o.record != "" {
-		files, err := decisionlevel.Record(o.record, o.seed)
+		about := decisionlevel.Pods
+		if o.level != "plugin" { // the default
+			about = decisionlevel.About(o.level)
+		}
+		files, err := decisionlevel.Record(o.record, about, o.seed)
 		fmt.Println("recorded", files, "cases")
 		return 0, err
 	}

@@ -127,7 +127,8 @@ type Options struct {
 	Deaf   func(*engine.Change) bool
 	// Tape writes down the case.
 	Tape *subject.Tape
-	// Small keeps the case short.
+	// Small keeps the case short, and DynamicResources out of one that is not
+	// about devices.
 	Small bool
 	// Tell, where not nil, is told everything that happens, for people.
 	Tell io.Writer
@@ -176,11 +177,18 @@ func newTwin(s *generate.Source, nodes int, o Options) (*twin.Twin, error) {
 	}}
 	if o.About == Groups {
 		ref.Gates, ref.Tie, sub.Tie = reference.Groups, generate.TieScore, generate.TieScore
-		if !s.Devices && s.Percent(75) {
-			// It fails where nothing has asked its PreFilter, and then nobody else is
-			// asked to make room.
-			ref.Without, sub.Without = []string{plugins.DynamicResources}, []string{plugins.DynamicResources}
-			delete(sub.Args, plugins.DynamicResources)
+	}
+	// It fails where nothing has asked its PreFilter, and then nobody else is
+	// asked to make room.
+	without := o.About == Groups && !s.Devices && s.Percent(75)
+	if without || o.Small && !s.Devices && (o.About == Groups || o.About == Storage) {
+		ref.Without, sub.Without = []string{plugins.DynamicResources}, []string{plugins.DynamicResources}
+		delete(sub.Args, plugins.DynamicResources)
+	}
+	if o.Tape != nil {
+		o.Tape.Without = sub.Without
+		if sub.Tie != nil {
+			sub.Tie = o.Tape.Tie(sub.Tie)
 		}
 	}
 	if s.Percent(25) {

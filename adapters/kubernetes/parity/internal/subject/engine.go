@@ -116,7 +116,7 @@ func (e *Engine) Tick() {
 // none.
 func (e *Engine) ScheduleOne() (answer.Decision, bool) {
 	if e.Tape != nil {
-		e.Tape.cycle = e.now
+		e.Tape.Begin(e.now)
 	}
 	e.decision, e.members, e.before = answer.Decision{}, nil, e.View()
 	if !e.Raw.Schedule(e.now) {

@@ -18,7 +18,7 @@ func TestTape(t *testing.T) {
 		Requests:      model.Resources{CPU: 1, Scalars: []model.Scalar{{Name: "x.io/y"}}},
 		OwnerSelector: &model.Selector{}, Gates: []string{}}}})
 	tape.Tick(at)
-	tape.cycle = at
+	tape.Begin(at)
 	tape.Schedule(answer.Decision{Workload: "a", Node: "n", Evaluated: 1})
 	want := `{"Apply":[{"Submit":{"ID":"a","Labels":{"app":""},"OwnerSelector":{},"Requests":{"CPU":1,"Scalars":[{"Name":"x.io/y"}]}}}],"At":"2026-01-01T00:00:01Z"}
 {"At":"2026-01-01T00:00:01Z","Tick":true}
