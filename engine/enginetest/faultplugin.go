@@ -114,6 +114,29 @@ var (
 	errFaulty = errors.New("a planned failure")
 )
 
+// score is what a Score plugin says where the fault struck, and where it did not.
+func (f *fault) score(struck bool) (int64, *extpoints.Status) {
+	switch {
+	case !struck:
+		return 0, nil
+	case f.pick(4) == 0:
+		return 0, f.status()
+	}
+	return int64(f.pick(uint64(extpoints.MaxScore) + 1)), nil
+}
+
+// normalize is what a plugin that brings scores into range does to them.
+func (f *fault) normalize(struck bool, scores []int64) *extpoints.Status {
+	if !struck {
+		return nil
+	}
+	if f.pick(2) == 0 {
+		scores[f.pick(uint64(len(scores)))] = extpoints.MaxScore + int64(f.pick(3))
+		return nil
+	}
+	return f.status()
+}
+
 // status is any answer there is, forbidden ones too, or a panic.
 func (f *fault) status() *extpoints.Status {
 	switch n := f.pick(uint64(len(faultyCodes)) + 2); n {
@@ -272,26 +295,13 @@ func (p *faultPlugin) PreScore(s *extpoints.CycleState, w *extpoints.WorkloadInf
 // Score implements [extpoints.ScorePlugin].
 func (p *faultPlugin) Score(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) (int64, *extpoints.Status) {
 	f, ok := p.in(s, "Score", w.ID, node.Node.Name)
-	switch {
-	case !ok:
-		return 0, nil
-	case f.pick(4) == 0:
-		return 0, f.status()
-	}
-	return int64(f.pick(uint64(extpoints.MaxScore) + 1)), nil
+	return f.score(ok)
 }
 
 // NormalizeScore implements [extpoints.ScoreNormalizer].
 func (p *faultPlugin) NormalizeScore(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ []*extpoints.NodeInfo, scores []int64) *extpoints.Status {
 	f, ok := p.in(s, "NormalizeScore", w.ID)
-	if !ok {
-		return nil
-	}
-	if f.pick(2) == 0 {
-		scores[f.pick(uint64(len(scores)))] = extpoints.MaxScore + int64(f.pick(3))
-		return nil
-	}
-	return f.status()
+	return f.normalize(ok, scores)
 }
 
 // Reserve implements [extpoints.ReservePlugin].

@@ -22,26 +22,13 @@ func (p *faultPlugin) PlacementFeasible(s *extpoints.CycleState, g *extpoints.Gr
 // ScorePlacement implements [extpoints.PlacementScorePlugin].
 func (p *faultPlugin) ScorePlacement(s *extpoints.CycleState, g *extpoints.GroupInfo, a *extpoints.Assignments) (int64, *extpoints.Status) {
 	f, ok := p.in(s, "ScorePlacement", g.ID, a.Placement.Name)
-	switch {
-	case !ok:
-		return 0, nil
-	case f.pick(4) == 0:
-		return 0, f.status()
-	}
-	return int64(f.pick(uint64(extpoints.MaxScore) + 1)), nil
+	return f.score(ok)
 }
 
 // NormalizePlacementScore implements [extpoints.PlacementScoreNormalizer].
 func (p *faultPlugin) NormalizePlacementScore(s *extpoints.CycleState, g *extpoints.GroupInfo, scores []int64) *extpoints.Status {
 	f, ok := p.in(s, "NormalizePlacementScore", g.ID)
-	if !ok {
-		return nil
-	}
-	if f.pick(2) == 0 {
-		scores[f.pick(uint64(len(scores)))] = extpoints.MaxScore + int64(f.pick(3))
-		return nil
-	}
-	return f.status()
+	return f.normalize(ok, scores)
 }
 
 // GroupPostFilter implements [extpoints.GroupPostFilterPlugin].

@@ -1,15 +1,10 @@
 package coscheduling
 
 import (
-	"errors"
-
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins/helper"
 )
-
-// errNoGroup is the error of a hint that got a change of a group without it.
-var errNoGroup = errors.New("a change of a group without the group")
 
 // EventsToRegister asks for new members of the group, waiting or already on a
 // node, for the group itself, and for a group that needs fewer members. Members
@@ -31,27 +26,20 @@ func afterMemberAdded(w *model.Workload, c *extpoints.Change) (extpoints.Hint, e
 	if c.NewWorkload == nil {
 		return extpoints.HintQueue, helper.ErrNoWorkload
 	}
-	return queueIf(w.Group != "" && c.NewWorkload.Group == w.Group), nil
+	return helper.QueueIf(w.Group != "" && c.NewWorkload.Group == w.Group)
 }
 
 func afterGroupAdded(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
 	if c.NewGroup == nil {
-		return extpoints.HintQueue, errNoGroup
+		return extpoints.HintQueue, helper.ErrNoGroup
 	}
-	return queueIf(c.NewGroup.ID == w.Group), nil
+	return helper.QueueIf(c.NewGroup.ID == w.Group)
 }
 
 func afterGroupUpdated(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
 	if c.OldGroup == nil || c.NewGroup == nil {
-		return extpoints.HintQueue, errNoGroup
+		return extpoints.HintQueue, helper.ErrNoGroup
 	}
 	// Only a Gang has a MinCount above 0.
-	return queueIf(c.NewGroup.ID == w.Group && c.NewGroup.MinCount < c.OldGroup.MinCount), nil
-}
-
-func queueIf(helps bool) extpoints.Hint {
-	if helps {
-		return extpoints.HintQueue
-	}
-	return extpoints.HintSkip
+	return helper.QueueIf(c.NewGroup.ID == w.Group && c.NewGroup.MinCount < c.OldGroup.MinCount)
 }

@@ -36,7 +36,10 @@
 //   - A search ends after a number of steps and not after ten seconds.
 //   - Which of several claims is taken back in PostFilter is not random: it is
 //     the first that the workload names.
-//   - Where a claim that only the group has reserved is to be given up, it is
-//     taken back at once; there the reservation goes, and the claim controller
-//     takes it back.
+//   - A claim that was only planned for another member of the group is not
+//     taken back, nor is one of the group's that is not there an error; there
+//     the whole group fails over it.
+//
+// What is alpha in 1.37 is not built: derived and list attributes, compatibility
+// groups, optional node operations, and node allocatable resources.
 package dynamicresources

@@ -37,7 +37,7 @@ func (p *DynamicResources) afterClaimChange(w *model.Workload, c *extpoints.Chan
 		if before == nil {
 			return extpoints.HintQueue, errNoClaim
 		}
-		return queueIf(before.Allocation != nil)
+		return helper.QueueIf(before.Allocation != nil)
 	}
 	own, err := claimsOf(p.handle.View().Devices(), w)
 	if err != nil {
@@ -47,7 +47,7 @@ func (p *DynamicResources) afterClaimChange(w *model.Workload, c *extpoints.Chan
 		return extpoints.HintQueue, nil
 	}
 	uses := slices.ContainsFunc(own, func(o claim) bool { return o.ID == after.ID && o.UID == after.UID })
-	return queueIf(uses && (before == nil || !sameStatus(before, after) || before.Deleting || !sameWishes(before, after)))
+	return helper.QueueIf(uses && (before == nil || !sameStatus(before, after) || before.Deleting || !sameWishes(before, after)))
 }
 
 // afterClaimsMade says Queue where all claims of the workload are there now.
@@ -58,12 +58,5 @@ func (p *DynamicResources) afterClaimsMade(_ *model.Workload, c *extpoints.Chang
 		return extpoints.HintQueue, err
 	}
 	_, err = claimsOf(p.handle.View().Devices(), after.Workload)
-	return queueIf(err == nil)
-}
-
-func queueIf(yes bool) (extpoints.Hint, error) {
-	if yes {
-		return extpoints.HintQueue, nil
-	}
-	return extpoints.HintSkip, nil
+	return helper.QueueIf(err == nil)
 }

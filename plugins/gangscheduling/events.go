@@ -1,15 +1,10 @@
 package gangscheduling
 
 import (
-	"errors"
-
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins/helper"
 )
-
-// errNoGroup is the error of a hint that got a change of a group without it.
-var errNoGroup = errors.New("a change of a group without the group")
 
 // EventsToRegister asks for new members of the tree, waiting or already on a
 // node, for new groups in it, and for groups in it that need fewer members.
@@ -34,7 +29,7 @@ func (p *GangScheduling) afterMemberAdded(w *model.Workload, c *extpoints.Change
 
 func (p *GangScheduling) afterGroupAdded(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
 	if c.NewGroup == nil {
-		return extpoints.HintQueue, errNoGroup
+		return extpoints.HintQueue, helper.ErrNoGroup
 	}
 	return p.ifRelated(w.Group, c.NewGroup.ID), nil
 }
@@ -45,7 +40,7 @@ func (p *GangScheduling) afterGroupAdded(w *model.Workload, c *extpoints.Change)
 func (p *GangScheduling) afterGroupUpdated(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
 	before, after := c.OldGroup, c.NewGroup
 	if before == nil || after == nil {
-		return extpoints.HintQueue, errNoGroup
+		return extpoints.HintQueue, helper.ErrNoGroup
 	}
 	if needed(after) >= needed(before) && after.Parent == before.Parent && after.Composite == before.Composite {
 		return extpoints.HintSkip, nil

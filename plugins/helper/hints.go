@@ -12,7 +12,17 @@ import (
 var (
 	ErrNoNode     = errors.New("a change of a node without the node")
 	ErrNoWorkload = errors.New("a change of a workload without the workload")
+	ErrNoGroup    = errors.New("a change of a group without the group")
 )
+
+// QueueIf is what a hint function returns that has come to a judgement: HintQueue
+// where the change helps, else HintSkip.
+func QueueIf(helps bool) (extpoints.Hint, error) {
+	if helps {
+		return extpoints.HintQueue, nil
+	}
+	return extpoints.HintSkip, nil
+}
 
 // ChangedNode returns the node before (nil for a new one) and after the change.
 func ChangedNode(c *extpoints.Change) (before, after *model.Node, err error) {

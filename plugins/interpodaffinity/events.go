@@ -62,7 +62,7 @@ func (h hints) afterWorkloadChange(w *model.Workload, c *extpoints.Change) (extp
 	near, apart := required(w.Affinity), required(w.AntiAffinity)
 	wanted := after != nil && h.allSelect(near, w.Namespace, after.Workload)
 	if before == nil {
-		return hint(wanted), nil
+		return helper.QueueIf(wanted)
 	}
 	wasWanted := h.allSelect(near, w.Namespace, before.Workload)
 	if wanted && !wasWanted {
@@ -73,9 +73,9 @@ func (h hints) afterWorkloadChange(w *model.Workload, c *extpoints.Change) (extp
 	}
 	inTheWay := h.anySelects(apart, w.Namespace, before.Workload)
 	if after != nil {
-		return hint(inTheWay && h.gotOut(apart, w.Namespace, c)), nil
+		return helper.QueueIf(inTheWay && h.gotOut(apart, w.Namespace, c))
 	}
-	return hint(inTheWay || h.anySelects(required(before.AntiAffinity), before.Namespace, w)), nil
+	return helper.QueueIf(inTheWay || h.anySelects(required(before.AntiAffinity), before.Namespace, w))
 }
 
 // gotOut reports whether a workload whose labels have changed is out of the way:
@@ -163,13 +163,6 @@ func afterNamespaceChange(w *model.Workload, c *extpoints.Change) (extpoints.Hin
 		}
 	}
 	return extpoints.HintSkip, nil
-}
-
-func hint(queue bool) extpoints.Hint {
-	if queue {
-		return extpoints.HintQueue
-	}
-	return extpoints.HintSkip
 }
 
 // selects reports whether a term means the workload as far as can be told

@@ -43,14 +43,6 @@ func (p *PodTopologySpread) EventsToRegister() ([]extpoints.EventHint, error) {
 	}, nil
 }
 
-// hint turns a judgement into a hint.
-func hint(worthTrying bool) (extpoints.Hint, error) {
-	if worthTrying {
-		return extpoints.HintQueue, nil
-	}
-	return extpoints.HintSkip, nil
-}
-
 // afterAssignedChange says Queue where a workload of the same namespace that a
 // constraint selects came or went, or where new labels of one made a difference
 // to a constraint.
@@ -67,12 +59,12 @@ func (p *PodTopologySpread) afterAssignedChange(w *model.Workload, c *extpoints.
 	list := p.constraints(w, model.SpreadRequired)
 	switch {
 	case before == nil:
-		return hint(anySelects(list, after.Labels))
+		return helper.QueueIf(anySelects(list, after.Labels))
 	case after == nil:
-		return hint(anySelects(list, before.Labels))
+		return helper.QueueIf(anySelects(list, before.Labels))
 	}
 	leaves := !p.referenceHints && after.Terminating && !before.Terminating
-	return hint(selectedChanged(list, before, after) || leaves && anySelects(list, before.Labels))
+	return helper.QueueIf(selectedChanged(list, before, after) || leaves && anySelects(list, before.Labels))
 }
 
 // afterTargetChange says Queue where the workload's new labels make a difference
@@ -87,7 +79,7 @@ func (p *PodTopologySpread) afterTargetChange(w *model.Workload, c *extpoints.Ch
 		slices.ContainsFunc(list, func(c constraint) bool { return c.honorTaints }) {
 		return extpoints.HintQueue, nil
 	}
-	return hint(selectedChanged(list, before, after) || !p.referenceHints && matchedLabelChanged(before, after))
+	return helper.QueueIf(selectedChanged(list, before, after) || !p.referenceHints && matchedLabelChanged(before, after))
 }
 
 // matchedLabelChanged reports whether a label changed that some MatchLabelKeys
@@ -113,9 +105,9 @@ func (p *PodTopologySpread) afterNodeChange(w *model.Workload, c *extpoints.Chan
 	had := before != nil && hasAllKeys(before.Labels, list)
 	has := after != nil && hasAllKeys(after.Labels, list)
 	if before == nil || after == nil || had != has {
-		return hint(had || has)
+		return helper.QueueIf(had || has)
 	}
-	return hint(has && (keysChanged(list, before.Labels, after.Labels) || !slices.Equal(before.Taints, after.Taints) ||
+	return helper.QueueIf(has && (keysChanged(list, before.Labels, after.Labels) || !slices.Equal(before.Taints, after.Taints) ||
 		!p.referenceHints && asksForLabels(w, list) && !maps.Equal(before.Labels, after.Labels)))
 }
 

@@ -43,14 +43,6 @@ func on(resource extpoints.Resource, action extpoints.Action, hint extpoints.Hin
 	return extpoints.EventHint{Event: extpoints.ClusterEvent{Resource: resource, Action: action}, Hint: hint}
 }
 
-// hint turns a judgement into a hint.
-func hint(worthTrying bool) (extpoints.Hint, error) {
-	if worthTrying {
-		return extpoints.HintQueue, nil
-	}
-	return extpoints.HintSkip, nil
-}
-
 // afterClassChange says Queue for a new class, and for one that allows other
 // nodes.
 func (p *VolumeBinding) afterClassChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
@@ -58,7 +50,7 @@ func (p *VolumeBinding) afterClassChange(_ *model.Workload, c *extpoints.Change)
 	if after == nil {
 		return extpoints.HintQueue, helper.ErrNoObject
 	}
-	return hint(before == nil || !sameTerms(before.AllowedNodes, after.AllowedNodes) ||
+	return helper.QueueIf(before == nil || !sameTerms(before.AllowedNodes, after.AllowedNodes) ||
 		!p.referenceHints && (before.Provisioner != after.Provisioner || before.Binding != after.Binding))
 }
 
@@ -68,7 +60,7 @@ func afterClaimChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, e
 	if after == nil {
 		return extpoints.HintQueue, helper.ErrNoObject
 	}
-	return hint(helper.UsesClaim(w, after.ID, true))
+	return helper.QueueIf(helper.UsesClaim(w, after.ID, true))
 }
 
 // afterVolumeIsGone says Queue where the volume was kept for one of the
@@ -78,7 +70,7 @@ func afterVolumeIsGone(w *model.Workload, c *extpoints.Change) (extpoints.Hint, 
 	if before == nil {
 		return extpoints.HintQueue, helper.ErrNoObject
 	}
-	return hint(before.Claim != nil && helper.UsesClaim(w, before.Claim.ID, true))
+	return helper.QueueIf(before.Claim != nil && helper.UsesClaim(w, before.Claim.ID, true))
 }
 
 // afterNodeStorageChange says Queue where drivers stand in for other plugins
@@ -88,7 +80,7 @@ func afterNodeStorageChange(_ *model.Workload, c *extpoints.Change) (extpoints.H
 	if after == nil {
 		return extpoints.HintQueue, helper.ErrNoObject
 	}
-	return hint(before == nil || !slices.Equal(before.StandsIn, after.StandsIn))
+	return helper.QueueIf(before == nil || !slices.Equal(before.StandsIn, after.StandsIn))
 }
 
 // afterNodeStorageIsGone says Queue where drivers stood in for plugins.
@@ -97,7 +89,7 @@ func afterNodeStorageIsGone(_ *model.Workload, c *extpoints.Change) (extpoints.H
 	if before == nil {
 		return extpoints.HintQueue, helper.ErrNoObject
 	}
-	return hint(len(before.StandsIn) > 0)
+	return helper.QueueIf(len(before.StandsIn) > 0)
 }
 
 // afterDriverChange says Queue where the driver no longer keeps track of its
@@ -110,7 +102,7 @@ func (p *VolumeBinding) afterDriverChange(w *model.Workload, c *extpoints.Change
 	if !before.TracksCapacity || after != nil && after.TracksCapacity {
 		return extpoints.HintSkip, nil
 	}
-	return hint(!p.referenceHints && len(w.VolumeClaims) > 0 ||
+	return helper.QueueIf(!p.referenceHints && len(w.VolumeClaims) > 0 ||
 		slices.ContainsFunc(w.Disks, func(d model.Disk) bool { return d.Driver == before.Name && d.Plugin == "" }))
 }
 
@@ -125,7 +117,7 @@ func (p *VolumeBinding) afterCapacityChange(_ *model.Workload, c *extpoints.Chan
 		return extpoints.HintQueue, nil
 	}
 	was, is := largestVolume(before), largestVolume(after)
-	return hint(is != nil && (was == nil || *is > *was) ||
+	return helper.QueueIf(is != nil && (was == nil || *is > *was) ||
 		!p.referenceHints && (before.Class != after.Class || !sameSelector(before.Nodes, after.Nodes)))
 }
 
