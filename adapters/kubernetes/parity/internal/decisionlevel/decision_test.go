@@ -50,7 +50,11 @@ func TestDecisionsAbout(t *testing.T) {
 		Groups:  {"(placed a group)", "(placed some of a group)", "(placed nothing of a group)", "(made a group room)"},
 	} {
 		t.Run(string(about), func(t *testing.T) {
-			report := run(t, 24, Options{About: about})
+			cases := uint64(100)
+			if testing.Short() {
+				cases = 16
+			}
+			report := run(t, cases, Options{About: about})
 			mustAgree(t, report)
 			for _, kind := range kinds {
 				if report.Counted(kind) < 4 {

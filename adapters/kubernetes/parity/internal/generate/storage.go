@@ -127,7 +127,9 @@ func (s *Source) NodeStorage(node string) *storagev1.CSINode {
 }
 
 // StorageCapacity draws the i-th capacity. No node sees two of a class: which of
-// two is enough kube-scheduler finds out in the order of a map.
+// two is enough kube-scheduler finds out in the order of a map. Nor is there one
+// with a largest size and no capacity, over whose score kube-scheduler panics
+// (plugins/volumebinding/volume_binding.go Score, 1.37.1).
 func (s *Source) StorageCapacity(i int) *storagev1.CSIStorageCapacity {
 	c := &storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: Namespaces[0], Name: fmt.Sprintf("room%d", i)}}
 	c.StorageClassName = storageClasses[1+i%2]
@@ -138,7 +140,7 @@ func (s *Source) StorageCapacity(i int) *storagev1.CSIStorageCapacity {
 	if s.Percent(85) {
 		c.Capacity = new(s.quantities("0", "1Gi", "2Gi", "3Gi", "100Gi"))
 	}
-	if s.Percent(30) {
+	if s.Percent(30) && c.Capacity != nil {
 		c.MaximumVolumeSize = new(s.quantities("0", "1Gi", "2Gi", "50Gi"))
 	}
 	return c

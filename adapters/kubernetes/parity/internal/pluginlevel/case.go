@@ -117,7 +117,12 @@ func (c *comparison) round() {
 }
 
 // look brings the views up to date, also that of the subject's plugins.
+//
+// Without a node the subject has no cycle in which plugins could look at anything.
 func (c *comparison) look() {
+	if len(c.Nodes()) == 0 {
+		c.AddNode()
+	}
 	c.views = c.Look()
 	c.handle.Cluster = c.views.Subject
 }
