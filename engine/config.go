@@ -76,10 +76,9 @@ type Config struct {
 
 	// ReferenceWakeUps wakes nobody when a workload that was nominated to one
 	// node is placed on another, as kube-scheduler 1.37.1 (eventhandlers.go,
-	// which calls it an issue to be fixed), has groups wait in the queue as they
-	// do there, see [queue.Config], and looks at a tree of groups for which room
-	// was made only when an event or its time has come. It is for comparing the
-	// two. Default: those that had left it room are woken, and that tree.
+	// which calls it an issue to be fixed), and has groups wait in the queue as
+	// they do there, see [queue.Config]. It is for comparing the two. Default:
+	// those that had left it room are woken.
 	ReferenceWakeUps bool
 
 	// MaxBindings is how many bindings may be under way at once, and how many

@@ -306,16 +306,7 @@ func (r *Raw) roomMade(now time.Time, p *preemption) {
 		// It was held back when it changed. What it waits for now need not be the
 		// departure that is to come.
 		r.queue.Move(now, &extpoints.Change{Event: queue.WorkloadDemandsChanged, NewWorkload: row.Info}, nil)
-	case p.forGroup() && !r.cfg.ReferenceWakeUps && r.gated(waiter):
-		// The last departure has not opened the gate: no plugin has rejected a
-		// member, the tree was, and nobody looks at it before its time runs out.
-		r.activate(now, []string{waiter})
 	}
-}
-
-func (r *Raw) gated(id string) bool {
-	pos, _ := r.queue.Position(id)
-	return pos.Place == queue.Gated
 }
 
 func (r *Raw) endRoom(p *preemption) {

@@ -178,9 +178,17 @@ func (s *sim) checkGate(g *sight, id string) {
 	switch {
 	case pos.Place == queue.Incomplete && root != "":
 		s.fail("%s waits for its group, which is there up to %s", id, root)
+	case pos.Place == queue.Gated && root != "" && s.roomWasMade(&pos):
 	case pos.Place == queue.Gated && !s.gateHolds(g, root, &row, &pos):
 		s.fail("%s is held back by %s: %v, for no reason", id, pos.GatingPlugin, pos.Gate)
 	}
+}
+
+// roomWasMade reports whether a workload waits for nothing but that somebody looks
+// at it again after room was made. Of a tree of groups whose members were rejected
+// by no plugin, but because the tree was, nobody does so before its time runs out.
+func (s *sim) roomWasMade(pos *queue.Position) bool {
+	return pos.GatingPlugin == plugins.DefaultPreemption && !s.handle.Preemption().UnderWay(pos.ID)
 }
 
 // gateHolds reports whether anything holds the workload back. Of a tree of groups
