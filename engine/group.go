@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/framework"
@@ -252,15 +253,8 @@ func (r *Raw) reserveGroup(a *groupAttempt, result *groupResult) {
 	if !refused {
 		return
 	}
-	r.holds(a, result, true)
-	still := map[*cycle]bool{}
-	for _, c := range result.chosen(nil) {
-		still[c] = true
-	}
-	for _, c := range chosen {
-		if c.result.IsSuccess() && !still[c] {
-			r.unreserve(c)
-		}
+	for _, c := range r.dropped(a, result, chosen, true) {
+		r.unreserve(c)
 	}
 }
 
@@ -300,16 +294,21 @@ func (r *Raw) permitGroup(a *groupAttempt, result *groupResult) {
 	if !refused {
 		return
 	}
-	r.holds(a, result, false)
+	for _, c := range r.dropped(a, result, chosen, false) {
+		r.giveBack(c)
+	}
+}
+
+// dropped asks once more whether the groups hold, and lists those of the chosen
+// members whose groups do not, although they themselves were not turned down.
+// reserving: see holds.
+func (r *Raw) dropped(a *groupAttempt, result *groupResult, chosen []*cycle, reserving bool) []*cycle {
+	r.holds(a, result, reserving)
 	still := map[*cycle]bool{}
 	for _, c := range result.chosen(nil) {
 		still[c] = true
 	}
-	for _, c := range chosen {
-		if c.result.IsSuccess() && !still[c] {
-			r.giveBack(c)
-		}
-	}
+	return slices.DeleteFunc(slices.Clone(chosen), func(c *cycle) bool { return still[c] || !c.result.IsSuccess() })
 }
 
 // holds asks once more, from below, whether the groups of the tree hold with the

@@ -184,7 +184,7 @@ func (s *CycleState) Clone() *CycleState {
 func (s *CycleState) CopyTo(c *CycleState) {
 	c.view, c.now, c.seed, c.ctx, c.trial, c.room = s.view, s.now, s.seed, s.ctx, s.trial, s.room
 	c.group, c.shared = s.group, s.shared
-	c.evicted, c.denied, c.freed, c.awaits, c.active = nil, nil, nil, false, nil
+	c.evicted, c.denied, c.freed, c.withdrawn, c.awaits, c.active = nil, nil, nil, nil, false, nil
 	c.entries = c.entries[:0]
 	for _, e := range s.entries {
 		if e.clone != nil {

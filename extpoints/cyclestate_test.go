@@ -128,6 +128,8 @@ func TestCycleState(t *testing.T) {
 		t.Error(got)
 	}
 	c := s.Clone()
+	c.Withdraw(Reservation{Claim: "c", By: model.Consumer{Group: "g"}})
+	s.CopyTo(c) // in the memory of an earlier clone
 	if len(c.Activated()) != 0 || len(c.Evictions()) != 0 || len(c.Unnominations()) != 0 || len(c.Deallocations()) != 0 || len(c.Withdrawals()) != 0 || c.AwaitsEvictions() || c.Seed() != 42 {
 		t.Error("a clone asks for what only its original asked for")
 	}

@@ -114,6 +114,17 @@ var (
 	errFaulty = errors.New("a planned failure")
 )
 
+// strike is all that most points do: where a fault strikes it stirs and says
+// anything, else success.
+func (p *faultPlugin) strike(s *extpoints.CycleState, keys ...string) *extpoints.Status {
+	f, ok := p.in(s, keys...)
+	if !ok {
+		return nil
+	}
+	p.stir(f, s)
+	return f.status()
+}
+
 // score is what a Score plugin says where the fault struck, and where it did not.
 func (f *fault) score(struck bool) (int64, *extpoints.Status) {
 	switch {
@@ -285,11 +296,7 @@ func (p *faultPlugin) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadI
 
 // PreScore implements [extpoints.PreScorePlugin].
 func (p *faultPlugin) PreScore(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ []*extpoints.NodeInfo) *extpoints.Status {
-	if f, ok := p.in(s, "PreScore", w.ID); ok {
-		p.stir(f, s)
-		return f.status()
-	}
-	return nil
+	return p.strike(s, "PreScore", w.ID)
 }
 
 // Score implements [extpoints.ScorePlugin].
@@ -306,19 +313,12 @@ func (p *faultPlugin) NormalizeScore(s *extpoints.CycleState, w *extpoints.Workl
 
 // Reserve implements [extpoints.ReservePlugin].
 func (p *faultPlugin) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) *extpoints.Status {
-	if f, ok := p.in(s, "Reserve", w.ID); ok {
-		p.stir(f, s)
-		return f.status()
-	}
-	return nil
+	return p.strike(s, "Reserve", w.ID)
 }
 
 // Unreserve implements [extpoints.ReservePlugin].
 func (p *faultPlugin) Unreserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) {
-	if f, ok := p.in(s, "Unreserve", w.ID); ok {
-		p.stir(f, s)
-		f.status()
-	}
+	p.strike(s, "Unreserve", w.ID)
 }
 
 var faultyTimeouts = []time.Duration{0, time.Second, 30 * time.Second, 5 * time.Minute, time.Hour}

@@ -21,11 +21,7 @@ func (p *faultPlugin) PreBindPreFlight(s *extpoints.CycleState, w *extpoints.Wor
 
 // PreBind implements [extpoints.PreBindPlugin].
 func (p *faultPlugin) PreBind(_ context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) *extpoints.Status {
-	if f, ok := p.in(s, "PreBind", w.ID); ok {
-		p.stir(f, s)
-		return f.status()
-	}
-	return nil
+	return p.strike(s, "PreBind", w.ID)
 }
 
 // Bind implements [extpoints.BindPlugin]. It never binds: it leaves that to the
@@ -39,8 +35,5 @@ func (p *faultPlugin) Bind(_ context.Context, s *extpoints.CycleState, w *extpoi
 
 // PostBind implements [extpoints.PostBindPlugin].
 func (p *faultPlugin) PostBind(_ context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) {
-	if f, ok := p.in(s, "PostBind", w.ID); ok {
-		p.stir(f, s)
-		f.status()
-	}
+	p.strike(s, "PostBind", w.ID)
 }

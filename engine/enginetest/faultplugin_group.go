@@ -12,11 +12,7 @@ var (
 
 // PlacementFeasible implements [extpoints.PlacementFeasiblePlugin].
 func (p *faultPlugin) PlacementFeasible(s *extpoints.CycleState, g *extpoints.GroupInfo, progress extpoints.PlacementProgress) *extpoints.Status {
-	if f, ok := p.in(s, "PlacementFeasible", g.ID, string(rune('a'+progress.Remaining))); ok {
-		p.stir(f, s)
-		return f.status()
-	}
-	return nil
+	return p.strike(s, "PlacementFeasible", g.ID, string(rune('a'+progress.Remaining)))
 }
 
 // ScorePlacement implements [extpoints.PlacementScorePlugin].

@@ -151,7 +151,7 @@ func without(name string) func(*engine.Config) {
 func TestSimulationFindsFaults(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("it is about the simulation, not about the engine")
+		t.Skip("-short: minutes of faulty engines are missing; run without it")
 	}
 	for _, c := range []struct {
 		name, want string

@@ -336,9 +336,6 @@ func (h *history) schedule() bool {
 	}
 	h.report.Count("decision")
 	if what := answer.Compare(ref, sub); what != "" {
-		if failure, fails := strings.CutSuffix(ref.Message, " not found"); fails && strings.HasPrefix(sub.Message, failure) {
-			what = "message where a plugin of the reference fails that was not asked before"
-		}
 		what = cmp.Or(h.excuse(ref, sub), what)
 		h.apart("decision, "+what, ref.String(), sub.String(), ref.Workload)
 		// After another message everything else may still be the same.

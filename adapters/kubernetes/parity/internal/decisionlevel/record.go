@@ -40,8 +40,12 @@ type recorded struct {
 // found out by making mistakes. It returns the number of files. There are none
 // about devices: the engine's test cannot evaluate CEL.
 func Record(dir string, about About, seed uint64) (int, error) {
-	if about == Devices {
+	switch about {
+	case Pods, Storage, Groups:
+	case Devices:
 		return 0, errors.New("decisions about devices cannot be recorded: replaying them takes CEL")
+	default:
+		return 0, fmt.Errorf("there are no decisions about %q to record: want decision, storage or group", about)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return 0, err
