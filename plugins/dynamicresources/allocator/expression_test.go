@@ -69,6 +69,12 @@ func TestExpressions(t *testing.T) {
 	if _, got := allocate(view, allocator.Options{Evaluator: &evaluator{}}, claim().Request("r", "gpu", 4, expressing("fails on d1")).Build()); !strings.HasPrefix(got, "error: claim c: selector #0 on device") {
 		t.Errorf("too many wanted: %s", got)
 	}
+	// Administrative access is not to the same device twice, so it is not looked at.
+	c := claim().Request("all", "gpu", 0, func(d *model.DeviceDemand) { d.All = true })
+	c.Request("admin", "gpu", 2, expressing("fails on d1"), func(d *model.DeviceDemand) { d.AdminAccess = true })
+	if _, got := allocate(view, allocator.Options{Evaluator: &evaluator{}}, c.Build()); got != "no" {
+		t.Errorf("what the claim has already: %s", got)
+	}
 }
 
 // An expression is asked about a device once, as long as the slice is the same,

@@ -198,7 +198,7 @@ func (r *run) alternatives(p place, n int) (outcome, error) {
 
 // candidates tries one device after the other.
 func (r *run) candidates(p place, d *demand, from candidate) (outcome, error) {
-	if few, err := r.tooFew(d, r.counts[d.index]-int64(p.device), from); err != nil || few {
+	if few, err := r.tooFew(p.claim, d, r.counts[d.index]-int64(p.device), from); err != nil || few {
 		return failed, err
 	}
 	for at := from; at.pool < len(r.node.pools); at = (candidate{at.pool + 1, 0}) {
@@ -210,7 +210,7 @@ func (r *run) candidates(p place, d *demand, from candidate) (outcome, error) {
 			if r.steps++; r.steps > r.options.MaxSteps {
 				return failed, ErrTooManySteps
 			}
-			if d.admin && r.has(p.claim, at) || !d.admin && r.inUse(at) {
+			if r.closed(p.claim, d, at) {
 				continue
 			}
 			ok, err := r.selects(d, at)
@@ -239,16 +239,16 @@ func (r *run) candidates(p place, d *demand, from candidate) (outcome, error) {
 // the reference does. What that would find out on the way is found out here too:
 // an expression that fails for a device. (Where amounts of capacity are wanted
 // there is more to find out, so all sets are gone through.)
-func (r *run) tooFew(d *demand, need int64, from candidate) (bool, error) {
+func (r *run) tooFew(claim int, d *demand, need int64, from candidate) (bool, error) {
 	if need <= 1 || len(d.Capacity) > 0 {
 		return false, nil
 	}
-	have, err := r.usable(d, need, from, !d.expressions)
+	have, err := r.usable(claim, d, need, from, !d.expressions)
 	if err != nil || have >= need {
 		return false, err
 	}
 	if d.expressions {
-		_, err = r.usable(d, need, from, true)
+		_, err = r.usable(claim, d, need, from, true)
 	}
 	return true, err
 }
@@ -256,14 +256,14 @@ func (r *run) tooFew(d *demand, need int64, from candidate) (bool, error) {
 // usable counts the devices from the place on that the demand could have, or
 // where selected is false could have if it selected them, up to as many as are
 // needed.
-func (r *run) usable(d *demand, need int64, from candidate, selected bool) (have int64, err error) {
+func (r *run) usable(claim int, d *demand, need int64, from candidate, selected bool) (have int64, err error) {
 	for at := from; at.pool < len(r.node.pools); at = (candidate{at.pool + 1, 0}) {
 		pool := &r.node.pools[at.pool]
 		if pool.incomplete || pool.invalid {
 			continue
 		}
 		for ; at.device < len(pool.devices) && have < need; at.device++ {
-			if !d.admin && r.inUse(at) {
+			if r.closed(claim, d, at) {
 				continue
 			}
 			ok := true
@@ -278,6 +278,15 @@ func (r *run) usable(d *demand, need int64, from candidate, selected bool) (have
 		}
 	}
 	return have, nil
+}
+
+// closed reports whether the device is not asked about at all: administrative
+// access may have what others use, but not twice for the same claim.
+func (r *run) closed(claim int, d *demand, at candidate) bool {
+	if d.admin {
+		return r.has(claim, at)
+	}
+	return r.inUse(at)
 }
 
 // take takes the device, if that can be done, and goes on to the next; where
