@@ -76,9 +76,11 @@ type Config struct {
 
 	// ReferenceWakeUps wakes nobody when a workload that was nominated to one
 	// node is placed on another, as kube-scheduler 1.37.1 (eventhandlers.go,
-	// which calls it an issue to be fixed), and has groups wait in the queue as
-	// they do there, see [queue.Config]. It is for comparing the two. Default:
-	// those that had left it room are woken.
+	// which calls it an issue to be fixed), has groups wait in the queue as they
+	// do there, see [queue.Config], and leaves a tree of groups that no plugin
+	// rejected a member of behind the gate of DefaultPreemption when the room that
+	// was made for it is there. It is for comparing the two. Default: those that
+	// had left it room are woken, and that tree is tried again.
 	ReferenceWakeUps bool
 
 	// MaxBindings is how many bindings may be under way at once, and how many

@@ -9,6 +9,7 @@ import (
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
 )
 
 // picky is a Reserve plugin that refuses some workloads only when it is meant: a
@@ -100,6 +101,52 @@ func TestARunningWorkloadCompletesAGang(t *testing.T) {
 	require.NoError(t, r.Apply(epoch, engine.Change{Update: joins}))
 	require.True(t, r.Schedule(epoch))
 	require.Equal(t, []model.Phase{model.Assumed}, phases(r, "a"))
+}
+
+// alone is a plugin that turns groups down as such where anybody runs.
+type alone struct{}
+
+func (alone) Name() string { return "Alone" }
+
+func (alone) PlacementFeasible(s *extpoints.CycleState, _ *extpoints.GroupInfo, _ extpoints.PlacementProgress) *extpoints.Status {
+	for _, w := range s.View().Nodes().Get("n1").Workloads {
+		if w.Priority == 0 {
+			return extpoints.NewStatus(extpoints.Unschedulable, "not alone")
+		}
+	}
+	return nil
+}
+
+// A group for which room was made is tried when there is, also where no plugin
+// has rejected a member and so none waits for the departure.
+func TestAGroupTurnedDownAsSuchIsTriedWhenItsRoomIsThere(t *testing.T) {
+	cfg := config(&world{})
+	require.NoError(t, cfg.Registry.Register("Alone", func(any, extpoints.Handle) (extpoints.Plugin, error) { return alone{}, nil }))
+	multi := &cfg.Profiles[0].Plugins.MultiPoint
+	multi.Enabled = append(multi.Enabled, extpoints.PluginRef{Name: "Alone"})
+	r, err := engine.NewRaw(cfg)
+	require.NoError(t, err)
+	w := urgent("w", 10_000)
+	w.Submit.Group = "g"
+	require.NoError(t, r.Apply(epoch, node("n1", 10_000), running("v", "n1", 100),
+		engine.Change{PutGroup: &model.Group{ID: "g", Policy: model.Gang, MinCount: 1, Priority: 10}}, w))
+	require.True(t, r.Schedule(epoch))
+	evict := r.NextTask()
+	require.Equal(t, "v", evict.Workload().ID)
+	pos, _ := r.Queue("w")
+	require.Equal(t, queue.Gated, pos.Place)
+
+	evict.Run(t.Context())
+	r.Finish(epoch, evict)
+	tryAt := func(after time.Duration) {
+		r.Tick(epoch.Add(after))
+		r.Schedule(epoch.Add(after))
+	}
+	tryAt(10 * time.Second) // in vain, as v has not left
+	require.Equal(t, []model.Phase{model.Pending}, phases(r, "w"))
+	require.NoError(t, r.Apply(epoch.Add(20*time.Second), engine.Change{Remove: "v"}))
+	tryAt(40 * time.Second)
+	require.Equal(t, []model.Phase{model.Assumed}, phases(r, "w"))
 }
 
 // What a plan says of a group is what the engine does.

@@ -23,24 +23,27 @@ import (
 // left out and the workload is tried again after its backoff, because the
 // departure that it would wait for may never come; where the last left without
 // one it is activated. The rules are those of kube-scheduler framework/preemption/
-// executor.go, 1.37.1, which activates it in both cases, with three additions: a
+// executor.go, 1.37.1, which activates it in both cases, with four additions: a
 // last victim that has gone before it was asked counts as one that left without
 // a departure to come; nobody is evicted any more when the workload has itself
-// gone or got a node; and a binding that is called off counts as under way until
+// gone or got a node, nor asked to leave last of all when the priorities are not
+// what they were; and a binding that is called off counts as under way until
 // its task is given back.
 //
 // Where nothing may be scheduled meanwhile ([extpoints.CycleState.AwaitEvictions])
 // all are asked for side by side.
 type preemption struct {
-	by      string               // the workload that room is made for, or the groupKey of a tree of groups
-	rest    []extpoints.Eviction // not asked for yet
-	waits   []string             // workloads whose evictions are under way
-	last    string               // the last workload, once it is asked
-	holds   bool                 // nothing is scheduled meanwhile
-	failed  bool
-	silent  bool // the last left, and no event of that is to come
-	updated bool // the workload has another spec by now
-	changed bool // it is among r.touched
+	by       string               // the workload that room is made for, or the groupKey of a tree of groups
+	rank     int32                // the priority of that one, when it was last tried
+	standing int32                // that of the last of rest, at that time; see standing
+	rest     []extpoints.Eviction // not asked for yet
+	waits    []string             // workloads whose evictions are under way
+	last     string               // the last workload, once it is asked
+	holds    bool                 // nothing is scheduled meanwhile
+	failed   bool
+	silent   bool // the last left, and no event of that is to come
+	updated  bool // the workload has another spec by now
+	changed  bool // it is among r.touched
 	// left are the victims that something has happened to since it was looked at;
 	// all of them were touched where fresh is set.
 	left  []string
@@ -75,10 +78,49 @@ func (r *Raw) planRoom(by string, s *extpoints.CycleState) {
 		}
 	}
 	p.rest = append(p.rest, asked...)
+	p.rank, _ = r.rankOf(by)
+	p.standing = r.standing(p.rest[len(p.rest)-1].ID)
 	if s.AwaitsEvictions() && !p.holds {
 		p.holds = true
 		r.room.holding++
 	}
+}
+
+// rankOf is the priority of who room is made for, a workload or the groupKey of a
+// tree of groups, and whether it may displace others.
+func (r *Raw) rankOf(by string) (int32, bool) {
+	if root, group := strings.CutPrefix(by, groupKey("")); group {
+		g := r.view.Groups().Root(root)
+		if g == nil {
+			return 0, false
+		}
+		return g.Priority, g.Preemption != model.PreemptNever
+	}
+	row := r.store.Workload(by)
+	if row == nil {
+		return 0, false
+	}
+	return row.Info.Priority, row.Info.MayPreempt()
+}
+
+// standing is the priority that protects a workload: that of its highest group,
+// where it is a member of one.
+func (r *Raw) standing(id string) int32 {
+	row := r.store.Workload(id)
+	if row == nil {
+		return 0
+	}
+	if root := r.view.Groups().Root(row.Info.Group); root != nil {
+		return root.Priority
+	}
+	return row.Info.Priority
+}
+
+// outdated reports whether the priorities that the evictions were decided on have
+// changed, so that the last of them need not be right any more.
+func (r *Raw) outdated(p *preemption) bool {
+	rank, may := r.rankOf(p.by)
+	return !may || rank < p.rank || r.standing(p.rest[0].ID) > p.standing
 }
 
 // makeRoom does what PostFilter asked for, when the workload is back in the
@@ -274,6 +316,9 @@ func (r *Raw) advance(now time.Time, p *preemption) {
 	p.left, p.fresh = p.left[:0], false
 	switch {
 	case len(p.waits) > 0:
+	case len(p.rest) > 0 && r.outdated(p):
+		p.rest, p.failed = nil, true
+		r.touch(p)
 	case len(p.rest) > 0:
 		last := p.rest[0]
 		p.rest, p.last = nil, last.ID
@@ -292,21 +337,39 @@ func (r *Raw) advance(now time.Time, p *preemption) {
 // for as long as they refuse.
 func (r *Raw) roomMade(now time.Time, p *preemption) {
 	waiter := p.by
-	if root, group := strings.CutPrefix(p.by, groupKey("")); group {
+	root, group := strings.CutPrefix(p.by, groupKey(""))
+	if group {
 		waiter = r.firstPending(root)
 	}
 	row := r.store.Workload(waiter)
 	switch {
 	case row == nil:
 	case p.failed:
-		r.queue.Retry(now, waiter)
+		r.queue.Retry(now, waiter, queue.EvictionFailed)
 	case p.silent:
 		r.activate(now, []string{waiter})
 	case p.updated:
 		// It was held back when it changed. What it waits for now need not be the
 		// departure that is to come.
 		r.queue.Move(now, &extpoints.Change{Event: queue.WorkloadDemandsChanged, NewWorkload: row.Info}, nil)
+	case group && !r.cfg.ReferenceWakeUps && !r.anyRejected(root):
+		// No plugin that rejected a member waits for the departure: the tree was
+		// turned down as such. Out of its gate it is glad of any event.
+		r.queue.Retry(now, waiter, queue.RoomMade)
 	}
+}
+
+// anyRejected reports whether a member of the tree below the group waits for an
+// event of any plugin but the one that gates it.
+func (r *Raw) anyRejected(group string) bool {
+	groups := r.view.Groups()
+	rejected := func(id string) bool {
+		pos, _ := r.queue.Position(id)
+		others := func(plugin string) bool { return plugin != pos.GatingPlugin }
+		return len(pos.PendingPlugins) > 0 || slices.ContainsFunc(pos.UnschedulablePlugins, others)
+	}
+	return slices.ContainsFunc(groups.Pending(group), rejected) ||
+		slices.ContainsFunc(groups.Children(group), func(child *model.Group) bool { return r.anyRejected(child.ID) })
 }
 
 func (r *Raw) endRoom(p *preemption) {

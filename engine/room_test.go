@@ -77,6 +77,30 @@ func TestAChangeWhileRoomIsMadeIsNotForgotten(t *testing.T) {
 	require.Equal(t, queue.Backoff, p.Place, "it fits, whether or not the other leaves")
 }
 
+// Nobody is asked to leave where that was decided on other priorities: the workload
+// is tried again after its backoff.
+func TestAnotherPriorityEndsTheMakingOfRoom(t *testing.T) {
+	for what, change := range map[string]func() engine.Change{
+		"a lower one of the workload": func() engine.Change { return engine.Change{Update: task("w", 1000).Submit} },
+		"a higher one of the victim":  func() engine.Change { return engine.Change{Update: urgent("v2", 500).Submit} },
+	} {
+		t.Run(what, func(t *testing.T) {
+			r := newRaw(t, &world{})
+			require.NoError(t, r.Apply(epoch, node("n1", 1000), running("v1", "n1", 500), running("v2", "n1", 500), urgent("w", 1000)))
+			require.True(t, r.Schedule(epoch))
+			first := r.NextTask()
+			require.Equal(t, "v1", first.Workload().ID)
+			require.Nil(t, r.NextTask())
+			require.NoError(t, r.Apply(epoch, change()))
+			first.Run(t.Context())
+			r.Finish(epoch, first)
+			require.Nil(t, r.NextTask(), "the last victim is not asked")
+			p, _ := r.Queue("w")
+			require.Equal(t, queue.ErrorBackoff, p.Place)
+		})
+	}
+}
+
 // An extender may change what it is given, in answers that do not count too: a
 // replay, in which nobody does, makes the same room.
 func TestAReplayDoesNotMissWhatAnExtenderSpoils(t *testing.T) {

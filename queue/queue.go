@@ -86,6 +86,7 @@ const (
 	ForceActivate          = "ForceActivate"          // Activate
 	DemandsChanged         = "DemandsChanged"         // Update, of what the workload asks for
 	EvictionFailed         = "EvictionFailed"         // Retry
+	RoomMade               = "RoomMade"               // Retry
 	GroupChanged           = "GroupChanged"           // GroupChanged
 	RoomGivenUp            = "RoomGivenUp"            // Move, of a workload that takes other room than was kept for it; not for itself
 	PopFromBackoffQ        = "PopFromBackoffQ"        // Pop, when nothing was active
@@ -263,11 +264,13 @@ func (q *Queue) Move(now time.Time, c *extpoints.Change, preCheck func(*model.Wo
 }
 
 // Retry is for a workload that waits for events, when something that its last
-// attempt has set going has failed: it need not wait for them, but is tried again
-// when its backoff, which runs from now on, is over. (As an error would be: other
+// attempt has set going is over and no event need come of it, because it failed
+// (EvictionFailed) or because none would be heeded (RoomMade; the label says
+// which): it need not wait for them, but is tried again when its backoff, which
+// runs from now on, is over. (As an error would be: other
 // backoffs are cut short when nothing else is to be done.) For a member that
 // waits with its tree of groups it is the tree that is tried again.
-func (q *Queue) Retry(now time.Time, id string) {
+func (q *Queue) Retry(now time.Time, id, label string) {
 	it := q.waiting[id]
 	if it != nil && it.leaf != nil {
 		it = it.entity
@@ -281,7 +284,7 @@ func (q *Queue) Retry(now time.Time, id string) {
 	it.Timestamp = now
 	it.BackoffExpiration = q.expiration(it)
 	q.resolve(it)
-	q.requeue(it, afterBackoff, labelled(EvictionFailed, now))
+	q.requeue(it, afterBackoff, labelled(label, now))
 }
 
 // Tick does the periodic work that is due: it ends the backoffs that are over,

@@ -309,7 +309,7 @@ func (d *dialogue) do(c command) {
 		q.Activate(d.now, c.words...)
 	case "retry":
 		// retry ID: Queue.Retry.
-		q.Retry(d.now, c.words[0])
+		q.Retry(d.now, c.words[0], EvictionFailed)
 	case "move":
 		// move KIND/ACTION [new=ID] [node=NAME] [upto=N]: Queue.Move with the
 		// workload or node as the new object, for workloads of priority N at most.

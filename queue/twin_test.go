@@ -716,7 +716,7 @@ func playTwins(t *testing.T, seed uint64) {
 		case op < 15:
 			if r.IntN(3) == 0 {
 				did = "retry " + id
-				q.Retry(now, id)
+				q.Retry(now, id, EvictionFailed)
 				dumb.retry(now, id)
 				break
 			}

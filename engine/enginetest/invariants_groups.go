@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
@@ -178,17 +179,25 @@ func (s *sim) checkGate(g *sight, id string) {
 	switch {
 	case pos.Place == queue.Incomplete && root != "":
 		s.fail("%s waits for its group, which is there up to %s", id, root)
-	case pos.Place == queue.Gated && root != "" && s.roomWasMade(&pos):
+	case pos.Place == queue.Gated && root != "" && s.awaitsDeparture(&pos):
 	case pos.Place == queue.Gated && !s.gateHolds(g, root, &row, &pos):
 		s.fail("%s is held back by %s: %v, for no reason", id, pos.GatingPlugin, pos.Gate)
 	}
 }
 
-// roomWasMade reports whether a workload waits for nothing but that somebody looks
-// at it again after room was made. Of a tree of groups whose members were rejected
-// by no plugin, but because the tree was, nobody does so before its time runs out.
-func (s *sim) roomWasMade(pos *queue.Position) bool {
-	return pos.GatingPlugin == plugins.DefaultPreemption && !s.handle.Preemption().UnderWay(pos.ID)
+// awaitsDeparture reports whether a member of a tree of groups waits, when room was
+// made for it, for the departure of who was evicted, as far as any plugin is
+// there to hear of it.
+func (s *sim) awaitsDeparture(pos *queue.Position) bool {
+	if pos.GatingPlugin != plugins.DefaultPreemption || s.handle.Preemption().UnderWay(pos.ID) {
+		return false
+	}
+	for _, other := range s.cur.positions {
+		if other.Group == pos.Group && slices.ContainsFunc(other.UnschedulablePlugins, func(p string) bool { return p != plugins.DefaultPreemption }) {
+			return true
+		}
+	}
+	return false
 }
 
 // gateHolds reports whether anything holds the workload back. Of a tree of groups

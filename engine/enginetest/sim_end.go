@@ -162,7 +162,7 @@ func (s *sim) checkAtRest(last bool) (again bool) {
 	g := sightOf(s.raw.View())
 	for _, id := range s.rowsWhere(func(w *model.WorkloadRecord) bool { return w.Phase == model.Pending }) {
 		pos, _ := s.raw.Queue(id)
-		if gated := pos.Place == queue.Gated; gated && !s.roomWasMade(&pos) || pos.Place == queue.Incomplete {
+		if gated := pos.Place == queue.Gated; gated && !s.awaitsDeparture(&pos) || pos.Place == queue.Incomplete {
 			s.checkGate(g, id)
 			continue
 		}
