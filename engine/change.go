@@ -27,6 +27,10 @@ type Change struct {
 	// chosen for it, or, if that was somebody else's choice, another. Since may
 	// say when it started, also later, of one that is confirmed already.
 	Confirm *model.Binding `json:",omitempty"`
+	// Nominate says which node a workload waits for, where somebody else
+	// decided that: an earlier engine, or another program. Of one that does not
+	// wait for a node it changes nothing.
+	Nominate *Nomination `json:",omitempty"`
 	// Terminate says that the workload of the ID is on its way out; it keeps
 	// its room until it is finished or removed.
 	Terminate string `json:",omitempty"`
@@ -66,6 +70,13 @@ type Placement struct {
 	Since time.Time
 }
 
+// Nomination is the node that a workload waits for. Room is kept for it there, and
+// the node is looked at first.
+type Nomination struct {
+	Workload string // ID
+	Node     string // name; empty: it waits for none any more
+}
+
 // each calls f with the verb and the object of every field that is set.
 func (ch *Change) each(f func(verb, object string)) {
 	named := func(verb, object string) {
@@ -88,6 +99,9 @@ func (ch *Change) each(f func(verb, object string)) {
 	}
 	if ch.Confirm != nil {
 		f("confirm", ch.Confirm.Workload)
+	}
+	if ch.Nominate != nil {
+		f("nominate", ch.Nominate.Workload)
 	}
 	named("terminate", ch.Terminate)
 	named("displace", ch.Displace)

@@ -69,15 +69,11 @@ func (r *Raw) nominate(c *cycle, present string) string {
 		}
 		return present
 	}
-	before := r.store.Workload(c.info.ID)
 	tx := r.store.Begin()
 	if err := tx.Nominate(c.info.ID, n.Node); err != nil {
 		tx.Abort()
 		return present
 	}
 	r.commit(c.now, tx)
-	if present != "" {
-		r.freed(c.now, before) // what was kept for it is not any more
-	}
 	return n.Node
 }

@@ -67,6 +67,8 @@ func (c *core) writeOne(tx *store.Txn, now time.Time, ch *Change) error {
 		err = started(tx, ch.Confirm)
 	case ch.Confirm != nil:
 		err = tx.Confirm(ch.Confirm.Workload, ch.Confirm.Node, ch.Confirm.Devices, since(tx, ch.Confirm, now))
+	case ch.Nominate != nil:
+		err = nominateFromOutside(tx, ch.Nominate)
 	case ch.Terminate != "":
 		err = tx.Terminate(ch.Terminate)
 	case ch.Displace != "":
@@ -99,6 +101,15 @@ func started(tx *store.Txn, b *model.Binding) error {
 		return nil
 	}
 	return tx.Started(b.Workload, b.Since)
+}
+
+// nominateFromOutside records a nomination that is not the engine's. The workload
+// may have got a node in the meantime.
+func nominateFromOutside(tx *store.Txn, n *Nomination) error {
+	if row := tx.Workload(n.Workload); row != nil && row.Phase != model.Pending {
+		return nil
+	}
+	return tx.Nominate(n.Workload, n.Node)
 }
 
 // writeOther makes the changes that are not about nodes or workloads.
@@ -362,6 +373,9 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 			if nomination(after) != "" && after.Info.Priority < before.Info.Priority && !r.cfg.ReferenceWakeUps {
 				r.roomGiven(now, before, queue.RoomGivenUp) // others need not leave it that room any more
 			}
+		}
+		if nomination(before) != nomination(after) {
+			r.freed(now, before)
 		}
 	case after.Phase == model.Pending:
 		// Where the engine itself takes a decision back there is no task.

@@ -36,6 +36,10 @@ type Listener struct {
 	// Evicting tells of an eviction that is asked of the orchestrator, or that is
 	// done by calling off the workload's binding.
 	Evicting func(EvictingEvent)
+	// Unnominated tells that the room which was kept for a workload that waits is
+	// taken for another of higher priority. (What a workload's own cycle says of
+	// its nomination is in Rejected.)
+	Unnominated func(UnnominatedEvent)
 	// Removed tells of a workload that has gone.
 	Removed func(RemovedEvent)
 	// Failed tells of a failure that does not end a cycle by itself, such as a
@@ -144,6 +148,13 @@ type EvictingEvent struct {
 	By, ByGroup string
 }
 
+// UnnominatedEvent: a workload is not nominated to a node any more.
+type UnnominatedEvent struct {
+	At       time.Time
+	Workload *model.Workload
+	Node     string // that it was nominated to
+}
+
 // RemovedEvent: a workload has gone.
 type RemovedEvent struct {
 	At       time.Time
@@ -168,23 +179,24 @@ func Tee(listeners ...Listener) Listener {
 // engine goes on.
 func guardedTee(log hclog.Logger, listeners ...Listener) Listener {
 	return Listener{
-		Submitted: tee(log, listeners, func(l *Listener) func(SubmittedEvent) { return l.Submitted }),
-		Gated:     tee(log, listeners, func(l *Listener) func(QueuedEvent) { return l.Gated }),
-		Enqueued:  tee(log, listeners, func(l *Listener) func(QueuedEvent) { return l.Enqueued }),
-		Popped:    tee(log, listeners, func(l *Listener) func(PoppedEvent) { return l.Popped }),
-		Filtered:  tee(log, listeners, func(l *Listener) func(FilteredEvent) { return l.Filtered }),
-		Scored:    tee(log, listeners, func(l *Listener) func(ScoredEvent) { return l.Scored }),
-		Selected:  tee(log, listeners, func(l *Listener) func(SelectedEvent) { return l.Selected }),
-		Reserved:  tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Reserved }),
-		Waiting:   tee(log, listeners, func(l *Listener) func(WaitingEvent) { return l.Waiting }),
-		Permitted: tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Permitted }),
-		Bound:     tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Bound }),
-		Confirmed: tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Confirmed }),
-		Rejected:  tee(log, listeners, func(l *Listener) func(RejectedEvent) { return l.Rejected }),
-		Decided:   tee(log, listeners, func(l *Listener) func(GroupEvent) { return l.Decided }),
-		Evicting:  tee(log, listeners, func(l *Listener) func(EvictingEvent) { return l.Evicting }),
-		Removed:   tee(log, listeners, func(l *Listener) func(RemovedEvent) { return l.Removed }),
-		Failed:    tee(log, listeners, func(l *Listener) func(FailedEvent) { return l.Failed }),
+		Submitted:   tee(log, listeners, func(l *Listener) func(SubmittedEvent) { return l.Submitted }),
+		Gated:       tee(log, listeners, func(l *Listener) func(QueuedEvent) { return l.Gated }),
+		Enqueued:    tee(log, listeners, func(l *Listener) func(QueuedEvent) { return l.Enqueued }),
+		Popped:      tee(log, listeners, func(l *Listener) func(PoppedEvent) { return l.Popped }),
+		Filtered:    tee(log, listeners, func(l *Listener) func(FilteredEvent) { return l.Filtered }),
+		Scored:      tee(log, listeners, func(l *Listener) func(ScoredEvent) { return l.Scored }),
+		Selected:    tee(log, listeners, func(l *Listener) func(SelectedEvent) { return l.Selected }),
+		Reserved:    tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Reserved }),
+		Waiting:     tee(log, listeners, func(l *Listener) func(WaitingEvent) { return l.Waiting }),
+		Permitted:   tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Permitted }),
+		Bound:       tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Bound }),
+		Confirmed:   tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Confirmed }),
+		Rejected:    tee(log, listeners, func(l *Listener) func(RejectedEvent) { return l.Rejected }),
+		Decided:     tee(log, listeners, func(l *Listener) func(GroupEvent) { return l.Decided }),
+		Evicting:    tee(log, listeners, func(l *Listener) func(EvictingEvent) { return l.Evicting }),
+		Unnominated: tee(log, listeners, func(l *Listener) func(UnnominatedEvent) { return l.Unnominated }),
+		Removed:     tee(log, listeners, func(l *Listener) func(RemovedEvent) { return l.Removed }),
+		Failed:      tee(log, listeners, func(l *Listener) func(FailedEvent) { return l.Failed }),
 	}
 }
 

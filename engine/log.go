@@ -91,6 +91,11 @@ func logListener(log hclog.Logger) Listener {
 				log.Info("evicting", "workload", e.Workload.ID, "node", e.Node, "reason", e.Reason)
 			}
 		},
+		Unnominated: func(e UnnominatedEvent) {
+			if log.IsInfo() {
+				log.Info("unnominated", "workload", e.Workload.ID, "node", e.Node)
+			}
+		},
 		Removed: func(e RemovedEvent) {
 			if log.IsDebug() {
 				log.Debug("removed", "workload", e.Workload.ID, "phase", e.Phase)

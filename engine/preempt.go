@@ -156,8 +156,8 @@ func (r *Raw) unnominate(now time.Time, id string) {
 		tx.Abort()
 		return
 	}
+	r.listener.Unnominated(UnnominatedEvent{At: now, Workload: before.Info.Workload, Node: before.Info.Nominated})
 	r.commit(now, tx)
-	r.freed(now, before)
 }
 
 // displace asks for one eviction.

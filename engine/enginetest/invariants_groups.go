@@ -200,6 +200,13 @@ func (s *sim) awaitsDeparture(pos *queue.Position) bool {
 	return false
 }
 
+// queued reports whether the workload is in the queue: one whose ID is taken again
+// while a binding of its predecessor is under way gets there when that has ended.
+func (s *sim) queued(w *model.WorkloadRecord) bool {
+	_, ok := s.cur.positions[w.ID]
+	return ok && w.Phase == model.Pending
+}
+
 // gateHolds reports whether anything holds the workload back. Of a tree of groups
 // that is anything that holds back one of the members: as long as one is gated the
 // others' gates are not asked again.
@@ -222,5 +229,5 @@ func (s *sim) gateHolds(g *sight, root string, w *model.WorkloadRecord, pos *que
 			return true
 		}
 	}
-	return !g.enough(g.groups[root], func(o *model.WorkloadRecord) bool { return o.Phase == model.Pending || isPlaced(o) })
+	return !g.enough(g.groups[root], func(o *model.WorkloadRecord) bool { return s.queued(o) || isPlaced(o) })
 }

@@ -148,8 +148,9 @@ func EventLines(list *[]string) engine.Listener {
 		Decided: func(e engine.GroupEvent) {
 			add(e.At, "decided %s: %v, %d placed, %d not: %s", e.Group.ID, e.Code, e.Placed, e.Unplaced, e.Message)
 		},
-		Evicting: func(e engine.EvictingEvent) { add(e.At, "evicting %s: %s, %s", e.Workload.ID, e.Node, e.Reason) },
-		Removed:  func(e engine.RemovedEvent) { add(e.At, "removed %s: %v %s", e.Workload.ID, e.Phase, e.Node) },
-		Failed:   func(e engine.FailedEvent) { add(e.At, "failed %s: %v", e.Workload, e.Err) },
+		Evicting:    func(e engine.EvictingEvent) { add(e.At, "evicting %s: %s, %s", e.Workload.ID, e.Node, e.Reason) },
+		Unnominated: func(e engine.UnnominatedEvent) { add(e.At, "unnominated %s: %s", e.Workload.ID, e.Node) },
+		Removed:     func(e engine.RemovedEvent) { add(e.At, "removed %s: %v %s", e.Workload.ID, e.Phase, e.Node) },
+		Failed:      func(e engine.FailedEvent) { add(e.At, "failed %s: %v", e.Workload, e.Err) },
 	}
 }

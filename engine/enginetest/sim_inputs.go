@@ -52,6 +52,7 @@ func simInputs() []simInput {
 		{name: "jump", weight: 5, do: inputJump},
 		{name: "permit", weight: 5, do: inputPermit},
 		{name: "activate", weight: 3, do: inputActivate},
+		{name: "nominate", weight: 2, do: inputNominate},
 		{name: "look", weight: 4, do: inputLook},
 		{name: "nonsense", weight: 4, do: inputNonsense},
 		{name: "call off", weight: 1, do: inputCallOff},

@@ -304,3 +304,17 @@ func (w *simWorld) forgetEnded() {
 		}
 	}
 }
+
+// inputNominate has somebody else say which node a workload waits for, if any.
+func inputNominate(s *sim) string {
+	id := pickOf(s, s.rowsWhere(func(*model.WorkloadRecord) bool { return true }))
+	if id == "" {
+		return ""
+	}
+	node := ""
+	if s.chance(70) {
+		node = pickOf(s, s.world.order)
+	}
+	s.apply(engine.Change{Nominate: &engine.Nomination{Workload: id, Node: node}})
+	return fmt.Sprintf("nominate %s to %q", id, node)
+}

@@ -69,6 +69,9 @@ func (e *env) changes(l line) ([]engine.Change, bool) {
 	case "confirm":
 		// confirm ID NODE: Confirm.
 		add(engine.Change{Confirm: &model.Binding{Workload: l.words[0], Node: l.words[1]}})
+	case "nominate":
+		// nominate ID [NODE]: Nominate; without NODE to none.
+		add(engine.Change{Nominate: &engine.Nomination{Workload: l.words[0], Node: strings.Join(l.words[1:], "")}})
 	case "put", "drop":
 		// put|drop group|budget|namespace NAME: PutGroup, RemoveGroup and so on. A
 		// budget has [label=K:V] [allowed=N], a group [gang=N] [parent=GROUP]

@@ -52,6 +52,7 @@ func (e *env) listener() engine.Listener {
 			}
 			e.event(v.At, "%s", text)
 		},
+		Unnominated: func(v engine.UnnominatedEvent) { e.event(v.At, "unnominated %s: from %s", v.Workload.ID, v.Node) },
 		Removed: func(v engine.RemovedEvent) {
 			e.event(v.At, "removed %s: %s", v.Workload.ID, strings.TrimSpace(v.Phase.String()+" "+v.Node))
 		},

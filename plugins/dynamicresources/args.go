@@ -23,6 +23,10 @@ type Args struct {
 	// Allocator, where not nil, takes the place of [allocator.Structured];
 	// MaxSteps and Evaluator must not be set then.
 	Allocator allocator.Allocator
+	// ReferenceHints keeps to kube-scheduler's queueing hints, which sleep
+	// through some changes that let a workload in (see EventsToRegister). It is
+	// for comparing the two. Default: false, those changes wake it.
+	ReferenceHints bool
 }
 
 // WithDefaults returns the arguments with the defaults in place of what is not

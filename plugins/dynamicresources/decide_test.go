@@ -403,8 +403,8 @@ func TestEvents(t *testing.T) {
 		{extpoints.NodeResource, extpoints.Add | extpoints.UpdateNodeLabel | extpoints.UpdateNodeAllocatable, true},
 		{extpoints.DeviceClaimResource, extpoints.AllActions, false},
 		{extpoints.TargetWorkload, extpoints.UpdateWorkloadDeviceClaims, false},
-		{extpoints.DeviceClassResource, extpoints.Add | extpoints.Update, true},
-		{extpoints.DeviceSliceResource, extpoints.Add | extpoints.Update, true},
+		{extpoints.DeviceClassResource, extpoints.AllActions, true},
+		{extpoints.DeviceSliceResource, extpoints.AllActions, true},
 	}
 	if len(hints) != len(want) {
 		t.Fatalf("%d events, want %d", len(hints), len(want))

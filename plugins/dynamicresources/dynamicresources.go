@@ -15,9 +15,10 @@ const Name = "DynamicResources"
 // DynamicResources is the plugin. Besides what its allocator remembers of
 // slices it has no state of its own.
 type DynamicResources struct {
-	handle    extpoints.Handle
-	timeout   time.Duration
-	allocator allocator.Allocator
+	handle         extpoints.Handle
+	timeout        time.Duration
+	allocator      allocator.Allocator
+	referenceHints bool
 }
 
 // New is the plugin's [extpoints.Factory]. Its arguments are [Args].
@@ -30,7 +31,7 @@ func New(args any, h extpoints.Handle) (extpoints.Plugin, error) {
 		return nil, err
 	}
 	a = a.WithDefaults()
-	return &DynamicResources{handle: h, timeout: a.BindingTimeout, allocator: a.Allocator}, nil
+	return &DynamicResources{handle: h, timeout: a.BindingTimeout, allocator: a.Allocator, referenceHints: a.ReferenceHints}, nil
 }
 
 // Name returns the plugin's name.

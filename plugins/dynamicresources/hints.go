@@ -11,17 +11,24 @@ import (
 
 // EventsToRegister names what can make a rejected workload feasible: nodes from
 // which devices can be used, claims that come or give their devices back, and
-// classes, slices and devices without their taints.
+// classes, slices and devices without their taints. The end of a slice does so too,
+// where it had made its pool invalid, and that of a class that served a scalar
+// which nodes have themselves: kube-scheduler sleeps through these
+// (dynamicresources.go EventsToRegister, 1.37.1).
 func (p *DynamicResources) EventsToRegister() ([]extpoints.EventHint, error) {
 	on := func(r extpoints.Resource, a extpoints.Action, hint extpoints.HintFunc) extpoints.EventHint {
 		return extpoints.EventHint{Event: extpoints.ClusterEvent{Resource: r, Action: a}, Hint: hint}
+	}
+	stock := extpoints.Add | extpoints.Update
+	if !p.referenceHints {
+		stock |= extpoints.Delete
 	}
 	return []extpoints.EventHint{
 		on(extpoints.NodeResource, extpoints.Add|extpoints.UpdateNodeLabel|extpoints.UpdateNodeAllocatable, nil),
 		on(extpoints.DeviceClaimResource, extpoints.Add|extpoints.Update|extpoints.Delete, p.afterClaimChange),
 		on(extpoints.TargetWorkload, extpoints.UpdateWorkloadDeviceClaims, p.afterClaimsMade),
-		on(extpoints.DeviceClassResource, extpoints.Add|extpoints.Update, nil),
-		on(extpoints.DeviceSliceResource, extpoints.Add|extpoints.Update, nil),
+		on(extpoints.DeviceClassResource, stock, nil),
+		on(extpoints.DeviceSliceResource, stock, nil),
 		// In the reference a change of a rule is reported as one of the slices.
 	}, nil
 }

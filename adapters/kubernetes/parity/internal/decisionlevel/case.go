@@ -173,7 +173,7 @@ func newTwin(s *generate.Source, nodes int, o Options) (*twin.Twin, error) {
 		plugins.VolumeBinding:      volumebinding.Args{ReferenceHints: true},
 		plugins.VolumeRestrictions: volumerestrictions.Args{ReferenceHints: true},
 		plugins.NodeVolumeLimits:   nodevolumelimits.Args{ReferenceHints: true},
-		plugins.DynamicResources:   dynamicresources.Args{Evaluator: cel.New()},
+		plugins.DynamicResources:   dynamicresources.Args{Evaluator: cel.New(), ReferenceHints: true},
 	}}
 	if o.About == Groups {
 		ref.Gates, ref.Tie, sub.Tie = reference.Groups, generate.TieScore, generate.TieScore

@@ -44,7 +44,7 @@ func ofDevices() []variant {
 	two := []config.ResourceSpec{{Name: "cpu", Weight: 1}, {Name: "memory", Weight: 1}}
 	return []variant{
 		{plugin: plugins.DynamicResources, reference: &config.DynamicResourcesArgs{FilterTimeout: &metav1.Duration{Duration: 10 * time.Second}},
-			subject: dynamicresources.Args{Evaluator: cel.New()}},
+			subject: dynamicresources.Args{Evaluator: cel.New(), ReferenceHints: true}},
 		fit("", config.NodeResourcesFitArgs{ScoringStrategy: &config.ScoringStrategy{Type: config.LeastAllocated, Resources: two}}),
 	}
 }
