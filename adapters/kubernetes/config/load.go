@@ -1,0 +1,93 @@
+package config
+
+import (
+	"fmt"
+	"os"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	configv1 "k8s.io/kube-scheduler/config/v1"
+)
+
+// Config is a configuration and the feature gates under which it is read.
+type Config struct {
+	// Effective is the configuration with every default in its place: no pointer
+	// is nil that has one, and each profile has the default plugins merged with its
+	// own. Arguments of a plugin of kube-scheduler's that takes some are in
+	// Args.Object, in the type of k8s.io/kube-scheduler config/v1; those of any
+	// other plugin are in Args.Raw, as JSON.
+	//
+	// LeaderElection, ClientConnection, EnableProfiling, EnableContentionProfiling
+	// and DelayCacheUntilActive are for the command to follow. It may change
+	// anything here before it calls the methods, as kube-scheduler lets the
+	// flags of leader election take precedence over the file.
+	Effective configv1.KubeSchedulerConfiguration
+
+	gates Gates
+}
+
+// scheme has the types of the file. It is made here and not by the library's
+// AddToScheme, which is also kube-scheduler's: in a process that has both, it
+// would bring kube-scheduler's own defaults along.
+var scheme = newScheme()
+
+// codecs refuse unknown and duplicate fields.
+var codecs = serializer.NewCodecFactory(scheme, serializer.EnableStrict)
+
+func newScheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	s.AddKnownTypes(configv1.SchemeGroupVersion,
+		&configv1.KubeSchedulerConfiguration{},
+		&configv1.DefaultPreemptionArgs{},
+		&configv1.DynamicResourcesArgs{},
+		&configv1.InterPodAffinityArgs{},
+		&configv1.NodeAffinityArgs{},
+		&configv1.NodeResourcesBalancedAllocationArgs{},
+		&configv1.NodeResourcesFitArgs{},
+		&configv1.PodTopologySpreadArgs{},
+		&configv1.VolumeBindingArgs{},
+	)
+	utilruntime.Must(s.SetVersionPriority(configv1.SchemeGroupVersion))
+	return s
+}
+
+// LoadFile reads the file of that name; see [Load].
+func LoadFile(name string, g Gates) (*Config, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("load configuration: %w", err) // it names the file
+	}
+	c, err := Load(text, g)
+	if err != nil {
+		return nil, fmt.Errorf("load configuration file %q: %w", name, err)
+	}
+	return c, nil
+}
+
+// Load decodes a configuration, JSON or YAML, and fills in the defaults. Unknown
+// and duplicate fields are errors, all of which are listed, and so is a file of
+// another kind or version. Whether the values make sense is for [Config.Validate].
+//
+// Rules: cmd/kube-scheduler/app/options/configfile.go loadConfig, 1.37.1.
+func Load(text []byte, g Gates) (*Config, error) {
+	object, kind, err := codecs.UniversalDecoder(configv1.SchemeGroupVersion).Decode(text, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	file, ok := object.(*configv1.KubeSchedulerConfiguration)
+	if !ok {
+		return nil, fmt.Errorf("couldn't decode as KubeSchedulerConfiguration, got %s", kind)
+	}
+	return newConfig(*file, g), nil
+}
+
+// Default is the configuration without a file.
+func Default(g Gates) *Config { return newConfig(configv1.KubeSchedulerConfiguration{}, g) }
+
+func newConfig(file configv1.KubeSchedulerConfiguration, g Gates) *Config {
+	c := &Config{Effective: file, gates: g}
+	setDefaults(&c.Effective, g)
+	c.Effective.SetGroupVersionKind(configv1.SchemeGroupVersion.WithKind("KubeSchedulerConfiguration"))
+	return c
+}
