@@ -1,0 +1,168 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	clientset "k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+)
+
+// Options say what an [Adapter] works with.
+type Options struct {
+	// Client reads and writes. Required.
+	Client clientset.Interface
+	// EventClient writes events, so that they do not use up what rate limit
+	// Client has. Default: Client.
+	EventClient clientset.Interface
+	// Profiles are the names of the engine's profiles. Pods of other schedulers
+	// are taken for what takes room where they run, and otherwise left alone.
+	// Required.
+	Profiles []string
+	// Kinds are the kinds of objects to watch besides pods and nodes. Default:
+	// [DefaultKinds].
+	Kinds []Kind
+	// PreBindTimeout is how long volumes may take to be bound. Default:
+	// [DefaultPreBindTimeout].
+	PreBindTimeout time.Duration
+	// Watcher, where not nil, is told how long writes take; see [Writes].
+	Writes Writes
+	// Logger gets what an operator should know. Default: klog.
+	Logger *logr.Logger
+}
+
+// DefaultPreBindTimeout is kube-scheduler's default for the binding of volumes
+// (VolumeBindingArgs.BindTimeoutSeconds, apis/config/v1/defaults.go, 1.37.1).
+const DefaultPreBindTimeout = 10 * time.Minute
+
+// Writes is told of every write to the API server when it has ended: which call it
+// was (bind, evict, status, event, ...), what became of it, and how long it took,
+// retries included. It is called on the goroutines that write, several at once.
+type Writes func(call string, err error, took time.Duration)
+
+// Adapter connects one engine to one API server: it tells the engine what is in
+// the cluster, and makes true what the engine decides. It is the engine's
+// [extpoints.Orchestrator].
+//
+//	a, err := kubernetes.New(kubernetes.Options{Client: client, Profiles: names})
+//	e, err := engine.New(engine.Config{Orchestrator: a, Listener: a.Listener(), ...})
+//	go a.Run(ctx, e)       // watches, and tells the engine
+//	<-a.Ready()            // the engine knows all that there is
+//	err = e.Run(ctx)       // schedules, when it is this one's turn
+//
+// Goroutines: Run starts the informers', one that tells the engine, and those that
+// write statuses and events; all have ended when it returns. Bindings are the
+// engine's own.
+type Adapter struct {
+	opts     Options
+	log      logr.Logger
+	profiles map[string]bool
+
+	factory informers.SharedInformerFactory
+	listers listers
+	sources []*source
+
+	inbox    inbox
+	pods     *pods
+	nodes    nodes
+	ready    chan struct{}
+	running  atomic.Bool
+	statuses *statuses
+	events   *events
+	engine   *engine.Engine // set by Run, before anything is told
+
+	// evictions are those that were announced and not carried out yet, by victim.
+	evictions sync.Map // types.UID -> engine.EvictingEvent
+	// binds is how many bindings are being written at this moment.
+	binds atomic.Int64
+}
+
+var (
+	_ extpoints.Orchestrator   = (*Adapter)(nil)
+	_ extpoints.VolumeBinder   = (*Adapter)(nil)
+	_ extpoints.DeviceBinder   = (*Adapter)(nil)
+	_ extpoints.DeviceReleaser = (*Adapter)(nil)
+)
+
+// ErrRunning: Run was called twice.
+var ErrRunning = errors.New("the adapter runs already, or has")
+
+// New makes an adapter. It starts nothing and asks the API server for nothing.
+func New(opts Options) (*Adapter, error) {
+	if opts.Client == nil {
+		return nil, errors.New("options: client: there is none")
+	}
+	if len(opts.Profiles) == 0 {
+		return nil, errors.New("options: profiles: there is none")
+	}
+	if opts.EventClient == nil {
+		opts.EventClient = opts.Client
+	}
+	if opts.Kinds == nil {
+		opts.Kinds = DefaultKinds()
+	}
+	if opts.PreBindTimeout == 0 {
+		opts.PreBindTimeout = DefaultPreBindTimeout
+	}
+	if opts.Writes == nil {
+		opts.Writes = func(string, error, time.Duration) {}
+	}
+	a := &Adapter{opts: opts, log: klog.Background(), profiles: map[string]bool{}, ready: make(chan struct{})}
+	if opts.Logger != nil {
+		a.log = *opts.Logger
+	}
+	for _, name := range opts.Profiles {
+		a.profiles[name] = true
+	}
+	for _, k := range opts.Kinds {
+		if !slices.Contains(allKinds, k) {
+			return nil, fmt.Errorf("options: kinds: there is no kind %q", k)
+		}
+	}
+	a.factory = newInformers(opts.Client)
+	a.inbox.wake = make(chan struct{}, 1)
+	a.pods = newPods(a)
+	a.nodes = nodes{}
+	a.statuses = newStatuses(a)
+	a.events = newEvents(a)
+	return a, a.watch()
+}
+
+// Ready is closed when the engine has been told of all that there was when the
+// adapter began.
+func (a *Adapter) Ready() <-chan struct{} { return a.ready }
+
+// Run watches the API server and tells the engine what happens, until ctx ends. It
+// returns when everything it started has ended. What was still to be written by
+// then is written before, for at most a few seconds. It can be called once.
+func (a *Adapter) Run(ctx context.Context, e *engine.Engine) error {
+	if !a.running.CompareAndSwap(false, true) {
+		return ErrRunning
+	}
+	a.engine = e
+	var all sync.WaitGroup
+	all.Go(func() { a.statuses.run(ctx) })
+	all.Go(func() { a.events.run(ctx) })
+	a.factory.StartWithContext(ctx)
+	a.tell(ctx)
+	a.factory.Shutdown()
+	all.Wait()
+	return nil
+}
+
+// ours reports whether the pod is for this scheduler to place.
+func (a *Adapter) ours(schedulerName string) bool { return a.profiles[schedulerName] }
+
+// uid is the workload's ID as the pod's UID.
+func uid(id string) types.UID { return types.UID(id) }

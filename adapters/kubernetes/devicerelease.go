@@ -1,0 +1,183 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berth-project/berth/adapters/kubernetes/convert"
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/model"
+)
+
+// ReleaseDevices implements [extpoints.DeviceReleaser]: it takes devices or a
+// reservation out of the status of the claim, or deletes the claim where left is nil.
+// One to be deleted that has gone is fine. The finalizer of a claim without devices is
+// left to the controller, as in kube-scheduler.
+//
+// Rules: kube-scheduler plugins/dynamicresources/dynamicresources.go
+// (deallocateOrDeletePodClaims, deallocatePodGroupClaims), 1.37.1.
+func (a *Adapter) ReleaseDevices(ctx context.Context, claim, left *model.DeviceClaim) error {
+	client := a.opts.Client.ResourceV1().ResourceClaims(claim.Namespace)
+	known, err := a.listers.deviceClaims.ResourceClaims(claim.Namespace).Get(claim.Name)
+	if err == nil {
+		_, err = rewrite(ctx, known,
+			func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
+				return client.Get(ctx, claim.Name, metav1.GetOptions{})
+			},
+			func(ctx context.Context, c *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error) {
+				if !isAs(c, claim) {
+					return c, errors.New("it has changed in the meantime")
+				}
+				if left == nil {
+					return c, a.deleteClaim(ctx, c)
+				}
+				c = c.DeepCopy()
+				c.Status = released(c, left)
+				return written(ctx, a, "release", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
+					return client.UpdateStatus(ctx, c, metav1.UpdateOptions{})
+				})
+			})
+	}
+	if apierrors.IsNotFound(err) && left == nil {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("release the devices of claim %s/%s: %w", claim.Namespace, claim.Name, err)
+	}
+	return nil
+}
+
+// isAs reports whether the claim has what it was taken to have, and is reserved for
+// the same.
+func isAs(c *resourcev1.ResourceClaim, claim *model.DeviceClaim) bool {
+	m, _ := convert.DeviceClaim(c)
+	return m.UID == claim.UID && sameAllocation(m.Allocation, claim.Allocation) &&
+		slices.Equal(m.ReservedFor, claim.ReservedFor) && reflect.DeepEqual(m.Conditions, claim.Conditions)
+}
+
+func sameAllocation(a, b *model.Allocation) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	x, y := *a, *b
+	x.At, y.At = time.Time{}, time.Time{} // two that are equal need not look the same
+	return a.At.Equal(b.At) && reflect.DeepEqual(x, y)
+}
+
+// released is the status of the claim with nothing more than what is left.
+func released(c *resourcev1.ResourceClaim, left *model.DeviceClaim) resourcev1.ResourceClaimStatus {
+	status := c.Status
+	if left.Allocation == nil {
+		status.Allocation, status.Devices = nil, nil
+	}
+	status.ReservedFor = slices.DeleteFunc(slices.Clone(status.ReservedFor), func(r resourcev1.ResourceClaimConsumerReference) bool {
+		return !left.Reserved(consumerOf(c.Namespace, &r))
+	})
+	return status
+}
+
+// consumerOf is somebody whom a claim in the namespace is reserved for, as package
+// convert has it.
+func consumerOf(namespace string, r *resourcev1.ResourceClaimConsumerReference) model.Consumer {
+	if r.APIGroup == schedulingv1beta1.GroupName && r.Resource == "podgroups" {
+		return model.Consumer{Group: convert.GroupID(namespace, r.Name)}
+	}
+	return model.Consumer{Workload: string(r.UID)}
+}
+
+// deleteClaim deletes the claim, without the finalizer that would hold it back.
+//
+// Rules: kube-scheduler plugins/dynamicresources/extendeddynamicresources.go
+// (deleteClaim), 1.37.1.
+func (a *Adapter) deleteClaim(ctx context.Context, c *resourcev1.ResourceClaim) (err error) {
+	client := a.opts.Client.ResourceV1().ResourceClaims(c.Namespace)
+	if at := slices.Index(c.Finalizers, resourcev1.Finalizer); at >= 0 {
+		c = c.DeepCopy()
+		c.Finalizers = slices.Delete(c.Finalizers, at, at+1)
+		c, err = written(ctx, a, "release", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
+			return client.Update(ctx, c, metav1.UpdateOptions{})
+		})
+		if err != nil {
+			return fmt.Errorf("remove finalizer from claim: %w", err)
+		}
+	}
+	return a.write(ctx, "release", func(ctx context.Context) error {
+		return client.Delete(ctx, c.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &c.UID, ResourceVersion: &c.ResourceVersion}})
+	})
+}
+
+// unreserveTime is how long taking back what was written for a pod may take.
+const unreserveTime = 5 * time.Second
+
+// unreserve takes back what was written for a pod that is not bound now, as far as it
+// can: the pod comes by here again. Reservations of its group stay, for others may need
+// them. An engine that is stopped writes nothing any more: another may be at it.
+//
+// Rules: kube-scheduler plugins/dynamicresources/dynamicresources.go (Unreserve) and
+// extendeddynamicresources.go (unreserveExtendedResourceClaim), 1.37.1.
+func (a *Adapter) unreserve(ctx context.Context, w *model.Workload, claims []*resourcev1.ResourceClaim) {
+	if errors.Is(context.Cause(ctx), engine.ErrStopped) || a.hasNode(w) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unreserveTime)
+	defer cancel()
+	for _, c := range claims {
+		var err error
+		switch {
+		case isFor(c, w):
+			err = a.unmakeClaim(ctx, c)
+		case slices.ContainsFunc(c.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == uid(w.ID) }):
+			err = a.withdraw(ctx, c, uid(w.ID))
+		}
+		if err != nil && !apierrors.IsNotFound(err) {
+			a.log.Error(err, "Cannot take back a reservation", "claim", c.Namespace+"/"+c.Name, "pod", w.Namespace+"/"+w.Name)
+		}
+	}
+}
+
+// hasNode reports whether the pod was bound all the same, and needs what it has.
+func (a *Adapter) hasNode(w *model.Workload) bool {
+	p, err := a.podOf(w)
+	return err == nil && p.Spec.NodeName != ""
+}
+
+// unmakeClaim deletes the claim that was made for a pod, whatever it was given.
+func (a *Adapter) unmakeClaim(ctx context.Context, c *resourcev1.ResourceClaim) error {
+	_, err := rewrite(ctx, c,
+		func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
+			return a.opts.Client.ResourceV1().ResourceClaims(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
+		},
+		func(ctx context.Context, now *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error) {
+			if now.UID != c.UID {
+				return now, nil // it has gone
+			}
+			return now, a.deleteClaim(ctx, now)
+		})
+	return err
+}
+
+// withdraw ends one reservation of the claim, whatever else has changed.
+func (a *Adapter) withdraw(ctx context.Context, c *resourcev1.ResourceClaim, by types.UID) error {
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": c.UID},
+		"status":   map[string]any{"reservedFor": []any{map[string]any{"$patch": "delete", "uid": by}}},
+	})
+	if err != nil {
+		return err
+	}
+	return a.write(ctx, "release", func(ctx context.Context) error {
+		_, err := a.opts.Client.ResourceV1().ResourceClaims(c.Namespace).Patch(ctx, c.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+		return err
+	})
+}

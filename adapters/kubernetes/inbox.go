@@ -1,0 +1,131 @@
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/berth-project/berth/engine"
+)
+
+// report is what an informer said: an object came (no before), changed, or went
+// (no after).
+type report struct {
+	source        *source
+	rank          int // of the source
+	before, after any
+}
+
+// inbox holds what the informers have said and the engine was not told yet, in the
+// order in which they said it. Reports about one object are in their order; between
+// kinds of objects there is none.
+type inbox struct {
+	mu      sync.Mutex
+	reports []report
+	wake    chan struct{} // holds at most one
+}
+
+// put is called on the informers' goroutines.
+func (b *inbox) put(r report) {
+	b.mu.Lock()
+	b.reports = append(b.reports, r)
+	b.mu.Unlock()
+	select {
+	case b.wake <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+// take takes everything out. The reports given are reused.
+func (b *inbox) take(used []report) []report {
+	clear(used)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.reports
+	b.reports = used[:0]
+	return all
+}
+
+// batch is how many changes the engine is told at once, at most: a transaction of
+// go-memdb gets slower beyond some thousand rows.
+const batch = 1000
+
+// tell tells the engine what the informers say, until ctx ends: first everything
+// that there is, when all of them know it, in an order that does not depend on
+// chance, and then whatever comes, all that has come in one transaction.
+func (a *Adapter) tell(ctx context.Context) {
+	var synced []cache.InformerSynced
+	for _, s := range a.sources {
+		synced = append(synced, s.synced)
+	}
+	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
+		return
+	}
+	first := a.inbox.take(nil)
+	slices.SortStableFunc(first, older)
+	a.tellAll(first)
+	close(a.ready)
+	reports := first
+	ticker := time.NewTicker(comparePeriod)
+	defer ticker.Stop()
+	var differences map[string]difference
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			differences = a.mend(differences)
+		case <-a.inbox.wake:
+			reports = a.inbox.take(reports)
+			a.tellAll(reports)
+		}
+	}
+}
+
+// older sorts reports by their source, and new objects of one source by their age
+// and name: the order in which nodes come counts in decisions.
+func older(x, y report) int {
+	if c := cmp.Compare(x.rank, y.rank); c != 0 || x.before != nil || y.before != nil {
+		return c
+	}
+	a, okA := x.after.(v1.Object)
+	b, okB := y.after.(v1.Object)
+	if !okA || !okB {
+		return 0
+	}
+	return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time), cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+}
+
+// tellAll translates the reports and tells the engine.
+func (a *Adapter) tellAll(reports []report) {
+	var changes []engine.Change
+	for i := range reports {
+		r := &reports[i]
+		changes = append(changes, r.source.translate(r.before, r.after)...)
+		if len(changes) >= batch || i == len(reports)-1 {
+			a.apply(changes)
+			changes = changes[:0]
+		}
+	}
+}
+
+// apply tells the engine of the changes, all at once, or where it refuses any, one by
+// one, so that one object that it cannot take in does not hide the others.
+func (a *Adapter) apply(changes []engine.Change) {
+	if len(changes) == 0 {
+		return
+	}
+	if a.engine.Apply(changes...) == nil {
+		return
+	}
+	for i := range changes {
+		if err := a.engine.Apply(changes[i]); err != nil {
+			a.refused(&changes[i], err)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/model"
+)
+
+// Bind implements [extpoints.Orchestrator]: it asks the API server to bind the pod.
+// Where the answer is lost or late it asks again: the second time the server says
+// that the pod has a node, and if that is the one, all is well.
+//
+// Rules: kube-scheduler plugins/defaultbinder/default_binder.go, 1.37.1. The UID is
+// sent along, so that a pod that has taken the place of another is left alone.
+func (a *Adapter) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
+	a.binds.Add(1)
+	defer a.bindDone()
+	a.statuses.forget(ctx, w.ID) // that it was not placed is over
+	binding := &v1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name, UID: uid(w.ID)},
+		Target:     v1.ObjectReference{Kind: "Node", Name: b.Node},
+	}
+	err := a.write(ctx, "bind", func(ctx context.Context) error {
+		err := a.opts.Client.CoreV1().Pods(w.Namespace).Bind(ctx, binding, metav1.CreateOptions{})
+		if apierrors.IsConflict(err) && a.isOn(ctx, w, b.Node) {
+			return nil
+		}
+		return err
+	})
+	if err == nil {
+		a.bound(w.ID, b.Node)
+	}
+	return err
+}
+
+// bound tells the engine that the pod is on its node, before the informer does: who
+// called Bind, a plugin perhaps, may report something else, and the room must not be
+// given to another meanwhile. Where the engine knows more by now it does not listen.
+func (a *Adapter) bound(id, node string) {
+	if err := a.engine.Apply(engine.Change{Confirm: &model.Binding{Workload: id, Node: node}}); err != nil {
+		a.log.V(4).Info("The engine has moved on", "workload", id, "error", err)
+	}
+}
+
+// bindDone lets events be written when no binding is.
+func (a *Adapter) bindDone() {
+	if a.binds.Add(-1) == 0 {
+		a.events.proceed()
+	}
+}
+
+// isOn reports whether the API server has the pod on the node.
+func (a *Adapter) isOn(ctx context.Context, w *model.Workload, node string) bool {
+	p, err := a.opts.Client.CoreV1().Pods(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
+	return err == nil && p.UID == uid(w.ID) && p.Spec.NodeName == node
+}
+
+// Evict implements [extpoints.Orchestrator]: it writes down why the pod is to go, and
+// deletes it. One that is gone or on its way out already is not asked again.
+//
+// Rules: kube-scheduler framework/preemption/executor.go, 1.37.1.
+func (a *Adapter) Evict(ctx context.Context, w *model.Workload, reason string) error {
+	about := engine.EvictingEvent{Workload: w, Reason: reason}
+	if announced, ok := a.evictions.LoadAndDelete(w.ID); ok {
+		about = announced.(engine.EvictingEvent)
+	}
+	p, err := a.listers.pods.Pods(w.Namespace).Get(w.Name)
+	if apierrors.IsNotFound(err) || err == nil && (p.UID != uid(w.ID) || p.DeletionTimestamp != nil) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("pod %s/%s: %w", w.Namespace, w.Name, err)
+	}
+	who := a.preemptor(&about)
+	err = a.write(ctx, "evict", func(ctx context.Context) error { return a.evict(ctx, p, who) })
+	if err == nil {
+		a.events.preempted(p, who, about.Node)
+	}
+	return err
+}
+
+// evict writes the condition and deletes the pod.
+func (a *Adapter) evict(ctx context.Context, p *v1.Pod, who *preemptor) error {
+	err := a.patchStatus(ctx, p, func(s *v1.PodStatus) bool {
+		return setCondition(s, p, v1.PodCondition{
+			Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler,
+			Message: fmt.Sprintf("%s: preempting to accommodate a higher priority %s", who.scheduler, who.kind),
+		})
+	})
+	if err == nil {
+		id := p.UID
+		err = a.opts.Client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &id}})
+	}
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) && !a.isThere(ctx, p) {
+		return nil // it has gone by itself
+	}
+	return err
+}
+
+func (a *Adapter) isThere(ctx context.Context, p *v1.Pod) bool {
+	now, err := a.opts.Client.CoreV1().Pods(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
+	if err != nil {
+		return !apierrors.IsNotFound(err)
+	}
+	return now.UID == p.UID
+}
+
+// preemptor is who room is made for.
+type preemptor struct {
+	kind      string // pod, podgroup or compositepodgroup
+	id        string // UID, where it is known
+	scheduler string
+	object    *v1.ObjectReference // nil where it is not known
+}
+
+// preemptor looks up who the room is for. (kube-scheduler
+// framework/preemption/executor.go, 1.37.1.)
+func (a *Adapter) preemptor(e *engine.EvictingEvent) *preemptor {
+	who := &preemptor{kind: "pod", id: e.By, scheduler: e.Workload.Profile}
+	if e.ByGroup != "" {
+		a.preemptingGroup(who, e.ByGroup)
+	} else if w, ok := a.engine.View().Workload(e.By); ok {
+		who.scheduler, who.object = w.Profile, podReference(w.Workload)
+	}
+	return who
+}
+
+// preemptingGroup is preemptor for a group.
+func (a *Adapter) preemptingGroup(who *preemptor, group string) {
+	who.kind, who.id = "compositepodgroup", group
+	if namespace, name, ok := groupName(group); ok {
+		who.kind = "podgroup"
+		who.object = a.groupReference(namespace, name)
+	}
+	if who.object != nil {
+		who.id = string(who.object.UID)
+	}
+	for w := range a.engine.View().WorkloadsOf(group) {
+		who.scheduler = w.Profile // they all have the same
+		return
+	}
+}
+
+// podReference is the pod as events refer to it.
+func podReference(w *model.Workload) *v1.ObjectReference {
+	return &v1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: w.Namespace, Name: w.Name, UID: uid(w.ID)}
+}
+
+// write writes to the API server, and says how it went.
+func (a *Adapter) write(ctx context.Context, call string, f func(context.Context) error) error {
+	start := time.Now()
+	err := retry(ctx, f)
+	a.opts.Writes(call, err, time.Since(start))
+	return err
+}

@@ -1,0 +1,252 @@
+package kubernetes_test
+
+import (
+	"errors"
+	"io"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/berth-project/berth/model"
+)
+
+// spoil makes calls of the API server fail: the n-th call gets the n-th of the errors,
+// nil for none. It counts the calls.
+func (s *fixture) spoil(verb, resource string, list ...error) *atomic.Int32 {
+	var calls atomic.Int32
+	s.client.PrependReactor(verb, resource, func(a clienttesting.Action) (bool, runtime.Object, error) {
+		if a.Matches(verb, resource) || a.GetSubresource() != "" {
+			if n := int(calls.Add(1)); n <= len(list) && list[n-1] != nil {
+				return true, nil, list[n-1]
+			}
+		}
+		return false, nil, nil
+	})
+	return &calls
+}
+
+// A binding is tried again where the server is busy or the answer is lost, and no pod
+// is bound twice.
+func TestABindingIsTriedAgain(t *testing.T) {
+	busy := apierrors.NewTooManyRequests("wait", 0)
+	down := apierrors.NewInternalError(errors.New("etcd is down"))
+	for _, c := range []struct {
+		name   string
+		errors []error
+	}{
+		{"busy", []error{busy, busy}},
+		{"internal errors", []error{down, down, down}},
+		{"broken connections", []error{io.ErrUnexpectedEOF, io.EOF}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := schedule(t, node("n1", "2"))
+				calls := s.spoil("create", "pods/binding", c.errors...)
+				s.create(pod("a", "1"))
+				s.until("the pod is bound", func() bool { return s.pod("a").Spec.NodeName == "n1" })
+				if got, want := int(calls.Load()), len(c.errors)+1; got != want {
+					t.Errorf("%d calls, want %d", got, want)
+				}
+			})
+		})
+	}
+}
+
+// A binding that was carried out although the answer got lost is one: the second call
+// is told that the pod has a node already, and that is the right one.
+func TestABindingWhoseAnswerIsLostIsABinding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		_, s := scheduleAround(t, func(verb, _ string, call func() error) error {
+			err := call()
+			if verb == "bind" && calls.Add(1) == 1 {
+				return io.ErrUnexpectedEOF
+			}
+			return err
+		}, node("n1", "2"))
+		s.create(pod("a", "1"))
+		s.until("the event is there", func() bool { return len(s.events("a")) == 1 })
+		if e := s.events("a")[0]; e != "Normal | Scheduled | Binding | default-scheduler | Successfully assigned default/a to n1" {
+			t.Errorf("event %q", e)
+		}
+		if got := calls.Load(); got != 2 {
+			t.Errorf("%d calls, want 2", got)
+		}
+	})
+}
+
+// What cannot be done is not tried again at once: the pod goes back to the queue.
+func TestABindingThatIsRefusedIsNotTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := schedule(t, node("n1", "2"))
+		refused := apierrors.NewForbidden(v1.Resource("pods"), "a", errors.New("the quota"))
+		calls := s.spoil("create", "pods/binding", refused)
+		s.create(pod("a", "1"))
+		synctest.Wait()
+		if got := calls.Load(); got != 1 {
+			t.Errorf("%d calls, want 1", got)
+		}
+		if c := condition(s.pod("a"), v1.PodScheduled); c.Reason != v1.PodReasonSchedulerError {
+			t.Errorf("condition %+v", c)
+		}
+		s.until("the pod is bound after its backoff", func() bool { return s.pod("a").Spec.NodeName == "n1" })
+	})
+}
+
+// That a pod was not placed must not be written after it was.
+func TestABindingWaitsForTheStatusThatIsBeingWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		_, s := scheduleAround(t, func(verb, _ string, call func() error) error {
+			if verb == "patch" {
+				<-release
+			}
+			return call()
+		}, node("n1", "1"))
+		s.create(pod("a", "2"))
+		synctest.Wait() // it does not fit, and that is being written
+		if _, err := s.client.CoreV1().Nodes().Create(t.Context(), node("n2", "2"), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if on := s.pod("a").Spec.NodeName; on != "" {
+			t.Fatalf("it is bound to %s before its status is written", on)
+		}
+		close(release)
+		s.until("the pod is bound", func() bool { return s.pod("a").Spec.NodeName == "n2" })
+	})
+}
+
+// An event that is repeated is one event with a count, which is written when it is
+// first repeated and when there are no more.
+func TestRepeatedEventsAreASeries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := schedule(t, node("n1", "1"))
+		s.create(pod("a", "2"))
+		synctest.Wait()
+		time.Sleep(22 * time.Minute) // it is tried again every five minutes
+		synctest.Wait()
+		if got := s.series("a"); got != 2 {
+			t.Errorf("the count is %d while it is repeated, want 2", got)
+		}
+		if err := s.client.CoreV1().Pods("default").Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(15 * time.Minute)
+		synctest.Wait()
+		if got := s.series("a"); got != 5 {
+			t.Errorf("in the end the count is %d, want 5", got)
+		}
+	})
+}
+
+// series is the count of the only event about the pod.
+func (s *fixture) series(name string) int32 {
+	s.Helper()
+	list, err := s.client.EventsV1().Events("default").List(s.Context(), metav1.ListOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	var about []eventsv1.Event
+	for _, e := range list.Items {
+		if e.Regarding.Name == name {
+			about = append(about, e)
+		}
+	}
+	if len(about) != 1 {
+		s.Fatalf("%d events, want 1", len(about))
+	}
+	if about[0].Series == nil {
+		return 1
+	}
+	return about[0].Series.Count
+}
+
+// Events stand back while pods are being bound, but not for ever.
+func TestEventsFollowBehindBindings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		_, s := scheduleAround(t, func(verb, pod string, call func() error) error {
+			if verb == "bind" && pod == "slow" {
+				<-release
+			}
+			return call()
+		}, node("n1", "4"))
+		s.create(pod("slow", "1"))
+		s.create(pod("a", "1"))
+		time.Sleep(4 * time.Second)
+		if s.pod("a").Spec.NodeName != "n1" || len(s.events("a")) > 0 {
+			t.Errorf("on %q with %d events while another is being bound", s.pod("a").Spec.NodeName, len(s.events("a")))
+		}
+		time.Sleep(2 * time.Second)
+		if len(s.events("a")) != 1 {
+			t.Error("the event stands back for too long")
+		}
+		close(release)
+		s.until("the other's event is there", func() bool { return len(s.events("slow")) == 1 })
+	})
+}
+
+// What waits is given the selector of its owners, also where they come later.
+func TestOwnersThatComeLaterCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := schedule(t, node("n1", "1"))
+		p := pod("a", "2")
+		p.Labels = map[string]string{"app": "a", "version": "1"}
+		s.create(p)
+		synctest.Wait()
+		selector := func() *model.Selector {
+			w, _ := s.engine.View().Workload(string(s.pod("a").UID))
+			return w.OwnerSelector
+		}
+		if got := selector(); got != nil {
+			t.Errorf("selector %v before there is a service", got)
+		}
+		service := &v1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s", Namespace: "default"}, Spec: v1.ServiceSpec{Selector: map[string]string{"app": "a"}}}
+		if _, err := s.client.CoreV1().Services("default").Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if got := selector(); got == nil || !got.Matches(map[string]string{"app": "a"}) || got.Matches(map[string]string{"app": "b"}) {
+			t.Errorf("selector %v", got)
+		}
+		if err := s.client.CoreV1().Services("default").Delete(t.Context(), "s", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if got := selector(); got != nil {
+			t.Errorf("selector %v after the service has gone", got)
+		}
+	})
+}
+
+// A pod in the place of another of its name is another pod.
+func TestAPodOfTheSameNameIsAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := schedule(t, node("n1", "1"))
+		for i := range 3 {
+			s.create(pod("a", "1"))
+			s.until("it is bound", func() bool { return s.pod("a").Spec.NodeName == "n1" })
+			now := int64(0)
+			if err := s.client.CoreV1().Pods("default").Delete(t.Context(), "a", metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			n := 0
+			for range s.engine.View().Workloads() {
+				n++
+			}
+			if n > 0 {
+				t.Fatalf("round %d: the engine still knows %d", i, n)
+			}
+		}
+	})
+}
