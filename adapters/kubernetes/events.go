@@ -46,7 +46,7 @@ type events struct {
 	queue  []queuedEvent
 	series map[seriesKey]*eventsv1.Event
 	wake   chan struct{} // holds at most one
-	idle   chan struct{} // holds at most one: no binding is under way
+	idle   chan struct{} // closed, and replaced, when no binding is under way any more
 }
 
 // queuedEvent is an event to write, or to write the series of.
@@ -65,7 +65,7 @@ func newEvents(a *Adapter) *events {
 	host, _ := os.Hostname()
 	return &events{
 		a: a, instance: host, series: map[seriesKey]*eventsv1.Event{},
-		wake: make(chan struct{}, 1), idle: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), idle: make(chan struct{}),
 	}
 }
 
@@ -149,7 +149,19 @@ func poke(c chan struct{}) {
 }
 
 // proceed is called when no binding is under way any more.
-func (e *events) proceed() { poke(e.idle) }
+func (e *events) proceed() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	close(e.idle)
+	e.idle = make(chan struct{})
+}
+
+// proceeds is closed when no binding is under way any more.
+func (e *events) proceeds() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.idle
+}
 
 // run writes until ctx ends, and then what is left, for a few seconds at most.
 func (e *events) run(ctx context.Context) {
@@ -212,20 +224,16 @@ func (e *events) left() int {
 // when the event came.
 func (e *events) standBack(ctx context.Context, came time.Time) {
 	rest := eventDelay - time.Since(came)
+	idle := e.proceeds() // before the question, so that the answer is not missed
 	if e.a.binds.Load() == 0 || rest <= 0 {
 		return
 	}
 	timer := time.NewTimer(rest)
 	defer timer.Stop()
-	for e.a.binds.Load() > 0 {
-		select {
-		case <-e.idle:
-			e.proceed() // others wait too
-		case <-timer.C:
-			return
-		case <-ctx.Done():
-			return
-		}
+	select {
+	case <-idle:
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 
