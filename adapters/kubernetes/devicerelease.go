@@ -96,7 +96,8 @@ func consumerOf(namespace string, r *resourcev1.ResourceClaimConsumerReference) 
 	return model.Consumer{Workload: string(r.UID)}
 }
 
-// deleteClaim deletes the claim, without the finalizer that would hold it back.
+// deleteClaim deletes the claim as it is here, without the finalizer that would hold it
+// back. It is a conflict where the claim has changed.
 //
 // Rules: kube-scheduler plugins/dynamicresources/extendeddynamicresources.go
 // (deleteClaim), 1.37.1.
@@ -113,7 +114,7 @@ func (a *Adapter) deleteClaim(ctx context.Context, c *resourcev1.ResourceClaim) 
 		}
 	}
 	return a.write(ctx, "release", func(ctx context.Context) error {
-		return client.Delete(ctx, c.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &c.UID, ResourceVersion: &c.ResourceVersion}})
+		return client.Delete(ctx, c.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &c.ResourceVersion}})
 	})
 }
 

@@ -199,13 +199,14 @@ func TestBindDevicesFails(t *testing.T) {
 		by      model.Consumer
 		cause   error // why the context ends; nil: it does not
 		onNode  bool  // the pod has come to run all the same
+		busy    bool  // the server is, when it is to be taken back
 		refused bool  // what would take it back is
 		card    string
 		writes  []string
 	}{
 		{name: "a later claim cannot be had", by: byPod, card: held, writes: []string{putOn, putIn, withdraw}},
 		{name: "the group keeps what is its own", by: byGroup, card: held + onGroup, writes: []string{putOn, putIn}},
-		{name: "the attempt is called off", by: byPod, cause: errors.New("not wanted any more"), card: held, writes: []string{putOn, putIn, withdraw}},
+		{name: "the attempt is called off", by: byPod, cause: errors.New("not wanted any more"), busy: true, card: held, writes: []string{putOn, putIn, withdraw, withdraw}},
 		{name: "the engine is stopped", by: byPod, cause: engine.ErrStopped, card: held + onPod, writes: []string{putOn, putIn}},
 		{name: "the pod runs", by: byPod, onNode: true, card: held + onPod, writes: []string{putOn, putIn}},
 		{name: "the server refuses", by: byPod, refused: true, card: held + onPod, writes: []string{putOn, putIn, withdraw}},
@@ -225,8 +226,12 @@ func TestBindDevicesFails(t *testing.T) {
 					return nil
 				}
 				s.before = func(write string) error {
-					if write == withdraw && c.refused {
+					switch {
+					case write != withdraw:
+					case c.refused:
 						return errRefused
+					case c.busy && !slices.Contains(s.writes[:len(s.writes)-1], withdraw):
+						return errBusy
 					}
 					return nil
 				}

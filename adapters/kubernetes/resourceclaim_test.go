@@ -34,6 +34,10 @@ func extended() *model.DeviceClaim {
 	}
 }
 
+func exactly(count int64) *resourcev1.ExactDeviceRequest {
+	return &resourcev1.ExactDeviceRequest{DeviceClassName: "gpu", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: count}
+}
+
 // extendedName is what the claim is called.
 const extendedName = podName + "-extended-resources-1e90f02ea6"
 
@@ -67,9 +71,6 @@ func TestClaimForExtendedResources(t *testing.T) {
 			t.Fatalf("there are %d claims", len(all))
 		}
 		yes := true
-		exactly := func(n int64) *resourcev1.ExactDeviceRequest {
-			return &resourcev1.ExactDeviceRequest{DeviceClassName: "gpu", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: n}
-		}
 		want := resourcev1.ResourceClaim{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: space, Name: extendedName, UID: all[0].UID, ResourceVersion: all[0].ResourceVersion,
@@ -111,6 +112,7 @@ func TestClaimForExtendedResourcesFails(t *testing.T) {
 			c.Name = extendedName
 			c.Annotations = map[string]string{resourcev1.ExtendedResourceClaimAnnotation: "true"}
 			c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: podName, UID: podUID, Controller: &yes}}
+			c.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "container-0-request-0", Exactly: exactly(1)}, {Name: "container-1-request-0", Exactly: exactly(2)}}
 		}}, changes...)...)
 		return []runtime.Object{c}
 	}
@@ -130,7 +132,7 @@ func TestClaimForExtendedResourcesFails(t *testing.T) {
 			return nil
 		}},
 		{name: "it cannot be made", err: "create claim for extended resources lab/" + extendedName + ": forbidden", writes: []string{create}, before: func(*library, string) error { return errRefused }},
-		{name: "one of an earlier attempt is there", objects: left(), left: 1, err: "already exists", writes: []string{create}},
+		{name: "one of an earlier attempt is there", objects: left(func(c *resourcev1.ResourceClaim) { c.Spec.Devices.Requests[0].Exactly.Count = 4 }), left: 1, err: "already exists", writes: []string{create}},
 		{name: "the one that is there goes", objects: left(func(c *resourcev1.ResourceClaim) {
 			c.DeletionTimestamp, c.Finalizers = &metav1.Time{Time: time.Now()}, []string{"f"}
 		}), left: 1, err: "already exists", writes: []string{create}},

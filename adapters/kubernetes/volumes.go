@@ -149,7 +149,7 @@ func (a *Adapter) selectNode(ctx context.Context, decided *model.VolumeClaim) (p
 				return c, errors.New("it is not the one that was decided about")
 			case c.DeletionTimestamp != nil:
 				return c, errors.New("it is being deleted")
-			case selected == decided.SelectedNode:
+			case c.Spec.VolumeName != "", selected == decided.SelectedNode:
 				return c, nil
 			case selected != "":
 				return c, fmt.Errorf("its volume is to be made for node %q now", selected)

@@ -312,6 +312,14 @@ func TestBindVolumesAgain(t *testing.T) {
 	})
 }
 
+// Nothing is written, or waited for, where nothing was decided about volumes.
+func TestBindNoVolumes(t *testing.T) {
+	t.Parallel()
+	undecided := model.Objects{&model.Volume{Name: "v1"}, &model.VolumeClaim{ID: space + "/data", Namespace: space, Name: "data"}, decideOn("card", "x", byPod)}
+	c := volumeCase{name: "undecided", objects: []runtime.Object{wish(), disk("v1")}}
+	c.run(t, undecided, nil)
+}
+
 // It ends with its context, however long it may wait.
 func TestBindVolumesCancelled(t *testing.T) {
 	t.Parallel()
