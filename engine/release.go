@@ -65,14 +65,15 @@ func (r *Raw) release(now time.Time, l release) {
 }
 
 // idleClaim is the claim of the ID as it was reported, nil where something was
-// decided about it since, or there is nothing to take back.
+// decided about it since, or there is nothing to take back: of a claim that was made
+// for a workload that is the claim itself.
 func (r *Raw) idleClaim(id string) *model.DeviceClaim {
 	row := r.store.Object(model.ObjectRef{Kind: model.DeviceClaimKind, ID: id})
 	if row == nil || row.Decided != nil {
 		return nil
 	}
 	claim, _ := row.Reported.(*model.DeviceClaim)
-	if claim == nil || claim.Allocation == nil {
+	if claim == nil || claim.Allocation == nil && !claim.ForResources {
 		return nil
 	}
 	return claim

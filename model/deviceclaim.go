@@ -386,10 +386,12 @@ func (r *DeviceTaintRule) ObjectID() string { return r.ID }
 
 // Amend implements [Decidable]: what the claim was given holds until the report
 // says that it has been given something, and those it was reserved for have it
-// until the report names them.
+// until the report names them. A claim that was decided on before it was made has
+// no UID yet.
 func (c *DeviceClaim) Amend(decided Object, workloads []string) Object {
 	d, ok := decided.(*DeviceClaim)
-	if !ok || d.UID != c.UID {
+	toBeMade := ok && d.ForResources && d.UID == ""
+	if !ok || d.UID != c.UID && !toBeMade {
 		return nil
 	}
 	amended := *c

@@ -181,6 +181,11 @@ func TestDeviceClaimAmend(t *testing.T) {
 		t.Errorf("amended by a class: %+v", got)
 	}
 	group := Consumer{Group: "g"}
+	// A claim that is made for the decision has no UID when that is taken.
+	made := &DeviceClaim{ID: "c", ForResources: true, Allocation: given, ReservedFor: []Consumer{w}}
+	if got, want := (&DeviceClaim{ID: "c", UID: "1"}).Amend(made, []string{"w"}), (&DeviceClaim{ID: "c", UID: "1", Allocation: given, ReservedFor: []Consumer{w}}); !reflect.DeepEqual(got, Object(want)) {
+		t.Errorf("as soon as it is made: %+v, want %+v", got, want)
+	}
 	both := &DeviceClaim{ID: "c", UID: "1", Allocation: given, ReservedFor: []Consumer{w, v, group}}
 	got := (&DeviceClaim{ID: "c", UID: "1", Allocation: other}).Amend(both, []string{"v"})
 	if want := (&DeviceClaim{ID: "c", UID: "1", Allocation: other, ReservedFor: []Consumer{v, group}}); !reflect.DeepEqual(got, Object(want)) {

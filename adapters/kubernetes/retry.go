@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// patience is how writes are tried again: about eight seconds in all. Who waits for
+// patience is how writes are tried again: about three seconds in all. Who waits for
 // one gets its error then, and the engine comes back to it in its own time.
 func patience() wait.Backoff {
 	return wait.Backoff{Duration: 20 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 10, Cap: 2 * time.Second}

@@ -181,6 +181,7 @@ func TestEventsFollowBehindBindings(t *testing.T) {
 			return call()
 		}, node("n1", "4"))
 		s.create(pod("slow", "1"))
+		synctest.Wait() // it is being bound
 		s.create(pod("a", "1"))
 		time.Sleep(4 * time.Second)
 		if s.pod("a").Spec.NodeName != "n1" || len(s.events("a")) > 0 {
