@@ -1,0 +1,56 @@
+// Package explain answers over HTTP why pods are where they are, or nowhere, what
+// waits in the queue, and where pods would go that are not there yet:
+//
+//	GET  /explain/pods/{namespace}/{name}   why the pod is where it is, or nowhere
+//	     ?uid=                              only if it is the pod of this UID
+//	GET  /explain/queue                     what waits, first what goes first
+//	     ?namespace=  ?limit=               only of the namespace; at most so many (500)
+//	POST /explain/simulate                  where the pods of the body would go
+//	     ?namespace=                        of objects that name none ("default")
+//
+// The answers are JSON, of the kinds in package api; errors are metav1.Status:
+//
+//	400 the request cannot be read      405 there is no such method
+//	404 there is no such pod, or path   413 the body is too long
+//	409 the pod is of another UID       415 the body is neither JSON nor YAML
+//	422 objects are wrong: all problems 503 the cluster is not known yet
+//
+// kubectl-berth (cmd/kubectl-berth) asks and shows the answers.
+//
+// # Who may ask
+//
+// The handler does not ask who asks: it must be mounted where that is done. An
+// answer may be about pods of any namespace, so who may ask sees something of all of
+// them. A simulation changes nothing; it needs the verb of POST, which is "post" for
+// a nonResourceURL.
+//
+// # What is remembered
+//
+// Of pods that wait nothing need be remembered but why their last attempt failed,
+// in one line; they are tried again, on the cluster as it is. Of pods that have a
+// node the engine remembers the most recent decisions, as many as
+// engine.Config.Decisions says; [Decisions] is a good number. It does not remember
+// what every node scored but the cluster as it was, which shares with the cluster of
+// the next decision all that did not change between the two. At 5,000 nodes, with a
+// thousand small pods that come and go, a decision takes about 4.6 KiB: 5 MiB for
+// 1,024. What changes in the cluster besides is kept once more for every decision
+// that is followed by such a change.
+//
+// # What a simulation is
+//
+// The pods are tried on a branch of the engine's state, with the code that schedules,
+// as if they had been created now and nothing else were to be placed first. What they
+// would preempt is taken away on the branch, and they are tried once more. Extenders
+// are asked as in any decision, save that they bind nothing.
+//
+// A pod of the body has not been through the API server. It is given what the API
+// server gives: requests where there are limits only, host ports on the host network,
+// the scheduler's name, a priority by its class. What other admission plugins
+// add (LimitRanger, RuntimeClass, webhooks) must be in the body already. Claims for
+// storage and devices that controllers make from the pod are not there either.
+//
+// The body has objects in JSON or YAML, in as many documents and lists as wanted: Pods
+// and, where they are not in the cluster or are to be others, the PodGroups,
+// CompositePodGroups and PriorityClasses that they name. They are read strictly, and
+// there are at most 1,000 of them, in 3 MiB.
+package explain

@@ -1,0 +1,219 @@
+package explain
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// simulate answers where the pods of the body would go.
+func (h *handler) simulate(r *http.Request) (any, error) {
+	body, err := readBody(r)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := decode(body)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	asked, err := h.translate(objects, cmp.Or(r.URL.Query().Get("namespace"), v1.NamespaceDefault), now)
+	if err != nil {
+		return nil, err
+	}
+	s := &simulation{
+		branch: h.engine.Branch(), now: now, pods: map[string]*api.SimulatedPod{},
+		result: api.Simulation{
+			TypeMeta: metav1.TypeMeta{APIVersion: api.Version, Kind: api.SimulationKind}, At: metav1.NewMicroTime(now),
+		},
+	}
+	if err := s.take(asked); err != nil {
+		return nil, err
+	}
+	for _, a := range s.attempts(asked) {
+		if err := r.Context().Err(); err != nil {
+			return nil, err
+		}
+		if err := s.try(&a); err != nil {
+			return nil, err
+		}
+	}
+	return s.finish(), nil
+}
+
+// simulation is what happens on one branch.
+type simulation struct {
+	branch *engine.Branch
+	now    time.Time
+	pods   map[string]*api.SimulatedPod // by workload ID
+	order  []*api.SimulatedPod          // in which they were tried
+	result api.Simulation
+}
+
+// take brings in what was asked about. The error says where in the body stands what
+// the engine does not take.
+func (s *simulation) take(asked *request) error {
+	err := s.branch.Apply(s.now, asked.changes...)
+	if err == nil {
+		return nil
+	}
+	var list problems
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	for _, err := range all {
+		var wrong *engine.ChangeError
+		if !errors.As(err, &wrong) {
+			return err
+		}
+		list.add(asked.paths[wrong.Index], "%s", wrong.Err)
+	}
+	return list.err()
+}
+
+// attempt is a pod that is tried by itself, or all those of a tree of groups.
+type attempt struct {
+	root     string // the highest group's ID; empty for a pod by itself
+	missing  string // the ID of a group that is not there
+	priority int32
+	pods     []*model.Workload
+}
+
+// attempts are all, in the order in which the queue would have them by default: by
+// priority, and otherwise as they came.
+func (s *simulation) attempts(asked *request) []attempt {
+	var list []attempt
+	byRoot := map[string]int{}
+	view := s.branch.View()
+	for _, w := range asked.pods {
+		a := attempt{priority: w.Priority, pods: []*model.Workload{w}}
+		if w.Group != "" {
+			a.root, a.missing, a.priority = rootOf(view, w)
+		}
+		if i, known := byRoot[a.root]; known && a.root != "" {
+			list[i].pods = append(list[i].pods, w)
+			continue
+		}
+		byRoot[a.root] = len(list)
+		list = append(list, a)
+	}
+	slices.SortStableFunc(list, func(a, b attempt) int { return cmp.Compare(b.priority, a.priority) })
+	return list
+}
+
+// rootOf is the highest group above a member, and its priority, or the first group
+// that is missing on the way there.
+func rootOf(view *engine.View, w *model.Workload) (root, missing string, priority int32) {
+	id := w.Group
+	for range model.MaxGroupDepth {
+		g, ok := view.Group(id)
+		switch {
+		case !ok:
+			return "", id, w.Priority
+		case g.Parent == "":
+			return g.ID, "", g.Priority
+		}
+		id = g.Parent
+	}
+	return "", id, w.Priority
+}
+
+// try places the pods of an attempt, as far as possible.
+func (s *simulation) try(a *attempt) error {
+	for _, w := range a.pods {
+		p := &api.SimulatedPod{Pod: podOf(w), Outcome: api.Unplaced, SchedulingGates: w.Gates}
+		s.pods[w.ID] = p
+		s.order = append(s.order, p)
+		if a.missing != "" {
+			p.Message = fmt.Sprintf("it waits for its pod group: there is no group %q", a.missing)
+		}
+	}
+	switch {
+	case a.missing != "":
+		return nil
+	case a.root != "":
+		return s.tryGroup(a)
+	}
+	return s.tryPod(a.pods[0].ID)
+}
+
+func (s *simulation) tryPod(id string) error {
+	p := s.pods[id]
+	d, err := s.branch.Schedule(s.now, id)
+	if err == nil && !d.Placed() && d.Nominated != "" {
+		p.NominatedNode = d.Nominated
+		if p.Preempts, err = s.displace(d.Evictions, map[string]string{id: d.Nominated}, p.Namespace+"/"+p.Name); err != nil {
+			return err
+		}
+		d, err = s.branch.Schedule(s.now, id)
+	}
+	p.Node, p.Message, p.Plugins = d.Binding.Node, d.Message, d.Plugins
+	p.EvaluatedNodes, p.FeasibleNodes = d.Evaluated, d.Feasible
+	switch {
+	case err != nil:
+		p.Outcome, p.Message = api.Failed, err.Error()
+	case d.Placed():
+		p.Outcome, p.NominatedNode = api.Placed, ""
+	}
+	return nil
+}
+
+// displace takes evicted pods away, so that those who are nominated find the room.
+func (s *simulation) displace(evictions []extpoints.Eviction, nominated map[string]string, by string) ([]api.Victim, error) {
+	list := victims(s.branch.View(), evictions)
+	var changes []engine.Change
+	gone := map[string]bool{}
+	for _, e := range evictions {
+		if gone[e.ID] {
+			continue
+		}
+		gone[e.ID] = true
+		changes = append(changes, engine.Change{Remove: e.ID})
+		if p := s.pods[e.ID]; p != nil {
+			p.Outcome, p.Node, p.Message = api.Unplaced, "", "it would be displaced again to make room for "+by
+		}
+	}
+	for id, node := range nominated {
+		if !gone[id] {
+			changes = append(changes, engine.Change{Nominate: &engine.Nomination{Workload: id, Node: node}})
+		}
+	}
+	return list, s.branch.Apply(s.now, changes...)
+}
+
+// victims are the pods that are to be evicted, by namespace and name.
+func victims(view *engine.View, evictions []extpoints.Eviction) []api.Victim {
+	var list []api.Victim
+	for _, e := range evictions {
+		if w, ok := view.Workload(e.ID); ok {
+			list = append(list, api.Victim{Pod: podOf(w.Workload), Node: w.Node})
+		}
+	}
+	slices.SortFunc(list, func(a, b api.Victim) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
+	})
+	return slices.Compact(list)
+}
+
+// finish is what came of everything.
+func (s *simulation) finish() *api.Simulation {
+	s.result.Fits = true
+	for _, p := range s.order {
+		s.result.Fits = s.result.Fits && (p.Outcome == api.Placed || p.InCluster)
+		s.result.Pods = append(s.result.Pods, *p)
+	}
+	return &s.result
+}

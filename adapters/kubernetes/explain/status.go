@@ -1,0 +1,84 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/berth-project/berth/model"
+)
+
+// statusError is an error with a code and a reason in the terms of the API server.
+func statusError(code int, reason metav1.StatusReason, format string, args ...any) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: fmt.Sprintf(format, args...),
+	}}
+}
+
+func notFound(format string, args ...any) error {
+	return statusError(http.StatusNotFound, metav1.StatusReasonNotFound, format, args...)
+}
+
+func wrongMethod(is, want string) error {
+	return statusError(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "the method is %s: it must be %s", is, want)
+}
+
+// writeError answers with the error. One that is no status is this program's fault,
+// unless who asked has gone.
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return
+	}
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) {
+		klog.FromContext(r.Context()).Error(err, "A question cannot be answered", "path", r.URL.Path)
+		status = apierrors.NewInternalError(err)
+	}
+	s := status.Status()
+	s.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	writeJSON(w, r, int(s.Code), &s)
+}
+
+// problems are all that is wrong with the objects of a request.
+type problems struct{ list []metav1.StatusCause }
+
+func (p *problems) add(field, format string, args ...any) {
+	p.list = append(p.list, metav1.StatusCause{
+		Type: metav1.CauseTypeFieldValueInvalid, Field: field, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+// addAll notes what is wrong with the object that stands at the path.
+func (p *problems) addAll(at string, err error) {
+	var invalid *model.ValidationError
+	switch {
+	case err == nil:
+	case errors.As(err, &invalid):
+		for _, problem := range invalid.Problems {
+			p.add(at+"."+problem.Field, "%s", problem.Message)
+		}
+	default:
+		p.add(at, "%s", err)
+	}
+}
+
+// err is all problems as one error, nil where there are none.
+func (p *problems) err() error {
+	if len(p.list) == 0 {
+		return nil
+	}
+	lines := make([]string, len(p.list))
+	for i, c := range p.list {
+		lines[i] = c.Field + ": " + c.Message
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid,
+		Message: strings.Join(lines, "; "),
+		Details: &metav1.StatusDetails{Causes: p.list},
+	}}
+}

@@ -1,0 +1,218 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/berth-project/berth/adapters/kubernetes/convert"
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/model"
+)
+
+// request is what a simulation is about, as the engine is told of it.
+type request struct {
+	pods []*model.Workload // in the order of the body
+	// changes bring in groups and pods, in this order; paths say where each stands
+	// in the body.
+	changes []engine.Change
+	paths   []string
+}
+
+func (r *request) add(path string, ch engine.Change) {
+	r.changes, r.paths = append(r.changes, ch), append(r.paths, path)
+}
+
+// translation turns objects into a request.
+type translation struct {
+	h         *handler
+	namespace string // of objects that name none
+	now       time.Time
+	classes   []convert.PriorityClass
+	groups    map[string]*schedulingv1beta1.PodGroup // by ID
+	seen      map[string]bool                        // kind and name
+	request   request
+	problems  problems
+}
+
+// translate turns objects into a request. What others refer to comes first. The error
+// lists all problems.
+func (h *handler) translate(objects []object, namespace string, now time.Time) (*request, error) {
+	t := &translation{h: h, namespace: namespace, now: now, groups: map[string]*schedulingv1beta1.PodGroup{}, seen: map[string]bool{}}
+	if err := t.readClasses(objects); err != nil {
+		return nil, err
+	}
+	for _, o := range objects {
+		if g, ok := o.object.(*schedulingv1alpha3.CompositePodGroup); ok {
+			t.compositeGroup(o.path, g)
+		}
+	}
+	for _, o := range objects {
+		if g, ok := o.object.(*schedulingv1beta1.PodGroup); ok {
+			t.group(o.path, g)
+		}
+	}
+	for _, o := range objects {
+		if p, ok := o.object.(*v1.Pod); ok {
+			t.pod(o.path, p)
+		}
+	}
+	if len(t.request.pods) == 0 && len(t.problems.list) == 0 {
+		t.problems.add("objects", "there is no pod among them")
+	}
+	return &t.request, t.problems.err()
+}
+
+// readClasses gathers the priority classes. Of those with one name the first counts, and
+// those of the body come before the cluster's: so what is known of the cluster can be
+// added to a body.
+func (t *translation) readClasses(objects []object) error {
+	for _, o := range objects {
+		if c, ok := o.object.(*schedulingv1.PriorityClass); ok {
+			t.class(o.path, c)
+		}
+	}
+	if t.h.o.PriorityClasses == nil {
+		return nil
+	}
+	list, err := t.h.o.PriorityClasses.List(labels.Everything())
+	if err != nil {
+		return fmt.Errorf("list priority classes: %w", err)
+	}
+	for _, c := range list {
+		class, _ := convert.PriorityClassOf(c) // as far as it can be understood
+		t.addClass(class)
+	}
+	return nil
+}
+
+func (t *translation) class(path string, c *schedulingv1.PriorityClass) {
+	class, err := convert.PriorityClassOf(c)
+	t.problems.addAll(path, err)
+	if class.Name == "" {
+		t.problems.add(path+".metadata.name", "is missing")
+	}
+	t.addClass(class)
+}
+
+func (t *translation) addClass(class convert.PriorityClass) {
+	if !slices.ContainsFunc(t.classes, func(known convert.PriorityClass) bool { return known.Name == class.Name }) {
+		t.classes = append(t.classes, class)
+	}
+}
+
+// named makes the metadata that of an object that is created now, and reports names
+// that are missing or there twice.
+func (t *translation) named(path, kind, namespace string, m *metav1.ObjectMeta) {
+	m.Namespace = namespace
+	m.UID, m.ResourceVersion, m.DeletionTimestamp = "", "", nil
+	m.CreationTimestamp = metav1.NewTime(t.now)
+	key := func() string { return kind + " " + namespace + "/" + m.Name }
+	if m.Name == "" && m.GenerateName != "" {
+		for i := 1; m.Name == "" || t.seen[key()]; i++ {
+			m.Name = fmt.Sprintf("%s%d", m.GenerateName, i)
+		}
+	}
+	switch {
+	case m.Name == "":
+		t.problems.add(path+".metadata.name", "is missing")
+	case t.seen[key()]:
+		t.problems.add(path+".metadata.name", "%q is there twice", m.Name)
+	}
+	t.seen[key()] = true
+}
+
+// namespaceOf is the namespace of an object that needs one.
+func (t *translation) namespaceOf(m *metav1.ObjectMeta) string {
+	if m.Namespace == "" {
+		return t.namespace
+	}
+	return m.Namespace
+}
+
+func (t *translation) compositeGroup(path string, g *schedulingv1alpha3.CompositePodGroup) {
+	t.named(path, "CompositePodGroup", t.namespaceOf(&g.ObjectMeta), &g.ObjectMeta)
+	m, err := convert.CompositeGroup(g)
+	t.problems.addAll(path, err)
+	if g.Spec.Priority == nil {
+		t.prioritizeGroup(path, m, g.Spec.PriorityClassName, g.Spec.PreemptionPolicy != nil)
+	}
+	t.request.add(path, engine.Change{PutGroup: m})
+}
+
+func (t *translation) group(path string, g *schedulingv1beta1.PodGroup) {
+	t.named(path, "PodGroup", t.namespaceOf(&g.ObjectMeta), &g.ObjectMeta)
+	t.groups[convert.GroupID(g.Namespace, g.Name)] = g
+	m, err := convert.Group(g)
+	t.problems.addAll(path, err)
+	if g.Spec.Priority == nil {
+		t.prioritizeGroup(path, m, g.Spec.PriorityClassName, g.Spec.PreemptionPolicy != nil)
+	}
+	t.request.add(path, engine.Change{PutGroup: m})
+}
+
+// prioritizeGroup gives the group what its class gives. To the API server that is the
+// same as for a pod.
+//
+// Rules: kube-apiserver plugin/pkg/admission/priority/admission.go, 1.37.1.
+func (t *translation) prioritizeGroup(path string, g *model.Group, class string, hasPolicy bool) {
+	pod := &v1.Pod{Spec: v1.PodSpec{PriorityClassName: class}}
+	given := model.Workload{Priority: g.Priority, Preemption: g.Preemption}
+	t.prioritize(path, &given, pod)
+	g.Priority = given.Priority
+	if !hasPolicy {
+		g.Preemption = given.Preemption
+	}
+}
+
+func (t *translation) prioritize(path string, w *model.Workload, p *v1.Pod) {
+	if err := convert.Prioritize(w, p, t.classes); err != nil {
+		t.problems.add(path+".spec.priorityClassName", "there is no priority class %q among those that are known here", p.Spec.PriorityClassName)
+	}
+}
+
+func (t *translation) pod(path string, p *v1.Pod) {
+	t.named(path, "Pod", t.namespaceOf(&p.ObjectMeta), &p.ObjectMeta)
+	p.Status = v1.PodStatus{}
+	setDefaults(p)
+	if p.Spec.NodeName != "" {
+		t.problems.add(path+".spec.nodeName", "is %q: a pod that has a node is not placed any more", p.Spec.NodeName)
+	}
+	if !slices.Contains(t.h.o.Profiles, p.Spec.SchedulerName) {
+		t.problems.add(path+".spec.schedulerName", "%q is none of this scheduler's profiles: %s", p.Spec.SchedulerName, strings.Join(t.h.o.Profiles, ", "))
+	}
+	w, err := convert.Pod(p)
+	t.problems.addAll(path, err)
+	if g := t.groupOf(p); g != nil && err == nil {
+		w.DeviceClaims, err = convert.DeviceClaimRefs(p, g)
+		t.problems.addAll(path, err)
+	}
+	t.prioritize(path, w, p)
+	w.OwnerSelector = t.h.o.OwnerSelector(p)
+	t.request.pods = append(t.request.pods, w)
+	t.request.add(path, engine.Change{Submit: w})
+}
+
+// groupOf is the pod group of the pod, of the body or of the cluster.
+func (t *translation) groupOf(p *v1.Pod) *schedulingv1beta1.PodGroup {
+	g := p.Spec.SchedulingGroup
+	if g == nil || g.PodGroupName == nil {
+		return nil
+	}
+	if known := t.groups[convert.GroupID(p.Namespace, *g.PodGroupName)]; known != nil || t.h.o.Groups == nil {
+		return known
+	}
+	known, err := t.h.o.Groups.PodGroups(p.Namespace).Get(*g.PodGroupName)
+	if err != nil {
+		return nil // as the engine is told of such a pod
+	}
+	return known
+}

@@ -1,0 +1,21 @@
+package kubernetes
+
+import (
+	v1 "k8s.io/api/core/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	groupslisters "k8s.io/client-go/listers/scheduling/v1beta1"
+
+	"github.com/berth-project/berth/model"
+)
+
+// Pods lists the pods that the adapter watches: those that have not ended. Any
+// goroutine may use it.
+func (a *Adapter) Pods() corelisters.PodLister { return a.listers.pods }
+
+// PodGroups lists the pod groups, nil where they are not watched. Any goroutine may use
+// it.
+func (a *Adapter) PodGroups() groupslisters.PodGroupLister { return a.listers.groups }
+
+// OwnerSelector selects the pods that the pod is a replica among, as the engine would
+// be told; see convert.OwnerSelector. Any goroutine may call it.
+func (a *Adapter) OwnerSelector(p *v1.Pod) *model.Selector { return a.ownerSelector(p) }
