@@ -12,9 +12,12 @@ import (
 // goroutine may use it.
 func (a *Adapter) Pods() corelisters.PodLister { return a.listers.pods }
 
-// PodGroups lists the pod groups, nil where they are not watched. Any goroutine may use
+// Nodes lists the nodes. Any goroutine may use it.
+func (a *Adapter) Nodes() corelisters.NodeLister { return a.listers.nodes }
+
+// Groups lists the pod groups, nil where they are not watched. Any goroutine may use
 // it.
-func (a *Adapter) PodGroups() groupslisters.PodGroupLister { return a.listers.groups }
+func (a *Adapter) Groups() groupslisters.PodGroupLister { return a.listers.groups }
 
 // OwnerSelector selects the pods that the pod is a replica among, as the engine would
 // be told; see convert.OwnerSelector. Any goroutine may call it.

@@ -1,0 +1,124 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+
+	"k8s.io/apiserver/pkg/server/healthz"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/component-base/configz"
+	utilversion "k8s.io/component-base/version"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	"github.com/berth-project/berth/adapters/kubernetes/explain"
+	"github.com/berth-project/berth/adapters/kubernetes/metrics"
+)
+
+// run schedules until ctx ends, and then lets end what has begun: first bindings,
+// then what is still to be written, then the lease. It returns nil then.
+//
+// Where the lease is lost it returns at once, with errLeaseLost. What is still under
+// way has had its context ended, and cannot write.
+func (s *scheduler) run(ctx context.Context) error {
+	log := klog.FromContext(ctx)
+	log.Info("Starting Berth in the place of the Kubernetes Scheduler", "version", utilversion.Get())
+	log.Info("Golang settings", "GOGC", os.Getenv("GOGC"), "GOMAXPROCS", os.Getenv("GOMAXPROCS"), "GOTRACEBACK", os.Getenv("GOTRACEBACK"))
+	unregister, err := s.registerConfig()
+	if err != nil {
+		return err
+	}
+	defer unregister()
+
+	// What runs does not end with ctx, but when it is its turn.
+	background, abandon := context.WithCancel(context.WithoutCancel(ctx))
+	defer abandon()
+	candidate, checks, err := s.candidate(background)
+	if err != nil {
+		return err
+	}
+	handler := s.endpoints(ctx, checks).handler()
+	stopServing, err := serve(s.secure, chained(handler, s.auth.authentication.Authenticator, s.auth.authorization.Authorizer))
+	if err != nil {
+		return err
+	}
+	if s.news != nil {
+		s.news.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: s.clients.election.CoreV1().Events("")})
+		defer s.news.Shutdown()
+	}
+	dumping := start(background, s.dumpOnSignal)
+	err = (&tenure{scheduler: s}).run(ctx)
+	if errors.Is(err, errLeaseLost) {
+		log.Error(nil, "Leaderelection lost")
+		return err
+	}
+	err = errors.Join(err, dumping.end(), candidate.end())
+	closeExtenders(s.extenders)
+	stopServing()
+	if err == nil {
+		log.Info("Requested to terminate, exiting")
+	}
+	return err
+}
+
+// registerConfig has /configz show the configuration.
+func (s *scheduler) registerConfig() (unregister func(), err error) {
+	const name = "componentconfig"
+	shown, err := configz.New(name)
+	if err == nil {
+		err = shown.Set(s.config.Effective.DeepCopy())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("register configuration for /configz: %w", err)
+	}
+	return func() { configz.Delete(name) }, nil
+}
+
+// candidate stands for election where the API server decides, else it is nil. The
+// checks are those of readiness that come with it.
+func (s *scheduler) candidate(ctx context.Context) (*task, []healthz.HealthChecker, error) {
+	if s.election == nil || !s.coordinated() {
+		return nil, nil, nil
+	}
+	candidate, check, err := newCandidate(s.clients, s.options.gates, s.election.lease.Identity())
+	if err != nil {
+		return nil, nil, err
+	}
+	run := func(ctx context.Context) error {
+		candidate.Run(ctx)
+		return nil
+	}
+	return start(ctx, run), []healthz.HealthChecker{check}, nil
+}
+
+// endpoints are those of the scheduler. ctx ends when it is to end.
+func (s *scheduler) endpoints(ctx context.Context, more []healthz.HealthChecker) *endpoints {
+	c := &s.config.Effective
+	e := &endpoints{
+		metrics:    s.metrics.Registry(),
+		resources:  http.NotFoundHandler(),
+		leading:    s.mayWrite,
+		profiling:  ptr.Deref(c.EnableProfiling, false),
+		contention: ptr.Deref(c.EnableContentionProfiling, false),
+		gates:      s.options.gates,
+		flags:      s.options.flags,
+	}
+	if known, ok := any(s.adapter).(lookups); ok {
+		e.resources = metrics.ResourcesHandler(known.Pods())
+		e.mounted = append(e.mounted, mounted{explain.Path, explain.NewHandler(s.engine, explain.Options{
+			Profiles: s.profiles, Pods: known.Pods(), OwnerSelector: known.OwnerSelector, Groups: known.Groups(), Ready: s.adapter.Ready(),
+		})})
+	}
+	if s.election != nil {
+		e.live = append(e.live, s.election.watchdog)
+		e.ready = append(e.ready, s.election.watchdog)
+	}
+	e.ready = append(append(e.ready, healthz.NewShutdownHealthz(ctx.Done()), syncedCheck(s.adapter.Ready())), more...)
+	for _, m := range s.settings.mounts {
+		e.mounted = append(e.mounted, mounted{m.path, m.make(s.engine)})
+	}
+	return e
+}

@@ -1,0 +1,260 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	goruntime "runtime"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apiserver/pkg/server"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	groupslisters "k8s.io/client-go/listers/scheduling/v1beta1"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	"github.com/berth-project/berth/adapters/extender"
+	"github.com/berth-project/berth/adapters/kubernetes"
+	"github.com/berth-project/berth/adapters/kubernetes/cel"
+	"github.com/berth-project/berth/adapters/kubernetes/config"
+	"github.com/berth-project/berth/adapters/kubernetes/explain"
+	"github.com/berth-project/berth/adapters/kubernetes/metrics"
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
+	"github.com/berth-project/berth/plugins/volumebinding"
+)
+
+// scheduler is everything that runs. It is made by newScheduler and run once.
+type scheduler struct {
+	options  *options
+	settings *settings
+	config   *config.Config
+
+	clients   *clients
+	profiles  []string // their names
+	adapter   *kubernetes.Adapter
+	engine    *engine.Engine
+	extenders []extpoints.Extender
+	metrics   *metrics.Metrics
+	election  *election                 // nil where there is none
+	news      record.EventBroadcaster   // of the election
+	secure    *server.SecureServingInfo // nil where nothing is served
+	auth      serverAuth
+}
+
+// serverAuth says who may ask for what.
+type serverAuth struct {
+	authentication server.AuthenticationInfo
+	authorization  server.AuthorizationInfo
+}
+
+// newScheduler makes everything but what serves, and starts nothing. The error lists
+// all problems of the flags and of the file's fields, or else all that the plugins and
+// extenders have with it.
+func newScheduler(o *options, s *settings) (*scheduler, error) {
+	problems := o.validate()
+	c, err := o.load()
+	if err != nil {
+		problems = append(problems, err)
+	}
+	if err := utilerrors.NewAggregate(problems); err != nil {
+		return nil, err
+	}
+	if err := o.gates.applyToProcess(); err != nil {
+		return nil, err
+	}
+	o.metrics.Apply()
+	m := &scheduler{options: o, settings: s, config: c}
+	if err := m.connect(); err != nil {
+		return nil, err
+	}
+	return m, m.assemble()
+}
+
+// connect makes the clients, and the election, which says when they may write.
+func (s *scheduler) connect() error {
+	e := &s.config.Effective
+	connection, err := connect(&e.ClientConnection, s.options.master)
+	if err != nil {
+		return err
+	}
+	s.clients, err = newClients(connection, s.mayWrite)
+	if err != nil || !ptr.Deref(e.LeaderElection.LeaderElect, false) {
+		return err
+	}
+	s.news = record.NewBroadcaster()
+	// The first profile's name stands for the process.
+	recorder := s.news.NewRecorder(clientscheme.Scheme, v1.EventSource{Component: ptr.Deref(e.Profiles[0].SchedulerName, v1.DefaultSchedulerName)})
+	lock, err := newLock(&e.LeaderElection, s.clients, recorder)
+	if err != nil {
+		return err
+	}
+	s.election, err = newElection(&e.LeaderElection, lock, s.coordinated())
+	return err
+}
+
+// coordinated: the API server decides who leads.
+func (s *scheduler) coordinated() bool {
+	return s.options.gates.gate.Enabled("CoordinatedLeaderElection")
+}
+
+// mayWrite reports whether this process may change anything in the cluster.
+func (s *scheduler) mayWrite() bool { return s.election == nil || s.election.lease.held() }
+
+// assemble makes the engine and what it is connected with.
+func (s *scheduler) assemble() error {
+	registry := config.Registry()
+	profiles, err1 := s.config.Profiles(cel.New())
+	configs, err2 := s.config.Extenders(nil)
+	err3 := registry.Merge(s.settings.plugins)
+	if err := utilerrors.NewAggregate([]error{err1, err2, err3}); err != nil {
+		return err
+	}
+	s.metrics = metrics.New(metrics.Options{Profiles: profiles, Groups: s.options.gates.gate.Enabled("GenericWorkload")})
+	err := s.attach(profiles, configs)
+	if err != nil {
+		return err
+	}
+	if s.engine, err = engine.New(s.engineConfig(profiles, registry)); err != nil {
+		return fmt.Errorf("scheduler: %w", err)
+	}
+	s.metrics.Sample(s.engine)
+	return nil
+}
+
+// attach makes the adapter and the extenders, which are sent what the adapter knows.
+func (s *scheduler) attach(profiles []extpoints.Profile, configs []extender.Config) (err error) {
+	for i := range profiles {
+		s.profiles = append(s.profiles, profiles[i].Name)
+	}
+	s.adapter, err = kubernetes.New(kubernetes.Options{
+		Client:         s.clients.main,
+		EventClient:    s.clients.events,
+		Profiles:       s.profiles,
+		Kinds:          kinds(profiles, s.settings.plugins, filtering(configs), s.options.gates.gate.Enabled),
+		PreBindTimeout: longestBinding(profiles),
+		Writes:         s.written,
+	})
+	if err != nil {
+		return err
+	}
+	if known, ok := any(s.adapter).(lookups); ok {
+		for i := range configs {
+			configs[i].Codec = codec{pods: known.Pods(), nodes: known.Nodes()}
+		}
+	}
+	s.extenders, err = newExtenders(configs, s.mayWrite)
+	return err
+}
+
+// lookups are objects as they are in the API server.
+type lookups interface {
+	Pods() corelisters.PodLister
+	Nodes() corelisters.NodeLister
+	Groups() groupslisters.PodGroupLister // nil where groups are not watched
+	OwnerSelector(*v1.Pod) *model.Selector
+}
+
+// drainTimeout is how long bindings under way may take when the process is to end.
+// Kubernetes gives it 30 seconds for everything.
+const drainTimeout = 15 * time.Second
+
+func (s *scheduler) engineConfig(profiles []extpoints.Profile, registry extpoints.Registry) engine.Config {
+	queue := s.config.Queue()
+	queue.MaxInUnschedulable = s.options.deprecated.maxInUnschedulable
+	return engine.Config{
+		Profiles:                 profiles,
+		Registry:                 registry,
+		Orchestrator:             s.adapter,
+		Extenders:                s.extenders,
+		PercentageOfNodesToScore: s.config.PercentageOfNodesToScore(),
+		Workers:                  min(s.config.Workers(), goruntime.GOMAXPROCS(0)), // more would wait for each other
+		Queue:                    queue,
+		DrainTimeout:             drainTimeout,
+		Decisions:                explain.Decisions,
+		Listener:                 engine.Tee(s.adapter.Listener(), s.metrics.Listener()),
+		Logger:                   newEngineLog(klog.Background()),
+	}
+}
+
+// longestBinding is the longest time that any profile has for the binding of volumes.
+func longestBinding(profiles []extpoints.Profile) (longest time.Duration) {
+	for i := range profiles {
+		if args, ok := profiles[i].Args[plugins.VolumeBinding].(volumebinding.Args); ok {
+			longest = max(longest, args.BindTimeout)
+		}
+	}
+	return longest
+}
+
+// callNames are kube-scheduler's names of calls that it has too
+// (pkg/scheduler/framework/api_calls/api_calls.go, 1.37.1).
+var callNames = map[string]string{"bind": "pod_binding", "status": "pod_status_patch"}
+
+// written counts a write to the API server. The adapter tells of it when it is over.
+func (s *scheduler) written(call string, err error, took time.Duration) {
+	if name, ok := callNames[call]; ok {
+		call = name
+	}
+	result := metrics.WriteSucceeded
+	if err != nil {
+		result = "error"
+	}
+	s.metrics.APIWriteQueued(call)
+	s.metrics.APIWrite(call, result, took)
+}
+
+// secureServing prepares to serve, with a certificate that is made where none is
+// given, and asks the API server about who asks.
+//
+// Rules: cmd/kube-scheduler/app/options/options.go Config and ApplyTo, 1.37.1.
+func (s *scheduler) secureServing() error {
+	o := s.options
+	if err := o.serving.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
+		return fmt.Errorf("create self-signed certificates: %w", err)
+	}
+	if err := o.serving.ApplyTo(&s.secure); err != nil {
+		return fmt.Errorf("secure serving: %w", err)
+	}
+	if s.secure == nil {
+		return nil
+	}
+	if err := o.authentication.ApplyTo(&s.auth.authentication, s.secure, nil); err != nil {
+		return fmt.Errorf("authentication: %w", err)
+	}
+	if err := o.authorization.ApplyTo(&s.auth.authorization); err != nil {
+		return fmt.Errorf("authorization: %w", err)
+	}
+	return nil
+}
+
+// writeConfig writes the configuration to the log, and to the file where there is
+// one, with which everything is done.
+//
+// Rules: cmd/kube-scheduler/app/options/configfile.go LogOrWriteConfig, 1.37.1.
+func (s *scheduler) writeConfig(file string) (done bool, err error) {
+	log := klog.Background()
+	if file == "" && !log.V(2).Enabled() {
+		return false, nil
+	}
+	var text bytes.Buffer
+	if err := s.config.Write(&text); err != nil {
+		return false, err
+	}
+	log.V(2).Info("Using component config", "config", text.String())
+	if file == "" {
+		return false, nil
+	}
+	if err := os.WriteFile(file, text.Bytes(), 0o666); err != nil {
+		return false, fmt.Errorf("--write-config-to: %w", err)
+	}
+	log.Info("Wrote configuration", "file", file)
+	return true, nil
+}
