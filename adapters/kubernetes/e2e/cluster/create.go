@@ -1,0 +1,158 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// Create creates the objects, one after the other, in the order given. Nodes keep
+// the status that they have; others have none yet.
+func (c *Cluster) Create(t testing.TB, objects ...runtime.Object) {
+	t.Helper()
+	for _, o := range objects {
+		if pod, ok := o.(*corev1.Pod); ok {
+			complete(pod)
+		}
+		u, resource := c.generic(t, o)
+		if _, err := resource.Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
+			t.Fatalf("create %s %s: %v", u.GetKind(), u.GetName(), err)
+		}
+	}
+}
+
+// UpdateStatus writes the status of an object that is there. Only the name and the
+// status of what is given count.
+func (c *Cluster) UpdateStatus(t testing.TB, o runtime.Object) {
+	t.Helper()
+	u, resource := c.generic(t, o)
+	current, err := resource.Get(t.Context(), u.GetName(), metav1.GetOptions{})
+	if err == nil {
+		current.Object["status"] = u.Object["status"]
+		_, err = resource.UpdateStatus(t.Context(), current, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		t.Fatalf("update status of %s %s: %v", u.GetKind(), u.GetName(), err)
+	}
+}
+
+// Delete deletes the objects at once, without waiting until they are gone.
+func (c *Cluster) Delete(t testing.TB, objects ...runtime.Object) {
+	t.Helper()
+	for _, o := range objects {
+		u, resource := c.generic(t, o)
+		if err := resource.Delete(t.Context(), u.GetName(), metav1.DeleteOptions{}); err != nil {
+			t.Fatalf("delete %s %s: %v", u.GetKind(), u.GetName(), err)
+		}
+	}
+}
+
+// generic is the object and its resource for the client that knows no types.
+func (c *Cluster) generic(t testing.TB, o runtime.Object) (*unstructured.Unstructured, dynamic.ResourceInterface) {
+	t.Helper()
+	kinds, _, err := scheme.Scheme.ObjectKinds(o)
+	if err != nil {
+		t.Fatalf("%T: %v", o, err)
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	if err != nil {
+		t.Fatalf("%T: %v", o, err)
+	}
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(kinds[0])
+	return u, c.resource(kinds[0], u.GetNamespace())
+}
+
+// resource is where objects of the kind are. The plural is guessed by the rules of
+// English, which hold for every kind that tests make.
+func (c *Cluster) resource(kind schema.GroupVersionKind, namespace string) dynamic.ResourceInterface {
+	plural, _ := meta.UnsafeGuessKindToResource(kind)
+	if namespace == "" {
+		return c.dynamic.Resource(plural)
+	}
+	return c.dynamic.Resource(plural).Namespace(namespace)
+}
+
+// UpdateNode changes a node by the function, and its status as well.
+func (c *Cluster) UpdateNode(t testing.TB, name string, change func(*corev1.Node)) {
+	t.Helper()
+	nodes := c.Client.CoreV1().Nodes()
+	node, err := nodes.Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("get node %s: %v", name, err)
+	}
+	change(node)
+	status := node.Status
+	if node, err = nodes.Update(t.Context(), node, metav1.UpdateOptions{}); err == nil {
+		node.Status = status
+		_, err = nodes.UpdateStatus(t.Context(), node, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		t.Fatalf("update node %s: %v", name, err)
+	}
+}
+
+// UpdatePod changes a pod of [Namespace] by the function, within what the API
+// server lets be changed.
+func (c *Cluster) UpdatePod(t testing.TB, name string, change func(*corev1.Pod)) {
+	t.Helper()
+	pods := c.Client.CoreV1().Pods(Namespace)
+	pod, err := pods.Get(t.Context(), name, metav1.GetOptions{})
+	if err == nil {
+		change(pod)
+		_, err = pods.Update(t.Context(), pod, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		t.Fatalf("update pod %s: %v", name, err)
+	}
+}
+
+// CreatePods creates n pods, each made by the function, with several clients at
+// once. It may be called outside a test; the error is the first one.
+func (c *Cluster) CreatePods(ctx context.Context, n, clients int, build func(i int) *corev1.Pod) error {
+	return c.many(ctx, n, clients, func(ctx context.Context, client kubernetes.Interface, i int) error {
+		pod := build(i)
+		complete(pod)
+		_, err := client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
+		return err
+	})
+}
+
+// CreateNodes creates n nodes as CreatePods does pods.
+func (c *Cluster) CreateNodes(ctx context.Context, n, clients int, build func(i int) *corev1.Node) error {
+	return c.many(ctx, n, clients, func(ctx context.Context, client kubernetes.Interface, i int) error {
+		_, err := client.CoreV1().Nodes().Create(ctx, build(i), metav1.CreateOptions{})
+		return err
+	})
+}
+
+// many does n things with several clients, each of which does every so manieth.
+func (c *Cluster) many(ctx context.Context, n, count int, do func(context.Context, kubernetes.Interface, int) error) error {
+	clients, err := c.clients(count)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for first, client := range clients {
+		group.Go(func() error {
+			for i := first; i < n; i += count {
+				if err := do(ctx, client, i); err != nil {
+					return fmt.Errorf("number %d of %d: %w", i, n, err)
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}

@@ -1,0 +1,8 @@
+package scenario
+
+import "slices"
+
+// All is every scenario, in the order in which they run.
+func All() []Scenario {
+	return slices.Concat(resources, nodes, relations, queue, preemption, volumes, devices, configuration, extenders, replicas, faults, groups)
+}
