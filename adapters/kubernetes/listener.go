@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"errors"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -45,7 +46,11 @@ func (a *Adapter) rejected(e engine.RejectedEvent) {
 	if !rejection(e.Code) {
 		reason = v1.PodReasonSchedulerError
 	}
-	a.unplaced(podReference(e.Workload), e.Workload.Profile, reason, e.Message, &e.Nominated)
+	message := e.Message
+	if x := (*engine.ExtenderError)(nil); errors.As(e.Err, &x) {
+		message = x.Err.Error() // which says which extender it was
+	}
+	a.unplaced(podReference(e.Workload), e.Workload.Profile, reason, message, &e.Nominated)
 }
 
 // rejection tells rejections from failures.

@@ -29,16 +29,46 @@ func (a *Adapter) Bind(ctx context.Context, w *model.Workload, b model.Binding) 
 	}
 	err := a.write(ctx, "bind", func(ctx context.Context) error {
 		err := a.opts.Client.CoreV1().Pods(w.Namespace).Bind(ctx, binding, metav1.CreateOptions{})
-		if apierrors.IsConflict(err) && a.isOn(ctx, w, b.Node) {
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		switch on, unknown := a.isOn(ctx, w, b.Node); {
+		case unknown != nil:
+			return unknown
+		case on:
 			return nil
 		}
 		return err
 	})
+	if passes(err) && a.becameOf(ctx, w, b.Node) {
+		err = nil
+	}
 	if err == nil {
 		a.bound(w.ID, b.Node)
 	}
 	return err
 }
+
+// becameOf waits until the API server says whether the pod is on the node: one that
+// cannot be reached may have bound it, and until that is known the room is not free.
+func (a *Adapter) becameOf(ctx context.Context, w *model.Workload, node string) bool {
+	ticker := time.NewTicker(askAgain)
+	defer ticker.Stop()
+	for {
+		on, err := a.isOn(ctx, w, node)
+		if !passes(err) {
+			return on
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-ticker.C:
+		}
+	}
+}
+
+// askAgain is how often the API server is asked what became of a binding.
+const askAgain = time.Second
 
 // bound tells the engine that the pod is on its node, before the informer does: who
 // called Bind, a plugin perhaps, may report something else, and the room must not be
@@ -57,9 +87,9 @@ func (a *Adapter) bindDone() {
 }
 
 // isOn reports whether the API server has the pod on the node.
-func (a *Adapter) isOn(ctx context.Context, w *model.Workload, node string) bool {
+func (a *Adapter) isOn(ctx context.Context, w *model.Workload, node string) (bool, error) {
 	p, err := a.opts.Client.CoreV1().Pods(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
-	return err == nil && p.UID == uid(w.ID) && p.Spec.NodeName == node
+	return err == nil && p.UID == uid(w.ID) && p.Spec.NodeName == node, err
 }
 
 // Evict implements [extpoints.Orchestrator]: it writes down why the pod is to go, and

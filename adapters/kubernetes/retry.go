@@ -41,7 +41,7 @@ func passes(err error) bool {
 	var construction *rest.RequestConstructionError
 	var status apierrors.APIStatus
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, &construction):
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, &construction):
 		return false
 	case !errors.As(err, &status):
 		return true // the connection broke, and the request may have been carried out

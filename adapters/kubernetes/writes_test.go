@@ -83,6 +83,42 @@ func TestABindingWhoseAnswerIsLostIsABinding(t *testing.T) {
 	})
 }
 
+// A binding that may have been carried out keeps its room until that is known, however
+// long the API server cannot be reached.
+func TestABindingKeepsItsRoomUntilItIsKnownToHaveFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var down atomic.Bool
+		_, s := scheduleAround(t, func(verb, pod string, call func() error) error {
+			if verb == "bind" && pod == "a" {
+				down.Store(true)
+				return errors.Join(io.ErrUnexpectedEOF, call()) // and the answer is lost
+			}
+			return call()
+		}, node("n1", "1"))
+		s.client.PrependReactor("get", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			return down.Load(), nil, io.EOF
+		})
+		s.create(pod("a", "1"))
+		s.create(pod("b", "1"))
+		time.Sleep(time.Minute)
+		placed, _ := s.client.Tracker().List(v1.SchemeGroupVersion.WithResource("pods"), v1.SchemeGroupVersion.WithKind("Pod"), "default")
+		on := 0
+		for _, p := range placed.(*v1.PodList).Items {
+			if p.Spec.NodeName != "" {
+				on++
+			}
+		}
+		if on != 1 {
+			t.Errorf("%d pods are on the node, which has room for 1", on)
+		}
+		down.Store(false)
+		s.until("the event says that it is bound", func() bool { return len(s.events("a")) == 1 })
+		if got := s.events("a")[0]; got != "Normal | Scheduled | Binding | default-scheduler | Successfully assigned default/a to n1" {
+			t.Errorf("event %q", got)
+		}
+	})
+}
+
 // What cannot be done is not tried again at once: the pod goes back to the queue.
 func TestABindingThatIsRefusedIsNotTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
