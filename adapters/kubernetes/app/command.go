@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -108,7 +107,6 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func runCommand(cmd *cobra.Command, o *options, list []Option) error {
 	verflag.PrintAndExitIfRequested()
 	if err := logsapi.ValidateAndApply(o.logs, o.gates.gate); err != nil {
-		fmt.Fprintln(os.Stderr, err) // there is no log to write it to
 		return err
 	}
 	cliflag.PrintFlags(cmd.Flags())

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/component-base/configz"
+
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 )
@@ -121,5 +123,40 @@ func TestEngineConfig(t *testing.T) {
 	}
 	if q := c.Queue; q.InitialBackoff.Seconds() != 2 || q.MaxBackoff.Seconds() != 30 || q.MaxInUnschedulable.Minutes() != 7 {
 		t.Errorf("got %+v", q)
+	}
+}
+
+// /configz shows the configuration as kube-scheduler does: with its kind, and those of
+// the plugins' arguments.
+func TestConfigz(t *testing.T) {
+	s, err := made(t, &settings{}, "parallelism: 3\nprofiles: [{schedulerName: x, pluginConfig: [{name: Mine, args: {a: 1}}]}]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unregister, err := s.registerConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.registerConfig(); err == nil {
+		t.Error("there are two in one process")
+	}
+	shown := func() string {
+		paths := http.NewServeMux()
+		configz.InstallHandler(paths)
+		return ask(paths, "GET", "/configz", "", "").Body.String()
+	}
+	got := shown()
+	for _, want := range []string{
+		`{"componentconfig":{"kind":"KubeSchedulerConfiguration","apiVersion":"kubescheduler.config.k8s.io/v1","parallelism":3,`,
+		`{"name":"NodeResourcesFit","args":{"kind":"NodeResourcesFitArgs","apiVersion":"kubescheduler.config.k8s.io/v1","scoringStrategy":`,
+		`{"name":"Mine","args":{"a":1}}`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not there: %s", want, got)
+		}
+	}
+	unregister()
+	if got := shown(); strings.Contains(got, "componentconfig") {
+		t.Errorf("it is still there: %s", got)
 	}
 }

@@ -16,10 +16,11 @@
 //     not lead.
 //   - election.go leads, or waits to.
 //   - endpoints.go serves health, metrics and profiles, and what else is mounted.
-//   - scheduler.go makes everything, and run.go runs it, in this order: serve, watch,
-//     wait to lead, schedule; and to stop: let bindings end, write what is left to
-//     write, give the lease back, serve no more.
+//   - scheduler.go makes everything. run.go serves, and tenure.go does what is done
+//     meanwhile, in this order: watch, wait to lead, schedule; and to stop: let
+//     bindings end, write what is left to write, give the lease back.
 //   - kinds.go says what is watched for which plugin.
+//   - extenders.go makes the extenders, and codec.go writes what they are sent.
 //   - log.go brings the engine's log to klog, and dump.go writes what the engine
 //     knows to it when it is asked to (SIGUSR2).
 //

@@ -21,8 +21,9 @@ import (
 //   - OpportunisticBatching, SchedulerAsyncAPICalls, SchedulerPreQueueingHints,
 //     InterPodAffinityHostnameFastPath: they are about speed, and Berth has its own
 //     ways. It decides as kube-scheduler does with OpportunisticBatching off.
-//   - DRAFractionalCapacityRange: Berth is in the state on. Off, kube-scheduler
-//     refuses ranges of capacity that are no whole numbers.
+//   - DRAFractionalCapacityRange: it is about ranges of capacity with fractions, which
+//     the API server takes only where it is on there. Berth counts as kube-scheduler
+//     does with it on.
 //
 // All others mean nothing to a scheduler.
 var fixed = map[featuregate.Feature]bool{

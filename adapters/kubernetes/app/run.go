@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 
 	"k8s.io/apiserver/pkg/server/healthz"
@@ -12,6 +11,7 @@ import (
 	"k8s.io/component-base/configz"
 	utilversion "k8s.io/component-base/version"
 	"k8s.io/klog/v2"
+	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/berth-project/berth/adapters/kubernetes/explain"
@@ -64,12 +64,21 @@ func (s *scheduler) run(ctx context.Context) error {
 	return err
 }
 
-// registerConfig has /configz show the configuration.
+// registerConfig has /configz show the configuration, with the kind of the arguments
+// of each plugin that is kube-scheduler's.
 func (s *scheduler) registerConfig() (unregister func(), err error) {
 	const name = "componentconfig"
+	effective := s.config.Effective.DeepCopy()
+	for i := range effective.Profiles {
+		for _, plugin := range effective.Profiles[i].PluginConfig {
+			if args := plugin.Args.Object; args != nil {
+				args.GetObjectKind().SetGroupVersionKind(configv1.SchemeGroupVersion.WithKind(plugin.Name + "Args"))
+			}
+		}
+	}
 	shown, err := configz.New(name)
 	if err == nil {
-		err = shown.Set(s.config.Effective.DeepCopy())
+		err = shown.Set(effective)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("register configuration for /configz: %w", err)
@@ -99,24 +108,22 @@ func (s *scheduler) endpoints(ctx context.Context, more []healthz.HealthChecker)
 	c := &s.config.Effective
 	e := &endpoints{
 		metrics:    s.metrics.Registry(),
-		resources:  http.NotFoundHandler(),
+		resources:  metrics.ResourcesHandler(s.adapter.Pods()),
 		leading:    s.mayWrite,
 		profiling:  ptr.Deref(c.EnableProfiling, false),
 		contention: ptr.Deref(c.EnableContentionProfiling, false),
 		gates:      s.options.gates,
 		flags:      s.options.flags,
 	}
-	if known, ok := any(s.adapter).(lookups); ok {
-		e.resources = metrics.ResourcesHandler(known.Pods())
-		e.mounted = append(e.mounted, mounted{explain.Path, explain.NewHandler(s.engine, explain.Options{
-			Profiles: s.profiles, Pods: known.Pods(), OwnerSelector: known.OwnerSelector, Groups: known.Groups(), Ready: s.adapter.Ready(),
-		})})
-	}
 	if s.election != nil {
 		e.live = append(e.live, s.election.watchdog)
 		e.ready = append(e.ready, s.election.watchdog)
 	}
 	e.ready = append(append(e.ready, healthz.NewShutdownHealthz(ctx.Done()), syncedCheck(s.adapter.Ready())), more...)
+	e.mounted = append(e.mounted, mounted{explain.Path, explain.NewHandler(s.engine, explain.Options{
+		Profiles: s.profiles, Pods: s.adapter.Pods(), Groups: s.adapter.Groups(),
+		OwnerSelector: s.adapter.OwnerSelector, Ready: s.adapter.Ready(),
+	})})
 	for _, m := range s.settings.mounts {
 		e.mounted = append(e.mounted, mounted{m.path, m.make(s.engine)})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,12 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/ptr"
 
 	"github.com/berth-project/berth/adapters/kubernetes/internal/kubetest"
+	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -121,7 +124,10 @@ func (w *world) add(name string, labels ...string) {
 	for _, label := range labels {
 		selector[label] = ""
 	}
-	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Spec: v1.PodSpec{SchedulerName: v1.DefaultSchedulerName, NodeSelector: selector, Containers: []v1.Container{{Name: "c"}}}}
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Spec: v1.PodSpec{
+		SchedulerName: v1.DefaultSchedulerName, NodeSelector: selector,
+		Containers: []v1.Container{{Name: "c", Resources: v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("1")}}}},
+	}}
 	if _, err := w.client.CoreV1().Pods("default").Create(w.Context(), p, metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
 	}
@@ -215,6 +221,33 @@ func TestRun(t *testing.T) {
 			}, []string{fmt.Sprintf("--leader-elect=%t", elect)})
 		})
 	}
+}
+
+// What is served is about this scheduler.
+func TestEndpointsOfScheduler(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.settings.mounts = []mount{{"/mine", func(e *engine.Engine) http.Handler {
+			return http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(rw, e.QueueCounts().Unschedulable) })
+		}}}
+		h := w.endpoints(w.Context(), []healthz.HealthChecker{healthz.NamedCheck("more", func(*http.Request) error { return nil })}).handler()
+		time.Sleep(5 * time.Second)
+		w.add("placed")
+		w.add("waits", "no-such-label")
+		time.Sleep(5 * time.Second)
+		for path, says := range map[string]string{
+			"/readyz?verbose":             "[+]leaderElection ok\n[+]shutdown ok\n[+]sched-handler-sync ok\n[+]more ok\n",
+			"/healthz?verbose":            "[+]leaderElection ok\nhealthz check passed\n",
+			"/metrics":                    `scheduler_schedule_attempts_total{profile="default-scheduler",result="scheduled"} 1`,
+			"/metrics/resources":          `kube_pod_resource_request{namespace="default",node="n1",pod="placed"`,
+			"/explain/pods/default/waits": `didn't match Pod's node affinity/selector`,
+			"/mine":                       "1",
+			"/debug/pprof/":               "goroutine",
+		} {
+			if got := ask(h, "GET", path, "", ""); got.Code != http.StatusOK || !strings.Contains(got.Body.String(), says) {
+				t.Errorf("%s: %d %.300q, want %q", path, got.Code, got.Body, says)
+			}
+		}
+	}, nil)
 }
 
 // Who does not lead knows what there is, or, with delayCacheUntilActive, does not, and

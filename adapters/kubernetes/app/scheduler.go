@@ -12,8 +12,6 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apiserver/pkg/server"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
-	corelisters "k8s.io/client-go/listers/core/v1"
-	groupslisters "k8s.io/client-go/listers/scheduling/v1beta1"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
@@ -26,7 +24,6 @@ import (
 	"github.com/berth-project/berth/adapters/kubernetes/metrics"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
-	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/volumebinding"
 )
@@ -145,21 +142,11 @@ func (s *scheduler) attach(profiles []extpoints.Profile, configs []extender.Conf
 	if err != nil {
 		return err
 	}
-	if known, ok := any(s.adapter).(lookups); ok {
-		for i := range configs {
-			configs[i].Codec = codec{pods: known.Pods(), nodes: known.Nodes()}
-		}
+	for i := range configs {
+		configs[i].Codec = codec{pods: s.adapter.Pods(), nodes: s.adapter.Nodes()}
 	}
 	s.extenders, err = newExtenders(configs, s.mayWrite)
 	return err
-}
-
-// lookups are objects as they are in the API server.
-type lookups interface {
-	Pods() corelisters.PodLister
-	Nodes() corelisters.NodeLister
-	Groups() groupslisters.PodGroupLister // nil where groups are not watched
-	OwnerSelector(*v1.Pod) *model.Selector
 }
 
 // drainTimeout is how long bindings under way may take when the process is to end.

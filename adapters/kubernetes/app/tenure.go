@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 )
 
 // errLeaseLost: another may lead now, so nothing is waited for.
@@ -96,9 +95,9 @@ func (t *tenure) wait(ctx context.Context, something <-chan struct{}) error {
 	case <-t.electing.ended():
 		return errLeaseLost
 	case <-t.watching.ended():
-		return fmt.Errorf("the API server is not watched any more: %w", t.watching.err)
+		return errors.Join(errors.New("the API server is not watched any more"), t.watching.err)
 	case <-t.scheduling.ended():
-		return fmt.Errorf("nothing is scheduled any more: %w", t.scheduling.err)
+		return errors.Join(errors.New("nothing is scheduled any more"), t.scheduling.err)
 	}
 }
 
