@@ -23,7 +23,8 @@ type Result struct {
 	Workload  string
 	Nodes     int
 	Pods      int           // measured
-	Rate      float64       // of them, bound per second
+	Rate      float64       // of them, bound per second, from the first to the last
+	Took      time.Duration // from the start of the scheduler to the last
 	P50, P99  time.Duration // of attempts that placed a pod
 	CPU       time.Duration // of the scheduler, from its start until its events are written
 	PeakRSS   int64         // of the scheduler, bytes
@@ -58,6 +59,7 @@ func Measure(ctx context.Context, kind controlplane.SchedulerKind, w Workload, n
 	if err != nil {
 		return nil, err
 	}
+	start := time.Now()
 	s, err := controlplane.StartScheduler(ctx, controlplane.SchedulerOptions{Kind: kind, Kubeconfig: plane.Kubeconfig(controlplane.SchedulerUser)})
 	if err != nil {
 		return nil, err
@@ -66,7 +68,7 @@ func Measure(ctx context.Context, kind controlplane.SchedulerKind, w Workload, n
 	if err := watch.wait(ctx); err != nil {
 		return nil, fmt.Errorf("%s, %s on %d nodes: %w\n%s", kind, w.Name, nodes, err, s.Tail(20))
 	}
-	r := &Result{Scheduler: kind, Workload: w.Name, Nodes: nodes, Pods: n, Rate: watch.rate()}
+	r := &Result{Scheduler: kind, Workload: w.Name, Nodes: nodes, Pods: n, Rate: watch.rate(), Took: watch.last.Sub(start)}
 	if r.Events, err = watch.events(ctx, n); err != nil {
 		return nil, err
 	}
@@ -99,6 +101,9 @@ func prepare(ctx context.Context, plane *controlplane.ControlPlane, w Workload, 
 		return err
 	}
 	defer c.Close()
+	if _, err := c.Client.SchedulingV1().PriorityClasses().Create(ctx, cluster.PriorityClass(highPriority, 10), metav1.CreateOptions{}); err != nil {
+		return err
+	}
 	if err := c.CreateNodes(ctx, nodes, creators, node); err != nil {
 		return err
 	}

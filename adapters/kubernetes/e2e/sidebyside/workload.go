@@ -29,7 +29,7 @@ func Workloads() []Workload {
 		{Name: "basic", Measured: least(5000), measured: small},
 		{Name: "zonespread", Measured: least(5000), measured: zoneSpread},
 		{Name: "antiaffinity", Placed: share(5), placed: antiAffinity, Measured: share(2), measured: antiAffinity},
-		{Name: "preemption", Placed: times(4), placed: victim, Measured: share(5), measured: preemptor},
+		{Name: "preemption", Placed: times(4), placed: victim, Measured: share(2), measured: preemptor},
 		{Name: "affinity", Placed: least(1000), placed: affinity, Measured: least(1000), measured: affinity},
 		{Name: "preferredaffinity", Placed: least(1000), placed: small, Measured: least(2000), measured: preferredAffinity},
 		{Name: "preferredantiaffinity", Placed: least(1000), placed: small, Measured: least(2000), measured: preferredAntiAffinity},
@@ -123,8 +123,11 @@ func victim(p *st.PodWrapper, _ int) *st.PodWrapper {
 }
 
 func preemptor(p *st.PodWrapper, _ int) *st.PodWrapper {
-	return p.Req(cluster.Resources{corev1.ResourceCPU: "3", corev1.ResourceMemory: "500Mi"}).Priority(10)
+	return cluster.WithClass(p.Req(cluster.Resources{corev1.ResourceCPU: "3", corev1.ResourceMemory: "500Mi"}), highPriority)
 }
+
+// highPriority is the priority class of pods that displace others.
+const highPriority = "high"
 
 func stuck(p *st.PodWrapper) *st.PodWrapper {
 	return p.Req(cluster.Resources{corev1.ResourceCPU: "9"})

@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	fmt.Println("workload               nodes   pods  scheduler   pods/s   p50 ms   p99 ms    cpu s  rss MiB  server cpu s  events")
+	fmt.Println("workload               nodes   pods  scheduler   pods/s   took s   p50 ms   p99 ms    cpu s  rss MiB  server cpu s  events")
 	for _, w := range workloads {
 		for size := range strings.SplitSeq(*sizes, ",") {
 			nodes, err := strconv.Atoi(size)
@@ -96,14 +96,14 @@ func pair(ctx context.Context, w sidebyside.Workload, nodes int, kinds []string)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%-22s %5d  %5d  %-9s %8.0f %8.2f %8.2f %8.1f %8d %13.1f %7d\n", r.Workload, r.Nodes, r.Pods, r.Scheduler,
-			r.Rate, milliseconds(r.P50), milliseconds(r.P99), r.CPU.Seconds(), r.PeakRSS>>20, r.ServerCPU.Seconds(), r.Events)
+		fmt.Printf("%-22s %5d  %5d  %-9s %8.0f %8.2f %8.2f %8.2f %8.1f %8d %13.1f %7d\n", r.Workload, r.Nodes, r.Pods, r.Scheduler,
+			r.Rate, r.Took.Seconds(), milliseconds(r.P50), milliseconds(r.P99), r.CPU.Seconds(), r.PeakRSS>>20, r.ServerCPU.Seconds(), r.Events)
 		results = append(results, r)
 	}
 	if len(results) == 2 {
 		a, b := results[0], results[1]
-		fmt.Printf("%-22s %5d         ratio     %7.2fx %7.2fx %7.2fx %7.2fx %7.2fx\n", w.Name, nodes,
-			b.Rate/a.Rate, ratio(b.P50, a.P50), ratio(b.P99, a.P99), ratio(b.CPU, a.CPU), float64(b.PeakRSS)/float64(a.PeakRSS))
+		fmt.Printf("%-22s %5d         ratio     %7.2fx %7.2fx %7.2fx %7.2fx %7.2fx %7.2fx\n", w.Name, nodes,
+			b.Rate/a.Rate, ratio(b.Took, a.Took), ratio(b.P50, a.P50), ratio(b.P99, a.P99), ratio(b.CPU, a.CPU), float64(b.PeakRSS)/float64(a.PeakRSS))
 	}
 	return nil
 }
