@@ -36,7 +36,7 @@ type Options struct {
 	// PreBindTimeout is how long volumes may take to be bound. Default:
 	// [DefaultPreBindTimeout].
 	PreBindTimeout time.Duration
-	// Watcher, where not nil, is told how long writes take; see [Writes].
+	// Writes, where not nil, is told how long writes take.
 	Writes Writes
 	// Logger gets what an operator should know. Default: klog.
 	Logger *logr.Logger
@@ -83,7 +83,7 @@ type Adapter struct {
 	engine   *engine.Engine // set by Run, before anything is told
 
 	// evictions are those that were announced and not carried out yet, by victim.
-	evictions sync.Map // types.UID -> engine.EvictingEvent
+	evictions sync.Map // workload ID -> engine.EvictingEvent
 	// binds is how many bindings are being written at this moment.
 	binds atomic.Int64
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -79,7 +80,8 @@ func scheduleAround(t *testing.T, around func(verb, pod string, call func() erro
 	return a, &fixture{t, client, e}
 }
 
-// until waits until what is asked for is so.
+// until waits until what is asked for is so. The test runs in a bubble, where that takes
+// no time.
 func (s *fixture) until(what string, so func() bool) {
 	s.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !so(); time.Sleep(time.Millisecond) {
@@ -147,116 +149,128 @@ func condition(p *v1.Pod, kind v1.PodConditionType) v1.PodCondition {
 }
 
 func TestAPodIsBoundAndItsEventSaysSo(t *testing.T) {
-	s := schedule(t, node("n1", "2"))
-	s.create(pod("a", "1"))
-	s.until("the pod is bound", func() bool { return s.pod("a").Spec.NodeName == "n1" })
-	s.until("the event is there", func() bool { return len(s.events("a")) == 1 })
-	if got, want := s.events("a")[0], "Normal | Scheduled | Binding | default-scheduler | Successfully assigned default/a to n1"; got != want {
-		t.Errorf("event %q, want %q", got, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := schedule(t, node("n1", "2"))
+		s.create(pod("a", "1"))
+		s.until("the pod is bound", func() bool { return s.pod("a").Spec.NodeName == "n1" })
+		s.until("the event is there", func() bool { return len(s.events("a")) == 1 })
+		if got, want := s.events("a")[0], "Normal | Scheduled | Binding | default-scheduler | Successfully assigned default/a to n1"; got != want {
+			t.Errorf("event %q, want %q", got, want)
+		}
+	})
 }
 
 func TestAPodThatDoesNotFitSaysWhy(t *testing.T) {
-	s := schedule(t, node("n1", "2"))
-	s.create(pod("a", "3"))
-	const why = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
-	s.until("the condition is there", func() bool { return condition(s.pod("a"), v1.PodScheduled).Status == v1.ConditionFalse })
-	c := condition(s.pod("a"), v1.PodScheduled)
-	if c.Reason != v1.PodReasonUnschedulable || c.Message != why || c.ObservedGeneration != 1 || c.LastTransitionTime.IsZero() {
-		t.Errorf("condition %+v", c)
-	}
-	s.until("the event is there", func() bool { return len(s.events("a")) == 1 })
-	if got, want := s.events("a")[0], "Warning | FailedScheduling | Scheduling | default-scheduler | "+why; got != want {
-		t.Errorf("event %q, want %q", got, want)
-	}
-	if _, err := s.client.CoreV1().Nodes().Create(t.Context(), node("n2", "4"), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	s.until("it goes where there is room", func() bool { return s.pod("a").Spec.NodeName == "n2" })
+	synctest.Test(t, func(t *testing.T) {
+		s := schedule(t, node("n1", "2"))
+		s.create(pod("a", "3"))
+		const why = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+		s.until("the condition is there", func() bool { return condition(s.pod("a"), v1.PodScheduled).Status == v1.ConditionFalse })
+		c := condition(s.pod("a"), v1.PodScheduled)
+		if c.Reason != v1.PodReasonUnschedulable || c.Message != why || c.ObservedGeneration != 1 || c.LastTransitionTime.IsZero() {
+			t.Errorf("condition %+v", c)
+		}
+		s.until("the event is there", func() bool { return len(s.events("a")) == 1 })
+		if got, want := s.events("a")[0], "Warning | FailedScheduling | Scheduling | default-scheduler | "+why; got != want {
+			t.Errorf("event %q, want %q", got, want)
+		}
+		if _, err := s.client.CoreV1().Nodes().Create(t.Context(), node("n2", "4"), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s.until("it goes where there is room", func() bool { return s.pod("a").Spec.NodeName == "n2" })
+	})
 }
 
 func TestAVictimIsToldWhyAndThePreemptorIsNominated(t *testing.T) {
-	small := pod("small", "2")
-	small.UID, small.Spec.NodeName = "small-uid", "n1"
-	s := schedule(t, node("n1", "2"), small)
-	high, big := int32(10), pod("big", "2")
-	big.Spec.Priority = &high
-	s.create(big)
-	s.until("the victim is asked to leave", func() bool { return s.pod("small").DeletionTimestamp != nil })
-	want := v1.PodCondition{
-		Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler, ObservedGeneration: 1,
-		Message: "default-scheduler: preempting to accommodate a higher priority pod",
-	}
-	got := condition(s.pod("small"), v1.DisruptionTarget)
-	got.LastTransitionTime = metav1.Time{}
-	if got != want {
-		t.Errorf("condition %+v, want %+v", got, want)
-	}
-	s.until("the event is there", func() bool { return len(s.events("small")) == 1 })
-	if got, want := s.events("small")[0], "Normal | Preempted | Preempting | default-scheduler | Preempted by pod "+string(s.pod("big").UID)+" on node n1"; got != want {
-		t.Errorf("event %q, want %q", got, want)
-	}
-	s.until("the preemptor is nominated", func() bool { return s.pod("big").Status.NominatedNodeName == "n1" })
-	now := int64(0)
-	if err := s.client.CoreV1().Pods("default").Delete(t.Context(), "small", metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
-		t.Fatal(err)
-	}
-	s.until("the preemptor is bound", func() bool { return s.pod("big").Spec.NodeName == "n1" })
+	synctest.Test(t, func(t *testing.T) {
+		small := pod("small", "2")
+		small.UID, small.Spec.NodeName = "small-uid", "n1"
+		s := schedule(t, node("n1", "2"), small)
+		high, big := int32(10), pod("big", "2")
+		big.Spec.Priority = &high
+		s.create(big)
+		s.until("the victim is asked to leave", func() bool { return s.pod("small").DeletionTimestamp != nil })
+		want := v1.PodCondition{
+			Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler, ObservedGeneration: 1,
+			Message: "default-scheduler: preempting to accommodate a higher priority pod",
+		}
+		got := condition(s.pod("small"), v1.DisruptionTarget)
+		got.LastTransitionTime = metav1.Time{}
+		if got != want {
+			t.Errorf("condition %+v, want %+v", got, want)
+		}
+		s.until("the event is there", func() bool { return len(s.events("small")) == 1 })
+		if got, want := s.events("small")[0], "Normal | Preempted | Preempting | default-scheduler | Preempted by pod "+string(s.pod("big").UID)+" on node n1"; got != want {
+			t.Errorf("event %q, want %q", got, want)
+		}
+		s.until("the preemptor is nominated", func() bool { return s.pod("big").Status.NominatedNodeName == "n1" })
+		now := int64(0)
+		if err := s.client.CoreV1().Pods("default").Delete(t.Context(), "small", metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+			t.Fatal(err)
+		}
+		s.until("the preemptor is bound", func() bool { return s.pod("big").Spec.NodeName == "n1" })
+	})
 }
 
 func TestPodsOfOthersAreLeftAlone(t *testing.T) {
-	s := schedule(t, node("n1", "2"))
-	other, gated := pod("other", "1"), pod("gated", "1")
-	other.Spec.SchedulerName = "another-scheduler"
-	gated.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "later"}}
-	s.create(other)
-	s.create(gated)
-	s.create(pod("a", "1"))
-	s.until("the pod is bound", func() bool { return s.pod("a").Spec.NodeName == "n1" })
-	if s.pod("other").Spec.NodeName != "" || s.pod("gated").Spec.NodeName != "" {
-		t.Error("a pod is bound that is not to be")
-	}
-	free := s.pod("gated")
-	free.Spec.SchedulingGates = nil
-	if _, err := s.client.CoreV1().Pods("default").Update(t.Context(), free, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	s.until("the pod without its gate is bound", func() bool { return s.pod("gated").Spec.NodeName == "n1" })
+	synctest.Test(t, func(t *testing.T) {
+		s := schedule(t, node("n1", "2"))
+		other, gated := pod("other", "1"), pod("gated", "1")
+		other.Spec.SchedulerName = "another-scheduler"
+		gated.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "later"}}
+		s.create(other)
+		s.create(gated)
+		s.create(pod("a", "1"))
+		s.until("the pod is bound", func() bool { return s.pod("a").Spec.NodeName == "n1" })
+		if s.pod("other").Spec.NodeName != "" || s.pod("gated").Spec.NodeName != "" {
+			t.Error("a pod is bound that is not to be")
+		}
+		free := s.pod("gated")
+		free.Spec.SchedulingGates = nil
+		if _, err := s.client.CoreV1().Pods("default").Update(t.Context(), free, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s.until("the pod without its gate is bound", func() bool { return s.pod("gated").Spec.NodeName == "n1" })
+	})
 }
 
 func TestAPodThatCannotBeUnderstoodSaysSo(t *testing.T) {
-	s := schedule(t, node("n1", "2"))
-	p := pod("a", "1")
-	p.Spec.Affinity = &v1.Affinity{PodAffinity: &v1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{{
-		TopologyKey: "zone", LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}},
-	}}}}
-	s.create(p)
-	s.until("the condition is there", func() bool { return condition(s.pod("a"), v1.PodScheduled).Reason == v1.PodReasonSchedulerError })
-	if c := condition(s.pod("a"), v1.PodScheduled); !strings.Contains(c.Message, "Like") {
-		t.Errorf("message %q", c.Message)
-	}
-	readable := s.pod("a")
-	readable.Spec.Affinity = nil
-	if _, err := s.client.CoreV1().Pods("default").Update(t.Context(), readable, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	s.until("it is bound when it can be", func() bool { return s.pod("a").Spec.NodeName == "n1" })
+	synctest.Test(t, func(t *testing.T) {
+		s := schedule(t, node("n1", "2"))
+		p := pod("a", "1")
+		p.Spec.Affinity = &v1.Affinity{PodAffinity: &v1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{{
+			TopologyKey: "zone", LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}},
+		}}}}
+		s.create(p)
+		s.until("the condition is there", func() bool { return condition(s.pod("a"), v1.PodScheduled).Reason == v1.PodReasonSchedulerError })
+		if c := condition(s.pod("a"), v1.PodScheduled); !strings.Contains(c.Message, "Like") {
+			t.Errorf("message %q", c.Message)
+		}
+		readable := s.pod("a")
+		readable.Spec.Affinity = nil
+		if _, err := s.client.CoreV1().Pods("default").Update(t.Context(), readable, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s.until("it is bound when it can be", func() bool { return s.pod("a").Spec.NodeName == "n1" })
+	})
 }
 
 // What a scheduler before this one promised is kept.
 func TestANominationOfAnEarlierSchedulerIsKept(t *testing.T) {
-	high, promised := int32(10), pod("promised", "2")
-	promised.UID, promised.Spec.Priority, promised.Status.NominatedNodeName = "promised-uid", &high, "n1"
-	promised.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "later"}}
-	s := schedule(t, node("n1", "2"), promised)
-	s.create(pod("a", "2"))
-	s.until("the other says that there is no room", func() bool { return condition(s.pod("a"), v1.PodScheduled).Status == v1.ConditionFalse })
-	free := s.pod("promised")
-	free.Spec.SchedulingGates = nil
-	if _, err := s.client.CoreV1().Pods("default").Update(t.Context(), free, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	s.until("the pod gets its node", func() bool { return s.pod("promised").Spec.NodeName == "n1" })
+	synctest.Test(t, func(t *testing.T) {
+		high, promised := int32(10), pod("promised", "2")
+		promised.UID, promised.Spec.Priority, promised.Status.NominatedNodeName = "promised-uid", &high, "n1"
+		promised.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "later"}}
+		s := schedule(t, node("n1", "2"), promised)
+		s.create(pod("a", "2"))
+		s.until("the other says that there is no room", func() bool { return condition(s.pod("a"), v1.PodScheduled).Status == v1.ConditionFalse })
+		free := s.pod("promised")
+		free.Spec.SchedulingGates = nil
+		if _, err := s.client.CoreV1().Pods("default").Update(t.Context(), free, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s.until("the pod gets its node", func() bool { return s.pod("promised").Spec.NodeName == "n1" })
+	})
 }
 
 func TestOptions(t *testing.T) {

@@ -72,7 +72,7 @@ func (a *Adapter) compareNodes(view *engine.View, found map[string]difference) {
 		if _, known := view.Node(n.Name); !known {
 			found["node/"+n.Name] = difference{fmt.Sprintf("node %s is missing in the engine", n.Name), func() []engine.Change {
 				delete(a.nodes, n.Name)
-				return a.nodeChanged(nil, n)
+				return a.newNodes().changed(nil, n)
 			}}
 		}
 	}
@@ -103,7 +103,7 @@ func (a *Adapter) comparePods(view *engine.View, found map[string]difference) {
 	for w := range view.Workloads() {
 		if !there[w.ID] {
 			found["pod/"+w.ID] = difference{fmt.Sprintf("pod %s (%s) is only there for the engine", w.DisplayName(), w.ID), func() []engine.Change {
-				delete(a.pods.known, w.ID)
+				a.pods.forget(w.ID)
 				return []engine.Change{{Remove: w.ID}}
 			}}
 		}
@@ -133,9 +133,6 @@ func (p *pods) anew(o *v1.Pod, known bool) []engine.Change {
 	if known {
 		changes = append(changes, engine.Change{Remove: id})
 	}
-	if before := p.known[id]; before != nil {
-		p.setWaiting(before, false)
-		delete(p.known, id)
-	}
+	p.forget(id)
 	return append(changes, p.found(o, &status)...)
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -82,18 +81,9 @@ func released(c *resourcev1.ResourceClaim, left *model.DeviceClaim) resourcev1.R
 		status.Allocation, status.Devices = nil, nil
 	}
 	status.ReservedFor = slices.DeleteFunc(slices.Clone(status.ReservedFor), func(r resourcev1.ResourceClaimConsumerReference) bool {
-		return !left.Reserved(consumerOf(c.Namespace, &r))
+		return !left.Reserved(convert.Consumer(c.Namespace, &r))
 	})
 	return status
-}
-
-// consumerOf is somebody whom a claim in the namespace is reserved for, as package
-// convert has it.
-func consumerOf(namespace string, r *resourcev1.ResourceClaimConsumerReference) model.Consumer {
-	if r.APIGroup == schedulingv1beta1.GroupName && r.Resource == "podgroups" {
-		return model.Consumer{Group: convert.GroupID(namespace, r.Name)}
-	}
-	return model.Consumer{Workload: string(r.UID)}
 }
 
 // deleteClaim deletes the claim as it is here, without the finalizer that would hold it

@@ -82,7 +82,8 @@ func (e *events) failed(w *v1.ObjectReference, scheduler, message string) {
 
 // preempted tells that a pod had to make room.
 func (e *events) preempted(victim *v1.Pod, by *preemptor, node string) {
-	about := &v1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: victim.Namespace, Name: victim.Name, UID: victim.UID, ResourceVersion: victim.ResourceVersion}
+	about := reference(victim.Namespace, victim.Name, victim.UID)
+	about.ResourceVersion = victim.ResourceVersion
 	note := fmt.Sprintf("Preempted by %s %s on node %s", by.kind, by.id, node)
 	e.repeated(e.about(about, by.object, by.scheduler, v1.EventTypeNormal, "Preempted", "Preempting", note))
 }
@@ -139,13 +140,6 @@ func (e *events) put(event *eventsv1.Event) {
 	e.queue = append(e.queue, queuedEvent{event, time.Now()})
 	e.mu.Unlock()
 	poke(e.wake)
-}
-
-func poke(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default: // somebody is awake already
-	}
 }
 
 // proceed is called when no binding is under way any more.

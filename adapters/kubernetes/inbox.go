@@ -35,9 +35,14 @@ func (b *inbox) put(r report) {
 	b.mu.Lock()
 	b.reports = append(b.reports, r)
 	b.mu.Unlock()
+	poke(b.wake)
+}
+
+// poke wakes who waits at the channel, which holds at most one.
+func poke(wake chan<- struct{}) {
 	select {
-	case b.wake <- struct{}{}:
-	default: // it is awake already
+	case wake <- struct{}{}:
+	default: // somebody is awake already
 	}
 }
 

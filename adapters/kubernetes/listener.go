@@ -73,8 +73,7 @@ func (a *Adapter) nominate(w *model.Workload, node string) {
 // cannotPlace notes that a pod is not even tried, because part of it cannot be
 // understood.
 func (a *Adapter) cannotPlace(p *v1.Pod, err error) {
-	about := &v1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: p.Namespace, Name: p.Name, UID: p.UID}
-	a.unplaced(about, p.Spec.SchedulerName, v1.PodReasonSchedulerError, err.Error(), nil)
+	a.unplaced(reference(p.Namespace, p.Name, p.UID), p.Spec.SchedulerName, v1.PodReasonSchedulerError, err.Error(), nil)
 }
 
 // refused notes that the engine does not take something in.

@@ -14,28 +14,62 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// told are the objects of one kind as the engine was told of them, by identity. A
-// report that says nothing new to the engine is none: most changes of nodes are
-// about their health.
-type told[M any] map[string]M
+// told are the objects of one kind that the engine was told of, by their names in the
+// API: name, or namespace/name.
+type told[M any] map[string]recorded[M]
 
-// follow makes of an object's change the one that the engine is told. translated is
-// the object after the change; ok is false where there is none any more. The object
-// before has the identity was, or none.
-func (t told[M]) follow(was, is string, translated M, ok bool, put func(M) engine.Change, remove func(id string) engine.Change) []engine.Change {
+// recorded is an object as the engine was told of it.
+type recorded[M any] struct {
+	id     string // by which the engine knows it
+	object M
+}
+
+// teller makes of an object's change what the engine is told. A report that says
+// nothing new to the engine is none: most changes of nodes are about their health.
+type teller[T, M any] struct {
+	a     *Adapter
+	kind  string
+	known told[M]
+	// translate returns the identity too; ok is false for an object that does not
+	// count.
+	translate func(*T) (m M, id string, ok bool, err error)
+	put       func(M) engine.Change
+	remove    func(id string) engine.Change
+}
+
+// changed is the source's function for such objects.
+func (t *teller[T, M]) changed(before, after any) []engine.Change {
 	var changes []engine.Change
-	if _, known := t[was]; known && (!ok || was != is) {
-		delete(t, was)
-		changes = append(changes, remove(was))
+	var now recorded[M]
+	var ok bool
+	key := nameOf(before, after)
+	if o := as[T](after); o != nil {
+		var err error
+		now.object, now.id, ok, err = t.translate(o)
+		t.a.problem(t.kind, key, err)
 	}
-	if !ok {
-		return changes
+	was, known := t.known[key]
+	switch {
+	case known && ok && was.id == now.id && reflect.DeepEqual(was.object, now.object):
+		return nil
+	case known && (!ok || was.id != now.id):
+		delete(t.known, key)
+		changes = append(changes, t.remove(was.id))
 	}
-	if before, known := t[is]; known && reflect.DeepEqual(before, translated) {
-		return changes
+	if ok {
+		t.known[key] = now
+		changes = append(changes, t.put(now.object))
 	}
-	t[is] = translated
-	return append(changes, put(translated))
+	return changes
+}
+
+// nameOf is the name in the API of an object that came, changed or went.
+func nameOf(before, after any) string {
+	if after == nil {
+		after = before
+	}
+	name, _ := cache.MetaNamespaceKeyFunc(after) // informers have nothing without one
+	return name
 }
 
 // as is what an informer reports, nil where it reports nothing.
@@ -47,21 +81,17 @@ func as[T any](object any) *T {
 // nodes are the nodes that the engine was told of.
 type nodes = told[*model.Node]
 
-func (a *Adapter) nodeChanged(before, after any) []engine.Change {
-	var was, is string
-	var n *model.Node
-	if o := as[v1.Node](before); o != nil {
-		was = o.Name
+// newNodes makes the teller of nodes.
+func (a *Adapter) newNodes() *teller[v1.Node, *model.Node] {
+	return &teller[v1.Node, *model.Node]{
+		a: a, kind: "nodes", known: a.nodes,
+		translate: func(n *v1.Node) (*model.Node, string, bool, error) {
+			m, err := convert.Node(n)
+			return m, n.Name, m != nil, err
+		},
+		put:    func(n *model.Node) engine.Change { return engine.Change{PutNode: n} },
+		remove: func(id string) engine.Change { return engine.Change{RemoveNode: id} },
 	}
-	if o := as[v1.Node](after); o != nil {
-		var err error
-		n, err = convert.Node(o)
-		a.problem("node", o.Name, err)
-		is = o.Name
-	}
-	return a.nodes.follow(was, is, n, n != nil,
-		func(n *model.Node) engine.Change { return engine.Change{PutNode: n} },
-		func(id string) engine.Change { return engine.Change{RemoveNode: id} })
 }
 
 // problem logs what cannot be translated of an object. The rest of it counts.
@@ -71,30 +101,15 @@ func (a *Adapter) problem(kind, name string, err error) {
 	}
 }
 
-// watched is from for a kind of objects whose translation does not depend on
-// others. translate returns the identity too; ok is false for an object that does
-// not count.
+// watched is from for a kind of objects whose translation does not depend on others.
 func watched[T, M any](a *Adapter, wanted map[Kind]bool, kind Kind, informer func() cache.SharedIndexInformer,
 	translate func(*T) (m M, id string, ok bool, err error), put func(M) engine.Change, remove func(id string) engine.Change,
 ) error {
 	if !wanted[kind] {
 		return nil
 	}
-	known := told[M]{}
-	return a.from(string(kind), informer(), func(before, after any) []engine.Change {
-		var was, is string
-		var m M
-		var ok bool
-		if o := as[T](before); o != nil {
-			_, was, _, _ = translate(o)
-		}
-		if o := as[T](after); o != nil {
-			var err error
-			m, is, ok, err = translate(o)
-			a.problem(string(kind), is, err)
-		}
-		return known.follow(was, is, m, ok, put, remove)
-	})
+	t := &teller[T, M]{a: a, kind: string(kind), known: told[M]{}, translate: translate, put: put, remove: remove}
+	return a.from(string(kind), informer(), t.changed)
 }
 
 // watchObjects watches namespaces and budgets.
@@ -212,19 +227,15 @@ func (a *Adapter) watchGroups(wanted map[Kind]bool) error {
 	}
 	groups := a.factory.Scheduling().V1beta1().PodGroups()
 	a.listers.groups = groups.Lister()
-	known := told[*model.Group]{}
+	t := &teller[schedulingv1beta1.PodGroup, *model.Group]{
+		a: a, kind: string(Groups), known: told[*model.Group]{}, put: put, remove: remove,
+		translate: func(g *schedulingv1beta1.PodGroup) (*model.Group, string, bool, error) {
+			m, err := convert.Group(g)
+			return m, convert.GroupID(g.Namespace, g.Name), m != nil, err
+		},
+	}
 	return a.from(string(Groups), groups.Informer(), func(before, after any) []engine.Change {
-		var was, is, namespace string
-		var m *model.Group
-		if g := as[schedulingv1beta1.PodGroup](before); g != nil {
-			was, namespace = convert.GroupID(g.Namespace, g.Name), g.Namespace
-		}
-		if g := as[schedulingv1beta1.PodGroup](after); g != nil {
-			var err error
-			m, err = convert.Group(g)
-			is, namespace = convert.GroupID(g.Namespace, g.Name), g.Namespace
-			a.problem(string(Groups), is, err)
-		}
-		return append(known.follow(was, is, m, m != nil, put, remove), a.pods.again(namespace)...)
+		namespace, _, _ := cache.SplitMetaNamespaceKey(nameOf(before, after))
+		return append(t.changed(before, after), a.pods.again(namespace)...)
 	})
 }

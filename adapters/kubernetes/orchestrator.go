@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
@@ -52,17 +53,10 @@ func (a *Adapter) Bind(ctx context.Context, w *model.Workload, b model.Binding) 
 // becameOf waits until the API server says whether the pod is on the node: one that
 // cannot be reached may have bound it, and until that is known the room is not free.
 func (a *Adapter) becameOf(ctx context.Context, w *model.Workload, node string) bool {
-	ticker := time.NewTicker(askAgain)
-	defer ticker.Stop()
 	for {
 		on, err := a.isOn(ctx, w, node)
-		if !passes(err) {
+		if !passes(err) || !pause(ctx, askAgain) {
 			return on
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-ticker.C:
 		}
 	}
 }
@@ -180,7 +174,12 @@ func (a *Adapter) preemptingGroup(who *preemptor, group string) {
 
 // podReference is the pod as events refer to it.
 func podReference(w *model.Workload) *v1.ObjectReference {
-	return &v1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: w.Namespace, Name: w.Name, UID: uid(w.ID)}
+	return reference(w.Namespace, w.Name, uid(w.ID))
+}
+
+// reference is a pod as events refer to it.
+func reference(namespace, name string, id types.UID) *v1.ObjectReference {
+	return &v1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: namespace, Name: name, UID: id}
 }
 
 // write writes to the API server, and says how it went.

@@ -58,17 +58,23 @@ func (a *Adapter) podChanged(before, after any) []engine.Change {
 
 // gone is told of a pod that is not there any more.
 func (p *pods) gone(id string) []engine.Change {
-	known := p.known[id]
-	if known == nil {
-		return nil
-	}
-	delete(p.known, id)
-	p.setWaiting(known, false)
-	if p.isUnreadable(id) {
-		p.unreadable.Delete(id)
+	told := !p.isUnreadable(id)
+	if !p.forget(id) || !told {
 		return nil
 	}
 	return []engine.Change{{Remove: id}}
+}
+
+// forget forgets a pod, and reports whether there was one.
+func (p *pods) forget(id string) bool {
+	known := p.known[id]
+	if known == nil {
+		return false
+	}
+	delete(p.known, id)
+	p.unreadable.Delete(id)
+	p.setWaiting(known, false)
+	return true
 }
 
 // is is told of a pod that is there, as it is now. old is as it was before, if it was

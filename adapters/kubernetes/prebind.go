@@ -72,18 +72,6 @@ func poll(ctx context.Context, look func() (waitsFor string, err error)) error {
 	}
 }
 
-// pause reports whether d has passed before ctx ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
-
 // predates reports whether the object is older than the resource version: the
 // informers have not heard of a write yet.
 func predates(o metav1.Object, version string) bool {

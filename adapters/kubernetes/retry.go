@@ -22,16 +22,21 @@ func retry(ctx context.Context, f func(context.Context) error) error {
 	delay := patience()
 	for {
 		err := f(ctx)
-		if err == nil || !passes(err) || ctx.Err() != nil || delay.Steps == 0 {
+		if !passes(err) || ctx.Err() != nil || delay.Steps == 0 || !pause(ctx, delay.Step()) {
 			return err
 		}
-		timer := time.NewTimer(delay.Step())
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return err
-		case <-timer.C:
-		}
+	}
+}
+
+// pause reports whether d has passed before ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
 	}
 }
 

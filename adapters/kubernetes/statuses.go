@@ -33,7 +33,7 @@ type statuses struct {
 // want is a status that an object is to have.
 type want struct {
 	namespace, name string
-	uid             types.UID
+	uid             types.UID // of a pod
 
 	condition *v1.PodCondition // nil: as it is
 	nominated *string          // nil: as it is
@@ -61,14 +61,7 @@ func (s *statuses) put(key string, w *want) {
 	}
 	s.wants[key] = w
 	s.mu.Unlock()
-	s.poke()
-}
-
-func (s *statuses) poke() {
-	select {
-	case s.wake <- struct{}{}:
-	default: // somebody is awake already
-	}
+	poke(s.wake)
 }
 
 // forget drops what is to be written about the object, and waits for what is being
@@ -120,7 +113,7 @@ func (s *statuses) done(key string) {
 	more := len(s.order) > 0
 	s.mu.Unlock()
 	if more {
-		s.poke()
+		poke(s.wake)
 	}
 }
 
@@ -144,7 +137,7 @@ func (s *statuses) work(ctx context.Context) {
 				continue
 			}
 		}
-		s.poke() // there may be more for another
+		poke(s.wake) // there may be more for another
 		s.write(ctx, w)
 		s.done(key)
 		if ctx.Err() != nil {
@@ -199,7 +192,7 @@ func (a *Adapter) patchPod(ctx context.Context, w *want) error {
 // updatePodGroupCondition, 1.37.1.
 func (a *Adapter) patchGroup(ctx context.Context, w *want) error {
 	g, err := a.listers.groups.PodGroups(w.namespace).Get(w.name)
-	if err != nil || w.uid != "" && g.UID != w.uid {
+	if err != nil {
 		return nil // it has gone
 	}
 	existing := apimeta.FindStatusCondition(g.Status.Conditions, w.group.Type)

@@ -112,7 +112,7 @@ func (a *Adapter) watch() error {
 		wanted[k] = true
 	}
 	a.listers.nodes = a.factory.Core().V1().Nodes().Lister()
-	if err := a.from("nodes", a.factory.Core().V1().Nodes().Informer(), a.nodeChanged); err != nil {
+	if err := a.from("nodes", a.factory.Core().V1().Nodes().Informer(), a.newNodes().changed); err != nil {
 		return err
 	}
 	for _, watch := range []func(map[Kind]bool) error{a.watchObjects, a.watchStorage, a.watchDevices, a.watchGroups, a.watchOwners} {

@@ -203,7 +203,7 @@ func TestDeviceClaimsComeBack(t *testing.T) {
 		claim.Status = resourcev1.ResourceClaimStatus{}
 		who := func(c model.Consumer) (string, types.UID) {
 			for i := range before.Status.ReservedFor {
-				if r := &before.Status.ReservedFor[i]; consumer("default", r) == c {
+				if r := &before.Status.ReservedFor[i]; Consumer("default", r) == c {
 					return r.Name, r.UID
 				}
 			}

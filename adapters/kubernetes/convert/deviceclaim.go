@@ -94,7 +94,7 @@ func (p *problems) consumers(r *resourcev1.ResourceClaim) []model.Consumer {
 	var list []model.Consumer
 	for i := range r.Status.ReservedFor {
 		at := reservedPath.Index(i)
-		switch c := consumer(r.Namespace, &r.Status.ReservedFor[i]); {
+		switch c := Consumer(r.Namespace, &r.Status.ReservedFor[i]); {
 		case r.Status.Allocation == nil:
 			p.report(at, "must not be there where nothing is allocated")
 		case len(list) == model.MaxClaimConsumers:
@@ -225,9 +225,9 @@ func claimOwner(r *resourcev1.ResourceClaim) (workload, group string) {
 	return workload, group
 }
 
-// consumer is somebody the claim is reserved for. Who is neither a pod nor a pod
-// group still uses it, though no workload is known by that ID.
-func consumer(namespace string, r *resourcev1.ResourceClaimConsumerReference) model.Consumer {
+// Consumer is somebody whom a claim in the namespace is reserved for. Who is neither a
+// pod nor a pod group still uses it, though no workload is known by that ID.
+func Consumer(namespace string, r *resourcev1.ResourceClaimConsumerReference) model.Consumer {
 	if r.APIGroup == schedulingv1beta1.GroupName && r.Resource == podGroupsResource {
 		return model.Consumer{Group: GroupID(namespace, r.Name)}
 	}

@@ -50,7 +50,7 @@ func DeviceClaimStatus(r *resourcev1.ResourceClaim, decided *model.DeviceClaim, 
 		status.Allocation.AllocationTimestamp = &metav1.Time{Time: now}
 	}
 	for _, c := range decided.ReservedFor {
-		has := func(r resourcev1.ResourceClaimConsumerReference) bool { return consumer(decided.Namespace, &r) == c }
+		has := func(r resourcev1.ResourceClaimConsumerReference) bool { return Consumer(decided.Namespace, &r) == c }
 		if !slices.ContainsFunc(status.ReservedFor, has) {
 			status.ReservedFor = append(status.ReservedFor, reference(c, who))
 		}
