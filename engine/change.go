@@ -32,11 +32,12 @@ type Change struct {
 	// wait for a node it changes nothing.
 	Nominate *Nomination `json:",omitempty"`
 	// Terminate says that the workload of the ID is on its way out; it keeps
-	// its room until it is finished or removed.
+	// its room until it is finished or removed. It may be repeated, and may come
+	// after the engine had it from who evicted the workload.
 	Terminate string `json:",omitempty"`
 	// Displace is Terminate, or comes after it, and says besides that the
-	// workload has to make room for another. What the engine evicts for that
-	// it knows by itself.
+	// workload has to make room for another. It may be repeated too: what the
+	// engine evicts for that it knows by itself.
 	Displace string `json:",omitempty"`
 	// Finish says that the workload has ended; its room is free.
 	Finish string `json:",omitempty"`

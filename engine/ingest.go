@@ -69,6 +69,7 @@ func (c *core) writeOne(tx *store.Txn, now time.Time, ch *Change) error {
 		err = tx.Confirm(ch.Confirm.Workload, ch.Confirm.Node, ch.Confirm.Devices, since(tx, ch.Confirm, now))
 	case ch.Nominate != nil:
 		err = nominateFromOutside(tx, ch.Nominate)
+	case ch.Terminate != "" && leavesAlready(tx, ch.Terminate), ch.Displace != "" && displacedAlready(tx, ch.Displace):
 	case ch.Terminate != "":
 		err = tx.Terminate(ch.Terminate)
 	case ch.Displace != "":
@@ -92,6 +93,18 @@ func (c *core) writeOne(tx *store.Txn, now time.Time, ch *Change) error {
 func confirmedAlready(tx *store.Txn, b *model.Binding) bool {
 	row := tx.Workload(b.Workload)
 	return row != nil && row.Phase == model.Confirmed && row.Node == b.Node
+}
+
+// leavesAlready reports whether it is recorded that the workload is on its way out:
+// the engine may have had that from who evicted it.
+func leavesAlready(tx *store.Txn, id string) bool {
+	row := tx.Workload(id)
+	return row != nil && row.Phase == model.Terminating
+}
+
+// displacedAlready is leavesAlready, for room that another workload needs.
+func displacedAlready(tx *store.Txn, id string) bool {
+	return leavesAlready(tx, id) && tx.Workload(id).Info.Displaced
 }
 
 // started records when a workload that is confirmed already has started, where
