@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -103,15 +104,35 @@ func (a *Adapter) Evict(ctx context.Context, w *model.Workload, reason string) e
 		return fmt.Errorf("pod %s/%s: %w", w.Namespace, w.Name, err)
 	}
 	who := a.preemptor(&about)
-	err = a.write(ctx, "evict", func(ctx context.Context) error { return a.evict(ctx, p, who) })
-	if err == nil {
+	ctx, done := outliving(ctx, engine.ErrRemoved)
+	defer done()
+	asked := false
+	err = a.write(ctx, "evict", func(ctx context.Context) error { return a.evict(ctx, p, who, &asked) })
+	if err == nil && asked {
 		a.events.preempted(p, who, about.Node)
 	}
 	return err
 }
 
-// evict writes the condition and deletes the pod.
-func (a *Adapter) evict(ctx context.Context, p *v1.Pod, who *preemptor) error {
+// outliving is ctx, but it does not end because of cause: the informers may tell the
+// engine that a pod has gone before the API server has answered who asked for that,
+// and the answer is wanted.
+func outliving(ctx context.Context, cause error) (context.Context, context.CancelFunc) {
+	lasting, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if ended := context.Cause(ctx); !errors.Is(ended, cause) {
+			end(ended)
+		}
+	})
+	return lasting, func() {
+		stop()
+		end(nil)
+	}
+}
+
+// evict writes the condition and deletes the pod, unless it has gone by itself. asked
+// says whether the API server did it, or may have done it before the answer got lost.
+func (a *Adapter) evict(ctx context.Context, p *v1.Pod, who *preemptor, asked *bool) error {
 	err := a.patchStatus(ctx, p, func(s *v1.PodStatus) bool {
 		return setCondition(s, p, v1.PodCondition{
 			Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler,
@@ -121,9 +142,10 @@ func (a *Adapter) evict(ctx context.Context, p *v1.Pod, who *preemptor) error {
 	if err == nil {
 		id := p.UID
 		err = a.opts.Client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &id}})
+		*asked = *asked || err == nil || passes(err)
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) && !a.isThere(ctx, p) {
-		return nil // it has gone by itself
+		return nil // it has gone
 	}
 	return err
 }

@@ -1,8 +1,10 @@
 package kubernetes_test
 
 import (
+	"context"
 	"errors"
 	"io"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -81,6 +83,47 @@ func TestABindingWhoseAnswerIsLostIsABinding(t *testing.T) {
 			t.Errorf("%d calls, want 2", got)
 		}
 	})
+}
+
+// A victim is told why it had to go, whether the news that it has gone or the answer
+// to the request comes first, and where the answer gets lost.
+func TestAVictimIsToldWhateverComesFirst(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		then func() error // after the pod has gone
+	}{
+		{"the answer is late", func() error { time.Sleep(time.Second); return nil }},
+		{"the answer gets lost", func() error { return io.ErrUnexpectedEOF }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				small := pod("small", "2")
+				small.UID, small.Spec.NodeName = "small-uid", "n1"
+				var s *fixture
+				var once sync.Once
+				_, s = scheduleAround(t, func(verb, _ string, call func() error) error {
+					err := call()
+					if verb != "delete" {
+						return err
+					}
+					once.Do(func() {
+						now := int64(0)
+						_ = s.client.CoreV1().Pods("default").Delete(context.Background(), "small", metav1.DeleteOptions{GracePeriodSeconds: &now})
+						err = c.then()
+					})
+					return err
+				}, node("n1", "2"), small)
+				high, big := int32(10), pod("big", "2")
+				big.Spec.Priority = &high
+				s.create(big)
+				s.until("the preemptor is bound", func() bool { return s.pod("big").Spec.NodeName == "n1" })
+				s.until("the event is there", func() bool { return len(s.events("small")) == 1 })
+				if got, want := s.events("small")[0], "Normal | Preempted | Preempting | default-scheduler | Preempted by pod "+string(s.pod("big").UID)+" on node n1"; got != want {
+					t.Errorf("event %q, want %q", got, want)
+				}
+			})
+		})
+	}
 }
 
 // A binding that may have been carried out keeps its room until that is known, however

@@ -11,7 +11,7 @@ import (
 )
 
 // Around is a client whose calls about pods can be held up and spoiled: Call is given
-// the verb (bind or patch), the pod's name and the call, and returns what the caller
+// the verb (bind, patch or delete), the pod's name and the call, and returns what the caller
 // is told. (The reactors of the fake client can fail a call, but while one waits no
 // other call gets through.)
 type Around struct {
@@ -46,6 +46,14 @@ func (p pods) Patch(ctx context.Context, name string, kind types.PatchType, data
 		return err
 	})
 	return patched, err
+}
+
+func (p pods) Delete(ctx context.Context, name string, o metav1.DeleteOptions) error {
+	err := p.around.Call("delete", name, func() error { return p.PodInterface.Delete(ctx, name, o) })
+	if ctx.Err() != nil {
+		return ctx.Err() // as of a connection: the answer does not come any more
+	}
+	return err
 }
 
 // IsWatchListSemanticsUnSupported tells informers to list and watch: the API server in
