@@ -399,14 +399,23 @@ func (r *Raw) forgetVictim(victim string, p *preemption) {
 // [extpoints.Preemption.UnderWay] says. It looks at the victims as they are, so
 // that the departure of the last one finds the way open.
 func (r *Raw) makingRoom(id string) bool {
-	if len(r.room.byWorkload) == 0 {
-		return false
-	}
 	p := r.room.byWorkload[id]
-	if row := r.store.Workload(id); p == nil && row != nil && row.Info.Group != "" {
-		if root := r.view.Groups().Root(row.Info.Group); root != nil {
-			p = r.room.byWorkload[groupKey(root.ID)]
-		}
+	if p == nil && r.room.forGroups > 0 {
+		p = r.roomForGroupOf(id)
 	}
 	return p != nil && (len(p.rest) > 0 || slices.ContainsFunc(p.waits, r.displacing))
+}
+
+// roomForGroupOf is the room being made for the tree of groups that the workload is a
+// member of, nil where there is none.
+func (r *Raw) roomForGroupOf(id string) *preemption {
+	row := r.store.Workload(id)
+	if row == nil || row.Info.Group == "" {
+		return nil
+	}
+	root := r.view.Groups().Root(row.Info.Group)
+	if root == nil {
+		return nil
+	}
+	return r.room.byWorkload[groupKey(root.ID)]
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"k8s.io/apiserver/pkg/server/healthz"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -18,6 +19,11 @@ import (
 	"github.com/berth-project/berth/adapters/kubernetes/metrics"
 )
 
+// garbage is how much may gather, in percent of what lives, where GOGC does not say.
+// Most of the memory is the cluster, which lives long: half as much as Go's default
+// saves a fifth of the memory, and costs no time that could be measured.
+const garbage = 50
+
 // run schedules until ctx ends, and then lets end what has begun: first bindings,
 // then what is still to be written, then the lease. It returns nil then.
 //
@@ -27,6 +33,9 @@ func (s *scheduler) run(ctx context.Context) error {
 	log := klog.FromContext(ctx)
 	log.Info("Starting Berth in the place of the Kubernetes Scheduler", "version", utilversion.Get())
 	log.Info("Golang settings", "GOGC", os.Getenv("GOGC"), "GOMAXPROCS", os.Getenv("GOMAXPROCS"), "GOTRACEBACK", os.Getenv("GOTRACEBACK"))
+	if _, chosen := os.LookupEnv("GOGC"); !chosen {
+		debug.SetGCPercent(garbage)
+	}
 	unregister, err := s.registerConfig()
 	if err != nil {
 		return err
