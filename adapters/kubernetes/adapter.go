@@ -84,8 +84,8 @@ type Adapter struct {
 
 	// evictions are those that were announced and not carried out yet, by victim.
 	evictions sync.Map // workload ID -> engine.EvictingEvent
-	// binds is how many bindings are being written at this moment.
-	binds atomic.Int64
+	// urgent is how many bindings and evictions are being written at this moment.
+	urgent atomic.Int64
 }
 
 var (

@@ -20,7 +20,7 @@ import (
 const (
 	// eventWriters is how many events are written at once.
 	eventWriters = 4
-	// eventDelay is how long events stand back while pods are being bound.
+	// eventDelay is how long events stand back while pods are bound or evicted.
 	eventDelay = 5 * time.Second
 	// seriesPause is after how long without a repetition a series of events has
 	// ended (client-go tools/events/event_broadcaster.go finishTime, 0.37.1).
@@ -32,8 +32,8 @@ const (
 	flushTime = 5 * time.Second
 )
 
-// events writes the cluster's events, events.k8s.io/v1. Bindings go first, but none
-// is lost: they wait in memory. An event that is repeated becomes a series, whose
+// events writes the cluster's events, events.k8s.io/v1. Bindings and evictions, which
+// others wait for, go first, but none is lost: they wait in memory. An event that is repeated becomes a series, whose
 // count is written when it begins and when it has ended.
 //
 // Rules: client-go tools/events, 0.37.1; reasons, actions and texts are those of
@@ -46,7 +46,7 @@ type events struct {
 	queue  []queuedEvent
 	series map[seriesKey]*eventsv1.Event
 	wake   chan struct{} // holds at most one
-	idle   chan struct{} // closed, and replaced, when no binding is under way any more
+	idle   chan struct{} // closed, and replaced, when nothing urgent is under way any more
 }
 
 // queuedEvent is an event to write, or to write the series of.
@@ -142,7 +142,7 @@ func (e *events) put(event *eventsv1.Event) {
 	poke(e.wake)
 }
 
-// proceed is called when no binding is under way any more.
+// proceed is called when no binding and no eviction is under way any more.
 func (e *events) proceed() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -150,7 +150,7 @@ func (e *events) proceed() {
 	e.idle = make(chan struct{})
 }
 
-// proceeds is closed when no binding is under way any more.
+// proceeds is closed when no binding and no eviction is under way any more.
 func (e *events) proceeds() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -214,12 +214,12 @@ func (e *events) left() int {
 	return len(e.queue)
 }
 
-// standBack waits while pods are being bound, but for no longer than eventDelay from
+// standBack waits while pods are bound or evicted, but for no longer than eventDelay from
 // when the event came.
 func (e *events) standBack(ctx context.Context, came time.Time) {
 	rest := eventDelay - time.Since(came)
 	idle := e.proceeds() // before the question, so that the answer is not missed
-	if e.a.binds.Load() == 0 || rest <= 0 {
+	if e.a.urgent.Load() == 0 || rest <= 0 {
 		return
 	}
 	timer := time.NewTimer(rest)

@@ -22,8 +22,7 @@ import (
 // Rules: kube-scheduler plugins/defaultbinder/default_binder.go, 1.37.1. The UID is
 // sent along, so that a pod that has taken the place of another is left alone.
 func (a *Adapter) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
-	a.binds.Add(1)
-	defer a.bindDone()
+	defer a.first()()
 	a.statuses.forget(ctx, w.ID) // that it was not placed is over
 	binding := &v1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name, UID: uid(w.ID)},
@@ -74,10 +73,13 @@ func (a *Adapter) bound(id, node string) {
 	}
 }
 
-// bindDone lets events be written when no binding is.
-func (a *Adapter) bindDone() {
-	if a.binds.Add(-1) == 0 {
-		a.events.proceed()
+// first has events stand back until what it returns is called.
+func (a *Adapter) first() (done func()) {
+	a.urgent.Add(1)
+	return func() {
+		if a.urgent.Add(-1) == 0 {
+			a.events.proceed()
+		}
 	}
 }
 
@@ -103,6 +105,7 @@ func (a *Adapter) Evict(ctx context.Context, w *model.Workload, reason string) e
 	if err != nil {
 		return fmt.Errorf("pod %s/%s: %w", w.Namespace, w.Name, err)
 	}
+	defer a.first()()
 	who := a.preemptor(&about)
 	ctx, done := outliving(ctx, engine.ErrRemoved)
 	defer done()
