@@ -137,6 +137,34 @@ func (a *Adapter) unreserve(ctx context.Context, w *model.Workload, claims []*re
 	}
 }
 
+// giveBack takes back what BindDevices wrote, where the binding fails after it.
+func (a *Adapter) giveBack(ctx context.Context, w *model.Workload, b *model.Binding) {
+	var claims []*resourcev1.ResourceClaim
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), unreserveTime)
+	defer cancel()
+	for _, o := range b.Decided {
+		decided, ok := o.(*model.DeviceClaim)
+		if !ok {
+			continue
+		}
+		name := decided.Name
+		if decided.ForResources && decided.UID == "" { // which BindDevices made
+			name = claimName(w)
+		}
+		err := retry(asking, func(ctx context.Context) error {
+			c, err := a.opts.Client.ResourceV1().ResourceClaims(decided.Namespace).Get(ctx, name, metav1.GetOptions{})
+			if err == nil {
+				claims = append(claims, c)
+			}
+			return err
+		})
+		if err != nil && !apierrors.IsNotFound(err) {
+			a.log.Error(err, "Cannot see whether a reservation is to be taken back", "claim", decided.Namespace+"/"+name, "pod", w.Namespace+"/"+w.Name)
+		}
+	}
+	a.unreserve(ctx, w, claims)
+}
+
 // hasNode reports whether the pod was bound all the same, and needs what it has.
 func (a *Adapter) hasNode(w *model.Workload) bool {
 	p, err := a.podOf(w)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -36,15 +37,24 @@ var ErrDeviceBindingFailed = errors.New("device binding failed")
 // Rules: kube-scheduler plugins/dynamicresources/dynamicresources.go (PreBind,
 // bindClaim, isPodReadyForBinding, Unreserve), 1.37.1.
 func (a *Adapter) BindDevices(ctx context.Context, w *model.Workload, b model.Binding) error {
+	limit := left(ctx)
 	var claims []*resourcev1.ResourceClaim
 	err := a.bindClaims(ctx, w, &b, &claims)
 	if err == nil {
-		err = a.awaitDevices(ctx, w, b.Node, claims)
+		err = a.awaitDevices(ctx, w, b.Node, claims, limit)
 	}
 	if err != nil {
 		a.unreserve(ctx, w, claims)
 	}
 	return err
+}
+
+// left is how much time there is until ctx ends.
+func left(ctx context.Context) time.Duration {
+	if end, ok := ctx.Deadline(); ok {
+		return time.Until(end)
+	}
+	return math.MaxInt64
 }
 
 // bindClaims writes what was decided about claims, and adds those that it has written
@@ -152,8 +162,12 @@ func (a *Adapter) writeClaim(ctx context.Context, c *resourcev1.ResourceClaim, s
 }
 
 // awaitDevices waits until the binding conditions of all devices are true, if there
-// are any. (A decision has all claims with such devices.)
-func (a *Adapter) awaitDevices(ctx context.Context, w *model.Workload, node string, claims []*resourcev1.ResourceClaim) error {
+// are any, but no longer than limit from when the devices were given: another pod may
+// have waited for them before. (A decision has all claims with such devices.)
+//
+// Rules: kube-scheduler plugins/dynamicresources/dynamicresources.go
+// (isPodReadyForBinding, isClaimTimeout), 1.37.1.
+func (a *Adapter) awaitDevices(ctx context.Context, w *model.Workload, node string, claims []*resourcev1.ResourceClaim, limit time.Duration) error {
 	if !slices.ContainsFunc(claims, hasConditions) {
 		return nil
 	}
@@ -167,6 +181,9 @@ func (a *Adapter) awaitDevices(ctx context.Context, w *model.Workload, node stri
 			ok, err := isReady(now)
 			if err != nil {
 				return "", err
+			}
+			if given := now.Status.Allocation.AllocationTimestamp; !ok && given != nil && time.Since(given.Time) > limit {
+				return "", fmt.Errorf("the devices of claim %s/%s are not ready since %v: %w", c.Namespace, c.Name, given, context.DeadlineExceeded)
 			}
 			if !ok {
 				return fmt.Sprintf("the devices of claim %s/%s are not ready yet", c.Namespace, c.Name), nil

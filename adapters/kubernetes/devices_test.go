@@ -247,6 +247,33 @@ func TestBindDevicesFails(t *testing.T) {
 	}
 }
 
+// A binding that fails takes back what was reserved for it.
+func TestBindFailsAfterDevicesWereReserved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, request("card"))
+		s.before = func(write string) error {
+			if write == "create pods/binding "+podName {
+				return errRefused
+			}
+			return nil
+		}
+		b := model.Binding{Node: nodeName, Decided: model.Objects{decideOn("card", "x", byPod)}}
+		if err := s.adapter.BindDevices(t.Context(), probe(), b); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, s.adapter.Bind(t.Context(), probe(), b), errRefused.Error())
+		if got := outline(get[*resourcev1.ResourceClaim](s.library, space, "card")); got != held {
+			t.Errorf("got %s, want %s", got, held)
+		}
+	})
+}
+
+// givenAt has the devices of a claim be given then.
+func givenAt(at time.Time) func(*resourcev1.ResourceClaim) {
+	return func(c *resourcev1.ResourceClaim) { c.Status.Allocation.AllocationTimestamp = &metav1.Time{Time: at} }
+}
+
 // conditional makes the devices of a claim need a condition.
 func conditional(c *resourcev1.ResourceClaim) {
 	r := &c.Status.Allocation.Devices.Results[0]
@@ -299,6 +326,7 @@ func TestBindingConditions(t *testing.T) {
 			reports(attached, ready)(c)
 			c.Status.Devices[0].Device = "y"
 		}), err: "are not ready yet: context deadline exceeded", card: held + ", with conditions"},
+		{name: "another pod has waited as long as one may", object: request("card", has("x"), conditional, givenAt(time.Date(1999, 12, 31, 23, 45, 0, 0, time.UTC))), err: "the devices of claim lab/card are not ready since 1999-12-31 23:45:00 +0000 UTC: context deadline exceeded", card: held},
 		{name: "fails", object: request("card"), then: on(reports(attached, conditionIs("Broken", metav1.ConditionTrue), ready)), err: `device binding failed: claim=card, reason=Because, message="of this"`, card: held + ", with conditions"},
 		{name: "does not fail", object: request("card"), then: on(reports(attached, conditionIs("Broken", metav1.ConditionFalse), ready)), card: held + onPod + ", with conditions"},
 		{name: "the claim loses it", object: request("card"), then: on(func(c *resourcev1.ResourceClaim) { c.Status = resourcev1.ResourceClaimStatus{} }), err: "claim lab/card got deallocated elsewhere in the meantime", card: resourcev1.Finalizer},

@@ -44,10 +44,12 @@ func (a *Adapter) Bind(ctx context.Context, w *model.Workload, b model.Binding) 
 	if passes(err) && a.becameOf(ctx, w, b.Node) {
 		err = nil
 	}
-	if err == nil {
-		a.bound(w.ID, b.Node)
+	if err != nil {
+		a.giveBack(ctx, w, &b)
+		return err
 	}
-	return err
+	a.bound(w.ID, b.Node)
+	return nil
 }
 
 // becameOf waits until the API server says whether the pod is on the node: one that
