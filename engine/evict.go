@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -76,13 +77,7 @@ func (r *Raw) evict(now time.Time, id, reason, by string) {
 		}
 		return
 	}
-	event := EvictingEvent{At: now, Workload: row.Info.Workload, Node: row.Node, Reason: reason}
-	if root, group := strings.CutPrefix(by, groupKey("")); group {
-		event.ByGroup = root
-	} else {
-		event.By = by
-	}
-	r.listener.Evicting(event)
+	r.listener.Evicting(r.evictingEvent(now, row, reason, by))
 	if t == nil {
 		t = r.newTask()
 		t.evict = &eviction{workload: row.Info.Workload, node: row.Node, reason: reason, by: by, asked: by == ""}
@@ -96,6 +91,19 @@ func (r *Raw) evict(now time.Time, id, reason, by string) {
 	}
 	t.evicted = &eviction{reason: reason, by: by, asked: by == ""}
 	t.stop(withdrawn(by, "evicted while being bound", "", reason))
+}
+
+func (r *Raw) evictingEvent(now time.Time, victim *store.Workload, reason, by string) EvictingEvent {
+	e := EvictingEvent{At: now, Workload: victim.Info.Workload, Node: victim.Node, Reason: reason, By: by}
+	waiter := by
+	if root, group := strings.CutPrefix(by, groupKey("")); group {
+		e.By, e.ByGroup = "", root
+		waiter = r.firstPending(root)
+	}
+	if row := r.store.Workload(waiter); row != nil {
+		e.For = row.Info.Workload
+	}
+	return e
 }
 
 // evictBound goes on with an eviction that came too late to call the binding

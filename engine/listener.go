@@ -137,7 +137,7 @@ type GroupEvent struct {
 	MakingRoom bool
 }
 
-// EvictingEvent: a workload is asked to leave its node.
+// EvictingEvent: a workload is asked to leave its node, or has its binding called off.
 type EvictingEvent struct {
 	At       time.Time
 	Workload *model.Workload
@@ -146,6 +146,9 @@ type EvictingEvent struct {
 	// By is the ID of the workload that room is made for, or empty; ByGroup
 	// that of the highest group, where it is made for a group.
 	By, ByGroup string
+	// For is the workload that room is made for, or one of the group that waits;
+	// nil where it has gone, and where somebody else wants the eviction.
+	For *model.Workload
 }
 
 // UnnominatedEvent: a workload is not nominated to a node any more.

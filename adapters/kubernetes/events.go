@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -41,6 +42,7 @@ const (
 type events struct {
 	a        *Adapter
 	instance string // of the host
+	stamped  atomic.Int64
 
 	mu     sync.Mutex
 	queue  []queuedEvent
@@ -80,12 +82,10 @@ func (e *events) failed(w *v1.ObjectReference, scheduler, message string) {
 	e.repeated(e.about(w, nil, scheduler, v1.EventTypeWarning, "FailedScheduling", "Scheduling", shortened(message)))
 }
 
-// preempted tells that a pod had to make room.
-func (e *events) preempted(victim *v1.Pod, by *preemptor, node string) {
-	about := reference(victim.Namespace, victim.Name, victim.UID)
-	about.ResourceVersion = victim.ResourceVersion
-	note := fmt.Sprintf("Preempted by %s %s on node %s", by.kind, by.id, node)
-	e.repeated(e.about(about, by.object, by.scheduler, v1.EventTypeNormal, "Preempted", "Preempting", note))
+// preempted tells that a pod had to make room. How says how, where it was not deleted.
+func (e *events) preempted(victim *v1.ObjectReference, by *preemptor, node, how string) {
+	note := fmt.Sprintf("Preempted by %s %s on node %s%s", by.kind, by.id, node, how)
+	e.repeated(e.about(victim, by.object, by.scheduler, v1.EventTypeNormal, "Preempted", "Preempting", note))
 }
 
 // shortened is a text that is not too long for an event.
@@ -101,10 +101,22 @@ func shortened(text string) string {
 func (e *events) about(regarding, related *v1.ObjectReference, scheduler, kind, reason, action, note string) *eventsv1.Event {
 	now := time.Now()
 	return &eventsv1.Event{
-		ObjectMeta: metav1.ObjectMeta{Name: util.GenerateEventName(regarding.Name, now.UnixNano()), Namespace: regarding.Namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: util.GenerateEventName(regarding.Name, e.stamp(now)), Namespace: regarding.Namespace},
 		EventTime:  metav1.NewMicroTime(now), Type: kind, Reason: reason, Action: action, Note: note,
 		ReportingController: scheduler, ReportingInstance: scheduler + "-" + e.instance,
 		Regarding: *regarding, Related: related,
+	}
+}
+
+// stamp is a time in nanoseconds that no other event's name has: of two events with one
+// name the second would be taken for the first.
+func (e *events) stamp(now time.Time) int64 {
+	for {
+		last := e.stamped.Load()
+		next := max(now.UnixNano(), last+1)
+		if e.stamped.CompareAndSwap(last, next) {
+			return next
+		}
 	}
 }
 

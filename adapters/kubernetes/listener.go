@@ -51,7 +51,15 @@ func (a *Adapter) rejected(e engine.RejectedEvent) {
 		message = x.Err.Error() // which says which extender it was
 	}
 	a.unplaced(podReference(e.Workload), e.Workload.Profile, reason, message, &e.Nominated)
+	if announced, ok := a.evictions.LoadAndDelete(e.Workload.ID); ok {
+		about := announced.(engine.EvictingEvent)
+		a.events.preempted(podReference(e.Workload), a.preemptor(&about), about.Node, inMemory)
+	}
 }
+
+// inMemory is how a pod makes room that is not bound yet: it waits again (kube-scheduler
+// framework/preemption/executor.go, 1.37.1).
+const inMemory = " (in kube-scheduler memory)."
 
 // rejection tells rejections from failures.
 func rejection(c extpoints.Code) bool { return extpoints.NewStatus(c).IsRejected() }

@@ -114,7 +114,9 @@ func (a *Adapter) Evict(ctx context.Context, w *model.Workload, reason string) e
 	asked := false
 	err = a.write(ctx, "evict", func(ctx context.Context) error { return a.evict(ctx, p, who, &asked) })
 	if err == nil && asked {
-		a.events.preempted(p, who, about.Node)
+		victim := reference(p.Namespace, p.Name, p.UID)
+		victim.ResourceVersion = p.ResourceVersion
+		a.events.preempted(victim, who, about.Node, "")
 	}
 	return err
 }
@@ -175,10 +177,14 @@ type preemptor struct {
 // framework/preemption/executor.go, 1.37.1.)
 func (a *Adapter) preemptor(e *engine.EvictingEvent) *preemptor {
 	who := &preemptor{kind: "pod", id: e.By, scheduler: e.Workload.Profile}
-	if e.ByGroup != "" {
+	if e.For != nil {
+		who.scheduler = e.For.Profile // all of a group have the same
+	}
+	switch {
+	case e.ByGroup != "":
 		a.preemptingGroup(who, e.ByGroup)
-	} else if w, ok := a.engine.View().Workload(e.By); ok {
-		who.scheduler, who.object = w.Profile, podReference(w.Workload)
+	case e.For != nil:
+		who.object = podReference(e.For)
 	}
 	return who
 }
@@ -192,10 +198,6 @@ func (a *Adapter) preemptingGroup(who *preemptor, group string) {
 	}
 	if who.object != nil {
 		who.id = string(who.object.UID)
-	}
-	for w := range a.engine.View().WorkloadsOf(group) {
-		who.scheduler = w.Profile // they all have the same
-		return
 	}
 }
 

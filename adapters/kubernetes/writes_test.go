@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/berth-project/berth/model"
@@ -124,6 +126,31 @@ func TestAVictimIsToldWhateverComesFirst(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A pod that is being bound makes room by waiting again, and is told so.
+func TestAPodThatIsBeingBoundMakesRoomInMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := apierrors.NewForbidden(schema.GroupResource{}, "small", errors.New("not now"))
+		_, s := scheduleAround(t, func(verb, pod string, call func() error) error {
+			if verb == "bind" && pod == "small" {
+				time.Sleep(time.Second) // while the other comes
+				return refused
+			}
+			return call()
+		}, node("n1", "2"))
+		s.create(pod("small", "2"))
+		time.Sleep(time.Second / 2)
+		high, big := int32(10), pod("big", "2")
+		big.Spec.Priority = &high
+		s.create(big)
+		s.until("the preemptor is bound", func() bool { return s.pod("big").Spec.NodeName == "n1" })
+		told := "Normal | Preempted | Preempting | default-scheduler | Preempted by pod " + string(s.pod("big").UID) + " on node n1 (in kube-scheduler memory)."
+		s.until("the victim is told", func() bool { return slices.Contains(s.events("small"), told) })
+		if s.pod("small").DeletionTimestamp != nil {
+			t.Error("it is deleted, too")
+		}
+	})
 }
 
 // A binding that may have been carried out keeps its room until that is known, however
