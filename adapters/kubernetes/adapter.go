@@ -36,6 +36,9 @@ type Options struct {
 	// PreBindTimeout is how long volumes may take to be bound. Default:
 	// [DefaultPreBindTimeout].
 	PreBindTimeout time.Duration
+	// Leads is closed when this process may write to the cluster: until then
+	// events and statuses are kept. Default: it may from the start.
+	Leads <-chan struct{}
 	// Writes, where not nil, is told how long writes take.
 	Writes Writes
 	// Logger gets what an operator should know. Default: klog.
@@ -115,6 +118,11 @@ func New(opts Options) (*Adapter, error) {
 	if opts.PreBindTimeout == 0 {
 		opts.PreBindTimeout = DefaultPreBindTimeout
 	}
+	if opts.Leads == nil {
+		always := make(chan struct{})
+		close(always)
+		opts.Leads = always
+	}
 	if opts.Writes == nil {
 		opts.Writes = func(string, error, time.Duration) {}
 	}
@@ -152,13 +160,28 @@ func (a *Adapter) Run(ctx context.Context, e *engine.Engine) error {
 	}
 	a.engine = e
 	var all sync.WaitGroup
-	all.Go(func() { a.statuses.run(ctx) })
-	all.Go(func() { a.events.run(ctx) })
+	for _, writer := range []func(context.Context){a.statuses.run, a.events.run} {
+		all.Go(func() {
+			if a.leads(ctx) {
+				writer(ctx)
+			}
+		})
+	}
 	a.factory.StartWithContext(ctx)
 	a.tell(ctx)
 	a.factory.Shutdown()
 	all.Wait()
 	return nil
+}
+
+// leads waits until this process may write, and reports whether it came to that.
+func (a *Adapter) leads(ctx context.Context) bool {
+	select {
+	case <-a.opts.Leads:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // ours reports whether the pod is for this scheduler to place.

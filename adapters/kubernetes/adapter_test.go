@@ -46,7 +46,14 @@ func scheduleWith(t *testing.T, objects ...runtime.Object) (*kubernetes.Adapter,
 func scheduleAround(t *testing.T, around func(verb, pod string, call func() error) error, objects ...runtime.Object) (*kubernetes.Adapter, *fixture) {
 	t.Helper()
 	client := kubetest.NewServer(objects...)
-	a, err := kubernetes.New(kubernetes.Options{Client: &kubetest.Around{Interface: client, Call: around}, Profiles: []string{v1.DefaultSchedulerName}})
+	return start(t, client, kubernetes.Options{Client: &kubetest.Around{Interface: client, Call: around}})
+}
+
+// start is schedule over an API server that there is.
+func start(t *testing.T, client *fake.Clientset, o kubernetes.Options) (*kubernetes.Adapter, *fixture) {
+	t.Helper()
+	o.Profiles = []string{v1.DefaultSchedulerName}
+	a, err := kubernetes.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,13 +241,18 @@ func TestPodsOfOthersAreLeftAlone(t *testing.T) {
 	})
 }
 
+// unreadable has an operator that there is not.
+func unreadable() *v1.Affinity {
+	return &v1.Affinity{PodAffinity: &v1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{{
+		TopologyKey: "zone", LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}},
+	}}}}
+}
+
 func TestAPodThatCannotBeUnderstoodSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := schedule(t, node("n1", "2"))
 		p := pod("a", "1")
-		p.Spec.Affinity = &v1.Affinity{PodAffinity: &v1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{{
-			TopologyKey: "zone", LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}},
-		}}}}
+		p.Spec.Affinity = unreadable()
 		s.create(p)
 		s.until("the condition is there", func() bool { return condition(s.pod("a"), v1.PodScheduled).Reason == v1.PodReasonSchedulerError })
 		if c := condition(s.pod("a"), v1.PodScheduled); !strings.Contains(c.Message, "Like") {
@@ -252,6 +264,30 @@ func TestAPodThatCannotBeUnderstoodSaysSo(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.until("it is bound when it can be", func() bool { return s.pod("a").Spec.NodeName == "n1" })
+	})
+}
+
+// Who does not lead yet must not write. What was wrong meanwhile is said later.
+func TestAStandbySpeaksWhenItLeads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pod("a", "1")
+		p.Spec.Affinity = unreadable()
+		client, leads := kubetest.NewServer(node("n1", "2"), p), make(chan struct{})
+		_, s := start(t, client, kubernetes.Options{Client: &kubetest.Around{Interface: client, Call: func(verb, pod string, call func() error) error {
+			select {
+			case <-leads:
+			default:
+				t.Errorf("%s %s, without leading", verb, pod)
+			}
+			return call()
+		}}, Leads: leads})
+		time.Sleep(time.Minute)
+		if got := s.events("a"); len(got) > 0 {
+			t.Errorf("events %q, without leading", got)
+		}
+		close(leads)
+		s.until("the condition is there", func() bool { return condition(s.pod("a"), v1.PodScheduled).Reason == v1.PodReasonSchedulerError })
+		s.until("the event is there", func() bool { return len(s.events("a")) == 1 })
 	})
 }
 

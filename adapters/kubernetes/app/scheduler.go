@@ -131,7 +131,12 @@ func (s *scheduler) attach(profiles []extpoints.Profile, configs []extender.Conf
 	for i := range profiles {
 		s.profiles = append(s.profiles, profiles[i].Name)
 	}
+	var leads chan struct{}
+	if s.election != nil {
+		leads = s.election.leading
+	}
 	s.adapter, err = kubernetes.New(kubernetes.Options{
+		Leads:          leads,
 		Client:         s.clients.main,
 		EventClient:    s.clients.events,
 		Profiles:       s.profiles,
