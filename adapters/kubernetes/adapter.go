@@ -39,8 +39,8 @@ type Options struct {
 	// Leads is closed when this process may write to the cluster: until then
 	// events and statuses are kept. Default: it may from the start.
 	Leads <-chan struct{}
-	// Writes, where not nil, is told how long writes take.
-	Writes Writes
+	// Meter counts what the adapter does. Default: nobody does.
+	Meter Meter
 	// Logger gets what an operator should know. Default: klog.
 	Logger *logr.Logger
 }
@@ -48,11 +48,6 @@ type Options struct {
 // DefaultPreBindTimeout is kube-scheduler's default for the binding of volumes
 // (VolumeBindingArgs.BindTimeoutSeconds, apis/config/v1/defaults.go, 1.37.1).
 const DefaultPreBindTimeout = 10 * time.Minute
-
-// Writes is told of every write to the API server when it has ended: which call it
-// was (bind, evict, status, event, ...), what became of it, and how long it took,
-// retries included. It is called on the goroutines that write, several at once.
-type Writes func(call string, err error, took time.Duration)
 
 // Adapter connects one engine to one API server: it tells the engine what is in
 // the cluster, and makes true what the engine decides. It is the engine's
@@ -123,8 +118,8 @@ func New(opts Options) (*Adapter, error) {
 		close(always)
 		opts.Leads = always
 	}
-	if opts.Writes == nil {
-		opts.Writes = func(string, error, time.Duration) {}
+	if opts.Meter == nil {
+		opts.Meter = unmetered{}
 	}
 	a := &Adapter{opts: opts, log: klog.Background(), profiles: map[string]bool{}, ready: make(chan struct{})}
 	if opts.Logger != nil {

@@ -172,7 +172,8 @@ func (a *Adapter) awaitDevices(ctx context.Context, w *model.Workload, node stri
 		return nil
 	}
 	a.events.awaitsConditions(w, node)
-	return poll(ctx, func() (string, error) {
+	start := time.Now()
+	err := poll(ctx, func() (string, error) {
 		for _, c := range claims {
 			now, err := a.latest(ctx, c)
 			if err != nil {
@@ -191,6 +192,8 @@ func (a *Adapter) awaitDevices(ctx context.Context, w *model.Workload, node stri
 		}
 		return "", nil
 	})
+	a.opts.Meter.ConditionsAwaited(w.Profile, claims, err, time.Since(start))
+	return err
 }
 
 // awaitsConditions tells that the devices of a pod are made ready.

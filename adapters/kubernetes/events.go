@@ -23,6 +23,10 @@ const (
 	eventWriters = 4
 	// eventDelay is how long events stand back while pods are bound or evicted.
 	eventDelay = 5 * time.Second
+	// eventPatience is how long the API server may be away without an event being
+	// lost (client-go tools/events/event_broadcaster.go, 0.37.1, where an event is
+	// tried 12 times, 10 seconds apart).
+	eventPatience = 2 * time.Minute
 	// seriesPause is after how long without a repetition a series of events has
 	// ended (client-go tools/events/event_broadcaster.go finishTime, 0.37.1).
 	seriesPause = 6 * time.Minute
@@ -148,8 +152,10 @@ func (e *events) repeated(event *eventsv1.Event) {
 
 // put writes the event when it is its turn.
 func (e *events) put(event *eventsv1.Event) {
+	e.a.opts.Meter.Queued("event")
 	e.mu.Lock()
 	e.queue = append(e.queue, queuedEvent{event, time.Now()})
+	e.a.opts.Meter.EventsWaiting(len(e.queue))
 	e.mu.Unlock()
 	poke(e.wake)
 }
@@ -181,6 +187,7 @@ func (e *events) run(ctx context.Context) {
 	all.Go(func() { e.endSeries(ctx) })
 	all.Wait()
 	if n := e.left(); n > 0 {
+		e.a.opts.Meter.EventsLost(n, ctx.Err())
 		e.a.log.Error(nil, "Events are left that were not written", "events", n)
 	}
 }
@@ -216,6 +223,7 @@ func (e *events) take() (queuedEvent, bool) {
 	next := e.queue[0]
 	e.queue[0] = queuedEvent{}
 	e.queue = e.queue[1:]
+	e.a.opts.Meter.EventsWaiting(len(e.queue))
 	return next, true
 }
 
@@ -243,9 +251,23 @@ func (e *events) standBack(ctx context.Context, came time.Time) {
 	}
 }
 
-// write writes the event, or the count of its series.
+// write writes the event, or the count of its series, for as long as eventPatience
+// lasts and the API server may come back.
 func (e *events) write(ctx context.Context, event *eventsv1.Event) {
-	err := e.a.write(ctx, "event", func(ctx context.Context) error {
+	err := e.writeOnce(ctx, event)
+	for start := time.Now(); passes(err) && time.Since(start) < eventPatience && pause(ctx, askAgain); {
+		e.a.opts.Meter.Retried("event", err)
+		e.a.opts.Meter.Queued("event")
+		err = e.writeOnce(ctx, event)
+	}
+	if err != nil {
+		e.a.opts.Meter.EventsLost(1, err)
+		e.a.log.Error(err, "Cannot write an event", "object", event.Regarding.Namespace+"/"+event.Regarding.Name, "reason", event.Reason)
+	}
+}
+
+func (e *events) writeOnce(ctx context.Context, event *eventsv1.Event) error {
+	return e.a.send(ctx, "event", func(ctx context.Context) error {
 		list := e.a.opts.EventClient.EventsV1().Events(event.Namespace)
 		if event.Series != nil {
 			single := event.DeepCopy()
@@ -264,9 +286,6 @@ func (e *events) write(ctx context.Context, event *eventsv1.Event) {
 		}
 		return err
 	})
-	if err != nil {
-		e.a.log.Error(err, "Cannot write an event", "object", event.Regarding.Namespace+"/"+event.Regarding.Name, "reason", event.Reason)
-	}
 }
 
 // endSeries ends the series that are not repeated any more, and writes how many there

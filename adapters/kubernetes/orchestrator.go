@@ -210,11 +210,3 @@ func podReference(w *model.Workload) *v1.ObjectReference {
 func reference(namespace, name string, id types.UID) *v1.ObjectReference {
 	return &v1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: namespace, Name: name, UID: id}
 }
-
-// write writes to the API server, and says how it went.
-func (a *Adapter) write(ctx context.Context, call string, f func(context.Context) error) error {
-	start := time.Now()
-	err := retry(ctx, f)
-	a.opts.Writes(call, err, time.Since(start))
-	return err
-}

@@ -37,6 +37,7 @@ func (a *Adapter) makeClaim(ctx context.Context, w *model.Workload, decided *mod
 		}
 		return found, nil
 	})
+	a.opts.Meter.ClaimMade(err)
 	if err != nil {
 		return nil, fmt.Errorf("create claim for extended resources %s/%s: %w", wanted.Namespace, wanted.Name, err)
 	}

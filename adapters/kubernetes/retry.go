@@ -18,12 +18,17 @@ func patience() wait.Backoff {
 
 // retry calls f until it succeeds, says something that another try cannot change, or
 // patience or ctx ends. (client-go itself waits where the server says how long.)
-func retry(ctx context.Context, f func(context.Context) error) error {
+//
+// again is told each error that another try follows.
+func retry(ctx context.Context, f func(context.Context) error, again ...func(error)) error {
 	delay := patience()
 	for {
 		err := f(ctx)
 		if !passes(err) || ctx.Err() != nil || delay.Steps == 0 || !pause(ctx, delay.Step()) {
 			return err
+		}
+		for _, tell := range again {
+			tell(err)
 		}
 	}
 }

@@ -48,10 +48,12 @@ func newStatuses(a *Adapter) *statuses {
 // put asks for a status. What was asked for before, and is not written yet, stays
 // where w does not say otherwise.
 func (s *statuses) put(key string, w *want) {
+	s.a.opts.Meter.Queued("status")
 	s.mu.Lock()
 	if before := s.wants[key]; before == nil {
 		s.order = append(s.order, key)
 	} else {
+		s.a.opts.Meter.Merged("status")
 		if w.condition == nil {
 			w.condition = before.condition
 		}
@@ -68,6 +70,9 @@ func (s *statuses) put(key string, w *want) {
 // written: it must not come after what the caller is about to write.
 func (s *statuses) forget(ctx context.Context, key string) {
 	s.mu.Lock()
+	if s.wants[key] != nil {
+		s.a.opts.Meter.Merged("status")
+	}
 	delete(s.wants, key) // its place in the order is passed over
 	done := s.writing[key]
 	s.mu.Unlock()
@@ -147,7 +152,7 @@ func (s *statuses) work(ctx context.Context) {
 }
 
 func (s *statuses) write(ctx context.Context, w *want) {
-	err := s.a.write(ctx, "status", func(ctx context.Context) error {
+	err := s.a.send(ctx, "status", func(ctx context.Context) error {
 		if w.group != nil {
 			return s.a.patchGroup(ctx, w)
 		}

@@ -87,6 +87,22 @@ func TestABindingWhoseAnswerIsLostIsABinding(t *testing.T) {
 	})
 }
 
+// An event that cannot be written now is written when the API server is back.
+func TestAnEventOutlivesTheAPIServersAbsence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := schedule(t, node("n1", "2"))
+		from := time.Now()
+		s.client.PrependReactor("create", "events", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return time.Since(from) < time.Minute, nil, io.EOF
+		})
+		s.create(pod("a", "1"))
+		time.Sleep(time.Minute + 5*time.Second)
+		if got := s.events("a"); len(got) != 1 {
+			t.Errorf("events %q", got)
+		}
+	})
+}
+
 // A victim is told why it had to go, whether the news that it has gone or the answer
 // to the request comes first, and where the answer gets lost.
 func TestAVictimIsToldWhateverComesFirst(t *testing.T) {

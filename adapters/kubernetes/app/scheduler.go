@@ -142,7 +142,7 @@ func (s *scheduler) attach(profiles []extpoints.Profile, configs []extender.Conf
 		Profiles:       s.profiles,
 		Kinds:          kinds(profiles, s.settings.plugins, filtering(configs), s.options.gates.gate.Enabled),
 		PreBindTimeout: longestBinding(profiles),
-		Writes:         s.written,
+		Meter:          meter{s.metrics},
 	})
 	if err != nil {
 		return err
@@ -184,23 +184,6 @@ func longestBinding(profiles []extpoints.Profile) (longest time.Duration) {
 		}
 	}
 	return longest
-}
-
-// callNames are kube-scheduler's names of calls that it has too
-// (pkg/scheduler/framework/api_calls/api_calls.go, 1.37.1).
-var callNames = map[string]string{"bind": "pod_binding", "status": "pod_status_patch"}
-
-// written counts a write to the API server. The adapter tells of it when it is over.
-func (s *scheduler) written(call string, err error, took time.Duration) {
-	if name, ok := callNames[call]; ok {
-		call = name
-	}
-	result := metrics.WriteSucceeded
-	if err != nil {
-		result = "error"
-	}
-	s.metrics.APIWriteQueued(call)
-	s.metrics.APIWrite(call, result, took)
 }
 
 // secureServing prepares to serve, with a certificate that is made where none is

@@ -17,7 +17,8 @@ import (
 //
 // Rules: k8s.io/dynamic-resource-allocation structured/internal/incubating/
 // consumable_capacity.go (useMilli, safeMilliValue), v0.37.1, with the feature
-// gate DRAFractionalCapacityRange on, as it is in 1.37.
+// gate DRAFractionalCapacityRange on: where it is off the API server takes no such
+// ranges.
 const deviceScale = resource.Milli
 
 // DeviceAmount is the quantity as an amount of the model: in thousandths. An

@@ -32,8 +32,7 @@ func TestReports(t *testing.T) {
 	m.ClaimCreated(false)
 	m.ConditionsAwaited("p", ConditionsTimeout, time.Second, []string{"gpu", "gpu", "net"}, []string{"gpu"})
 	m.EventsQueued(7)
-	m.EventLost("overflow")
-	m.ExplanationsKept(9)
+	m.EventsLost(1, "overflow")
 	h.expect(`
 		scheduler_event_handling_duration_seconds_count{event="AssignedPodAdd"} 1
 		scheduler_event_handling_duration_seconds_sum{event="AssignedPodAdd"} 1
@@ -56,8 +55,7 @@ func TestReports(t *testing.T) {
 		scheduler_dra_bindingconditions_wait_duration_seconds_count{driver="net",profile="p",status="timeout"} 1
 		scheduler_dra_bindingconditions_wait_duration_seconds_sum{driver="net",profile="p",status="timeout"} 1
 		berth_events_queued 7
-		berth_events_lost_total{cause="overflow"} 1
-		berth_explanations 9`)
+		berth_events_lost_total{cause="overflow"} 1`)
 }
 
 func TestVolumeFailures(t *testing.T) {

@@ -14,7 +14,6 @@ type own struct {
 	retries      *metrics.CounterVec
 	eventsQueued *metrics.Gauge
 	eventsLost   *metrics.CounterVec
-	explanations *metrics.Gauge
 }
 
 func (o *own) define(d definer) {
@@ -37,6 +36,4 @@ func (o *own) define(d definer) {
 		"Number of Kubernetes events that wait to be written.")
 	o.eventsLost = d.counters(metrics.ALPHA, "berth_events_lost_total",
 		"Number of Kubernetes events that were never written, by cause.", "cause")
-	o.explanations = d.gauge(metrics.ALPHA, "berth_explanations",
-		"Number of pods whose last decision can be explained.")
 }

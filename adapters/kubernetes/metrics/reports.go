@@ -93,10 +93,8 @@ func (m *Metrics) ConditionsAwaited(profile, ended string, took time.Duration, d
 // events calls it.
 func (m *Metrics) EventsQueued(n int) { m.own.eventsQueued.Set(float64(n)) }
 
-// EventLost reports a Kubernetes event that will not be written; cause is the
-// caller's word, one of a few ("overflow", "refused").
-func (m *Metrics) EventLost(cause string) { m.own.eventsLost.WithLabelValues(cause).Inc() }
-
-// ExplanationsKept sets how many pods have a decision that can be explained.
-// Whoever keeps them calls it.
-func (m *Metrics) ExplanationsKept(n int) { m.own.explanations.Set(float64(n)) }
+// EventsLost reports Kubernetes events that will not be written; cause is the
+// caller's word, one of a few ("ended", "refused"). Whoever writes events calls it.
+func (m *Metrics) EventsLost(n int, cause string) {
+	m.own.eventsLost.WithLabelValues(cause).Add(float64(n))
+}

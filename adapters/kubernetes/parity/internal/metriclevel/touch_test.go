@@ -92,8 +92,7 @@ func touchBerth() (*metrics.Metrics, error) {
 	m.ClaimCreated(true)
 	m.ConditionsAwaited("", metrics.ConditionsMet, 0, []string{""}, []string{""})
 	m.EventsQueued(0)
-	m.EventLost("")
-	m.ExplanationsKept(0)
+	m.EventsLost(1, "")
 	return m, nil
 }
 
