@@ -6,7 +6,9 @@
 //   - cluster makes objects and waits for what becomes of them;
 //   - proxy makes trouble between a scheduler and the API server;
 //   - scenario has what a user can see of a scheduler, story by story, for
-//     kube-scheduler and berth-scheduler alike.
+//     kube-scheduler and berth-scheduler alike;
+//   - placements compares what the two decide, pod by pod, on random clusters;
+//   - kit runs the proof of adapters, package adaptertest, over the API server.
 //
 // The module is never released, and is not in the repository's workspace: only who
 // runs "go test ./..." in this folder runs these tests. They need Linux and the Go

@@ -24,6 +24,8 @@ var podGroups = schema.GroupVersionResource{Group: "scheduling.k8s.io", Version:
 var wiped = []schema.GroupVersionResource{
 	{Group: "apps", Version: "v1", Resource: "deployments"},
 	{Group: "apps", Version: "v1", Resource: "replicasets"},
+	{Group: "apps", Version: "v1", Resource: "statefulsets"},
+	{Version: "v1", Resource: "replicationcontrollers"},
 	{Version: "v1", Resource: "services"},
 	{Version: "v1", Resource: "pods"},
 	{Group: "scheduling.k8s.io", Version: "v1beta1", Resource: "workloads"},
@@ -85,6 +87,26 @@ func (c *Cluster) wipe(ctx context.Context, resource schema.GroupVersionResource
 	return group.Wait()
 }
 
+// Versions is the version of everything that tests make, by kind, namespace and name:
+// what has changed has another.
+func (c *Cluster) Versions(ctx context.Context) (map[string]string, error) {
+	versions := map[string]string{}
+	for _, resource := range wiped {
+		all, err := c.dynamic.Resource(resource).List(ctx, metav1.ListOptions{})
+		if apierrors.IsNotFound(err) {
+			continue // not served
+		} else if err != nil {
+			return nil, err
+		}
+		for _, item := range all.Items {
+			if !permanent(&item) {
+				versions[item.GetKind()+" "+item.GetNamespace()+"/"+item.GetName()] = item.GetResourceVersion()
+			}
+		}
+	}
+	return versions, nil
+}
+
 // permanent reports whether the API server has made the object, for itself.
 func permanent(o *unstructured.Unstructured) bool {
 	switch o.GetKind() {
@@ -106,7 +128,11 @@ func (c *Cluster) remove(ctx context.Context, resource dynamic.ResourceInterface
 			return err
 		}
 	}
-	err := resource.Delete(ctx, o.GetName(), metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
+	err := resource.Delete(ctx, o.GetName(), metav1.DeleteOptions{
+		GracePeriodSeconds: ptr.To[int64](0),
+		// Replication controllers would wait until somebody has told their pods.
+		PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
+	})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

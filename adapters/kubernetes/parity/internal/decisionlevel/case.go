@@ -12,9 +12,9 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 
 	"github.com/berth-project/berth/adapters/kubernetes/cel"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/generate"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/answer"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/differences"
-	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/generate"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/subject"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/twin"
@@ -31,14 +31,7 @@ import (
 
 // plan is what a case is like.
 type plan struct {
-	generate.Mood
-	nodes   int
-	steps   int
-	adopted int // pods that are there at first, for each node
-	// prompt: bindings are confirmed at once. The reference tells those that
-	// wait for a pod to be on a node when that is confirmed, the subject when it
-	// is bound; it makes no difference to pods that do not wait for others.
-	prompt bool
+	generate.Plan
 	// groups: pods come in groups.
 	groups bool
 }
@@ -56,7 +49,7 @@ const (
 
 // newPlanAbout draws the plan of a case about storage, devices or groups.
 func newPlanAbout(about About, s *generate.Source) plan {
-	p := plan{nodes: 2 + s.IntN(8), steps: 25, adopted: 2, prompt: true}
+	p := plan{Plan: generate.Plan{Size: 2 + s.IntN(8), Steps: 25, Adopted: 2, Prompt: true}}
 	p.Tame, p.Crowded, p.Unrelated = true, s.Percent(50), s.Percent(70)
 	switch about {
 	case Storage:
@@ -68,40 +61,7 @@ func newPlanAbout(about About, s *generate.Source) plan {
 		p.Uniform, p.Devices = s.Percent(30), s.Percent(20)
 		p.Crowded = true
 	}
-	p.Nodes, p.PlainChanges = p.nodes+5, true
-	return p
-}
-
-// newPlan draws the plan of a case. Two cases of eight are about large clusters,
-// in which not every node is looked at.
-func newPlan(number uint64, s *generate.Source) plan {
-	p := plan{nodes: 2 + s.IntN(8), steps: 40, adopted: 2, prompt: true}
-	switch number % 8 {
-	case 0:
-		p.Tame, p.Crowded, p.adopted = true, true, 4
-	case 1:
-		p.Tame, p.Crowded, p.adopted = true, true, 4
-		p.Unrelated, p.Uniform, p.prompt = true, number%16 == 1, false
-	case 2:
-		p.Crowded, p.Unrelated, p.prompt = true, true, false
-	case 3:
-		p.Tame, p.Crowded, p.Related, p.adopted = true, true, true, 4
-		p.nodes = 4 + s.IntN(20)
-	case 4:
-		p.Related = true
-	case 5:
-		p.Related, p.Crowded = true, true
-		p.nodes = 3 + s.IntN(30)
-	case 6:
-		p.Tame, p.adopted = true, 1
-		p.nodes = generate.Pick(s, 60, 99, 100, 101, 130)
-	case 7:
-		p.Tame, p.adopted, p.steps = true, 0, 15
-		p.nodes = generate.Pick(s, 150, 233, 250, 377, 500)
-	}
-	// Events of changes that the model does not keep are a known difference,
-	// after which nothing would be the same.
-	p.Nodes, p.PlainChanges = p.nodes+5, true
+	p.Nodes, p.PlainChanges = p.Size+5, true
 	return p
 }
 
@@ -138,23 +98,23 @@ type Options struct {
 func Run(seed, number uint64, report *differences.Report, o Options) error {
 	source := generate.New(seed, number, generate.Mood{})
 	h := &history{report: report, tell: o.Tell}
-	if h.plan = newPlan(number, source); o.About != "" && o.About != Pods {
+	if h.Plan = generate.NewPlan(number, source); o.About != "" && o.About != Pods {
 		h.plan = newPlanAbout(o.About, source)
 	}
 	if o.Small {
-		h.plan.nodes, h.plan.steps = min(h.plan.nodes, 5), 6
+		h.Size, h.Steps = min(h.Size, 5), 6
 	}
 	zones := source.Zones
 	source.Mood = h.plan.Mood
 	source.Zones = zones
 	var err error
-	if h.Twin, err = newTwin(source, h.plan.nodes, o); err != nil {
+	if h.Twin, err = newTwin(source, h.Size, o); err != nil {
 		return err
 	}
 	defer h.Close()
 	h.Subject.Tape = o.Tape
 	h.begin()
-	for range h.plan.steps {
+	for range h.Steps {
 		h.step()
 		if h.over {
 			return nil
@@ -207,8 +167,8 @@ func newTwin(s *generate.Source, nodes int, o Options) (*twin.Twin, error) {
 
 // begin fills the cluster.
 func (h *history) begin() {
-	h.Populate(h.plan.nodes)
-	for range h.IntN(h.plan.adopted*h.plan.nodes + 1) {
+	h.Populate(h.Size)
+	for range h.IntN(h.Adopted*h.Size + 1) {
 		h.Adopt()
 	}
 	for range h.IntN(4) {
@@ -231,7 +191,7 @@ func (h *history) putBudget() {
 // step lets something happen and then schedules.
 func (h *history) step() {
 	for range h.IntN(3) {
-		if what := h.Disturb(h.plan.nodes); !h.compareWaiting(what) {
+		if what := h.Disturb(h.Size); !h.compareWaiting(what) {
 			return
 		}
 	}
@@ -346,7 +306,7 @@ func (h *history) schedule() bool {
 		return false
 	}
 	for _, id := range append(memberIDs(ref), ref.Workload) {
-		if p := h.Find(id); p != nil && h.prompt && p.Place == twin.Assumed {
+		if p := h.Find(id); p != nil && h.Prompt && p.Place == twin.Assumed {
 			h.Confirm(p)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/berth-project/berth/adapters/kubernetes/parity/generate"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/answer"
-	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/generate"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/twin"
 )
 
@@ -59,7 +59,7 @@ func (h *history) newTree() {
 		h.PutObject(claim)
 	}
 	for _, g := range t.Groups {
-		if h.Devices || h.Percent(90) { // which claims are a group's members do not say
+		if h.plan.Devices || h.Percent(90) { // which claims are a group's members do not say
 			h.PutObject(g)
 		} else {
 			t.late, t.tardy = append(t.late, g), true

@@ -25,9 +25,9 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/metrics/resources"
 
 	"github.com/berth-project/berth/adapters/kubernetes/metrics"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/generate"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/decisionlevel"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/differences"
-	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/generate"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/plugins"

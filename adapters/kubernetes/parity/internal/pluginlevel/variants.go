@@ -7,7 +7,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
-	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/generate"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/generate"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/helper"

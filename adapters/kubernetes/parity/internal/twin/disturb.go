@@ -6,7 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/generate"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/generate"
 )
 
 // Populate fills the empty cluster: namespaces, owners and the given number of

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
-	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/generate"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/generate"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/subject"
 	"github.com/berth-project/berth/engine"
