@@ -17,6 +17,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/extender"
 	"github.com/berth-project/berth/adapters/kubernetes/config"
+	"github.com/berth-project/berth/adapters/kubernetes/internal/golden"
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/noderesources"
 )
@@ -44,7 +45,7 @@ func write(t *testing.T, c *config.Config) string {
 // What is written is what is read again, and is everything.
 func TestWrite(t *testing.T) {
 	t.Parallel()
-	compareGolden(t, "testdata/written.golden", []byte(write(t, config.Default(config.DefaultGates()))))
+	golden.Compare(t, "testdata/written.golden", []byte(write(t, config.Default(config.DefaultGates()))))
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil {
 		t.Fatal(err)

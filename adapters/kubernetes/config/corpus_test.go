@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -21,12 +20,11 @@ import (
 	"github.com/berth-project/berth/adapters/kubernetes/cel"
 	"github.com/berth-project/berth/adapters/kubernetes/config"
 	"github.com/berth-project/berth/adapters/kubernetes/config/configtest"
+	"github.com/berth-project/berth/adapters/kubernetes/internal/golden"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/plugins/dynamicresources"
 )
-
-var update = flag.Bool("update", false, "rewrite the answers in testdata; then read the difference")
 
 // devices is the one evaluator of all tests: it takes time to make.
 var devices = cel.New()
@@ -36,7 +34,7 @@ func TestDefault(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	describe(t, &out, config.Default(config.DefaultGates()))
-	compareGolden(t, "testdata/default.golden", out.Bytes())
+	golden.Compare(t, "testdata/default.golden", out.Bytes())
 }
 
 // TestCorpus takes each file of testdata as far as it goes, up to an engine, and
@@ -63,25 +61,8 @@ func TestCorpus(t *testing.T) {
 			if base := filepath.Base(name); ok == (strings.HasPrefix(base, "wrong-") || strings.HasPrefix(base, "refused-")) {
 				t.Errorf("good: %v", ok)
 			}
-			compareGolden(t, strings.TrimSuffix(name, ".yaml")+".golden", without(got, usual.Bytes()))
+			golden.Compare(t, strings.TrimSuffix(name, ".yaml")+".golden", without(got, usual.Bytes()))
 		})
-	}
-}
-
-func compareGolden(t *testing.T, golden string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("this is not what %s says (-update rewrites it):\n%s", golden, got)
 	}
 }
 

@@ -3,7 +3,6 @@ package convert
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,9 +15,9 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"sigs.k8s.io/yaml"
-)
 
-var update = flag.Bool("update", false, "rewrite the answers in testdata; then read the difference")
+	"github.com/berth-project/berth/adapters/kubernetes/internal/golden"
+)
 
 // TestGolden translates the objects of each file of testdata and compares with
 // what stands in the file beside it. What a file says of services, sets, priority
@@ -37,20 +36,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := translate(t, text)
-			golden := strings.TrimSuffix(name, ".yaml") + ".golden"
-			if *update {
-				if err := os.WriteFile(golden, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got, want) {
-				t.Errorf("%s came to this, which is not what %s says (-update rewrites it):\n%s", name, golden, got)
-			}
+			golden.Compare(t, strings.TrimSuffix(name, ".yaml")+".golden", got)
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,13 +23,12 @@ import (
 	"github.com/berth-project/berth/adapters/adaptertest"
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/adapters/kubernetes/explain"
+	"github.com/berth-project/berth/adapters/kubernetes/internal/golden"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) { os.Exit(adaptertest.Main(m)) }
 
@@ -199,19 +197,7 @@ func (w *world) golden(name string, answer *httptest.ResponseRecorder) {
 	if err := json.Indent(&text, answer.Body.Bytes(), "", "  "); err != nil {
 		w.t.Fatal(err)
 	}
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, text.Bytes(), 0o666); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if !bytes.Equal(text.Bytes(), want) {
-		w.t.Errorf("not as in %s (go test -update writes it anew), but:\n%s", file, &text)
-	}
+	golden.Compare(w.t, filepath.Join("testdata", name), text.Bytes())
 }
 
 // refuses expects an error with the code that says so.

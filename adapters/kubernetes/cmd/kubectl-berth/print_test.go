@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,9 +12,8 @@ import (
 
 	"github.com/berth-project/berth/adapters/adaptertest"
 	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
+	"github.com/berth-project/berth/adapters/kubernetes/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) { os.Exit(adaptertest.Main(m)) }
 
@@ -69,19 +67,7 @@ func TestTables(t *testing.T) {
 		for _, output := range []string{outputTable, outputWide} {
 			got.WriteString("# -o " + output + "\n" + shown(t, file, output) + "\n")
 		}
-		golden := filepath.Join("testdata", strings.TrimSuffix(filepath.Base(file), ".json")+".golden")
-		if *update {
-			if err := os.WriteFile(golden, []byte(got.String()), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.String() != string(want) {
-			t.Errorf("%s is not shown as in %s (go test -update writes it anew), but:\n%s", file, golden, &got)
-		}
+		golden.Compare(t, filepath.Join("testdata", strings.TrimSuffix(filepath.Base(file), ".json")+".golden"), []byte(got.String()))
 	}
 }
 
