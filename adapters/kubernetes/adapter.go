@@ -80,6 +80,7 @@ type Adapter struct {
 	events   *events
 	engine   *engine.Engine // set by Run, before anything is told
 
+	claimWrites claimWrites
 	// evictions are those that were announced and not carried out yet, by victim.
 	evictions sync.Map // workload ID -> engine.EvictingEvent
 	// urgent is how many bindings and evictions are being written at this moment.

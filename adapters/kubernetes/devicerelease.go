@@ -43,7 +43,7 @@ func (a *Adapter) ReleaseDevices(ctx context.Context, claim, left *model.DeviceC
 				}
 				c = c.DeepCopy()
 				c.Status = released(c, left)
-				return written(ctx, a, "release", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
+				return a.writtenClaim(ctx, "release", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
 					return client.UpdateStatus(ctx, c, metav1.UpdateOptions{})
 				})
 			})
@@ -96,7 +96,7 @@ func (a *Adapter) deleteClaim(ctx context.Context, c *resourcev1.ResourceClaim) 
 	if at := slices.Index(c.Finalizers, resourcev1.Finalizer); at >= 0 {
 		c = c.DeepCopy()
 		c.Finalizers = slices.Delete(c.Finalizers, at, at+1)
-		c, err = written(ctx, a, "release", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
+		c, err = a.writtenClaim(ctx, "release", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
 			return client.Update(ctx, c, metav1.UpdateOptions{})
 		})
 		if err != nil {
@@ -151,14 +151,11 @@ func (a *Adapter) giveBack(ctx context.Context, w *model.Workload, b *model.Bind
 		if decided.ForResources && decided.UID == "" { // which BindDevices made
 			name = claimName(w)
 		}
-		err := retry(asking, func(ctx context.Context) error {
-			c, err := a.opts.Client.ResourceV1().ResourceClaims(decided.Namespace).Get(ctx, name, metav1.GetOptions{})
-			if err == nil {
-				claims = append(claims, c)
-			}
-			return err
-		})
-		if err != nil && !apierrors.IsNotFound(err) {
+		c, err := a.newestClaim(asking, decided.Namespace, name)
+		switch {
+		case err == nil:
+			claims = append(claims, c)
+		case !apierrors.IsNotFound(err):
 			a.log.Error(err, "Cannot see whether a reservation is to be taken back", "claim", decided.Namespace+"/"+name, "pod", w.Namespace+"/"+w.Name)
 		}
 	}
@@ -195,8 +192,8 @@ func (a *Adapter) withdraw(ctx context.Context, c *resourcev1.ResourceClaim, by 
 	if err != nil {
 		return err
 	}
-	return a.write(ctx, "release", func(ctx context.Context) error {
-		_, err := a.opts.Client.ResourceV1().ResourceClaims(c.Namespace).Patch(ctx, c.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
-		return err
+	_, err = a.writtenClaim(ctx, "release", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
+		return a.opts.Client.ResourceV1().ResourceClaims(c.Namespace).Patch(ctx, c.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	})
+	return err
 }

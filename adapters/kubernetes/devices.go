@@ -88,7 +88,7 @@ func (a *Adapter) claimToBind(ctx context.Context, w *model.Workload, decided *m
 	if decided.ForResources && decided.UID == "" {
 		return a.makeClaim(ctx, w, decided)
 	}
-	return a.listers.deviceClaims.ResourceClaims(decided.Namespace).Get(decided.Name)
+	return a.claim(ctx, decided.Namespace, decided.Name)
 }
 
 // bindClaim writes the claim's status. The result is the claim as it is, also where
@@ -143,7 +143,7 @@ func (a *Adapter) writeClaim(ctx context.Context, c *resourcev1.ResourceClaim, s
 		what = "add allocation and reservation"
 		if !slices.Contains(c.Finalizers, resourcev1.Finalizer) {
 			c.Finalizers = append(c.Finalizers, resourcev1.Finalizer)
-			c, err = written(ctx, a, "devices", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
+			c, err = a.writtenClaim(ctx, "devices", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
 				return client.Update(ctx, c, metav1.UpdateOptions{})
 			})
 			if err != nil {
@@ -152,7 +152,7 @@ func (a *Adapter) writeClaim(ctx context.Context, c *resourcev1.ResourceClaim, s
 		}
 	}
 	c.Status = *status
-	c, err = written(ctx, a, "devices", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
+	c, err = a.writtenClaim(ctx, "devices", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
 		return client.UpdateStatus(ctx, c, metav1.UpdateOptions{})
 	})
 	if err != nil {
@@ -207,10 +207,7 @@ func (e *events) awaitsConditions(w *model.Workload, node string) {
 func (a *Adapter) latest(ctx context.Context, c *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error) {
 	now, err := a.listers.deviceClaims.ResourceClaims(c.Namespace).Get(c.Name)
 	if apierrors.IsNotFound(err) { // it has gone, or is so new that only the API server knows it
-		err = retry(ctx, func(ctx context.Context) (err error) {
-			now, err = a.opts.Client.ResourceV1().ResourceClaims(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
-			return err
-		})
+		now, err = a.newestClaim(ctx, c.Namespace, c.Name)
 	}
 	switch {
 	case err != nil:

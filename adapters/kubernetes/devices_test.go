@@ -269,6 +269,19 @@ func TestBindFailsAfterDevicesWereReserved(t *testing.T) {
 	})
 }
 
+// A pod is not bound while it does not have its claim reserved, whatever the engine
+// believes.
+func TestBindWithoutReservation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, request("card", has("x"), reserved(otherPod)))
+		w := probe()
+		w.DeviceClaims = []model.DeviceClaimRef{{Name: "card", ID: space + "/card"}}
+		expect(t, s.adapter.Bind(t.Context(), w, model.Binding{Node: nodeName}), "claim lab/card is not reserved for the pod any more")
+		s.expectWrites()
+	})
+}
+
 // givenAt has the devices of a claim be given then.
 func givenAt(at time.Time) func(*resourcev1.ResourceClaim) {
 	return func(c *resourcev1.ResourceClaim) { c.Status.Allocation.AllocationTimestamp = &metav1.Time{Time: at} }

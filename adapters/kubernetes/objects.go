@@ -203,6 +203,12 @@ func (a *Adapter) watchDevices(wanted map[Kind]bool) error {
 		func() error {
 			return object(a, wanted, DeviceClaims, devices.ResourceClaims().Informer, convert.DeviceClaim)
 		},
+		func() error {
+			if !wanted[DeviceClaims] {
+				return nil
+			}
+			return a.claimWrites.follow(devices.ResourceClaims().Informer())
+		},
 	} {
 		if err := watch(); err != nil {
 			return err

@@ -17,34 +17,23 @@ import (
 
 // Bind implements [extpoints.Orchestrator]: it asks the API server to bind the pod.
 // Where the answer is lost or late it asks again: the second time the server says
-// that the pod has a node, and if that is the one, all is well.
+// that the pod has a node, and if that is the one, all is well. A request that was sent
+// is not given up because the pod is to make room: only its answer tells where it is.
 //
 // Rules: kube-scheduler plugins/defaultbinder/default_binder.go, 1.37.1. The UID is
 // sent along, so that a pod that has taken the place of another is left alone.
 func (a *Adapter) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
 	defer a.first()()
-	a.statuses.forget(ctx, w.ID) // that it was not placed is over
-	binding := &v1.Binding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name, UID: uid(w.ID)},
-		Target:     v1.ObjectReference{Kind: "Node", Name: b.Node},
-	}
-	err := a.write(ctx, "bind", func(ctx context.Context) error {
-		err := a.opts.Client.CoreV1().Pods(w.Namespace).Bind(ctx, binding, metav1.CreateOptions{})
-		if !apierrors.IsConflict(err) {
-			return err
-		}
-		switch on, unknown := a.isOn(ctx, w, b.Node); {
-		case unknown != nil:
-			return unknown
-		case on:
-			return nil
-		}
+	if err := a.reserved(ctx, w); err != nil {
 		return err
-	})
-	if passes(err) && a.becameOf(ctx, w, b.Node) {
-		err = nil
 	}
-	if err != nil {
+	a.statuses.forget(ctx, w.ID) // that it was not placed is over
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	ctx, done := finishing(ctx)
+	defer done()
+	if err := a.bind(ctx, w, b.Node); err != nil {
 		a.giveBack(ctx, w, &b)
 		return err
 	}
@@ -52,19 +41,59 @@ func (a *Adapter) Bind(ctx context.Context, w *model.Workload, b model.Binding) 
 	return nil
 }
 
+// bind asks for the binding until it is known what became of it.
+func (a *Adapter) bind(ctx context.Context, w *model.Workload, node string) error {
+	binding := &v1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name, UID: uid(w.ID)},
+		Target:     v1.ObjectReference{Kind: "Node", Name: node},
+	}
+	unsure := false // whether one of the tries has bound it
+	err := a.write(ctx, "bind", func(ctx context.Context) error {
+		err := a.opts.Client.CoreV1().Pods(w.Namespace).Bind(ctx, binding, metav1.CreateOptions{})
+		unsure = unsure || passes(err) || apierrors.IsConflict(err) || ctx.Err() != nil
+		return err
+	})
+	if err != nil && unsure && a.becameOf(ctx, w, node) {
+		return nil
+	}
+	return err
+}
+
 // becameOf waits until the API server says whether the pod is on the node: one that
 // cannot be reached may have bound it, and until that is known the room is not free.
 func (a *Adapter) becameOf(ctx context.Context, w *model.Workload, node string) bool {
 	for {
-		on, err := a.isOn(ctx, w, node)
-		if !passes(err) || !pause(ctx, askAgain) {
-			return on
+		p, err := a.opts.Client.CoreV1().Pods(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
+		switch {
+		case err == nil:
+			return p.UID == uid(w.ID) && p.Spec.NodeName == node
+		case apierrors.IsNotFound(err):
+			return false
+		}
+		a.log.V(2).Info("It is not known yet what became of a binding", "pod", w.Namespace+"/"+w.Name, "node", node, "error", err)
+		if !pause(ctx, askAgain) {
+			return false
 		}
 	}
 }
 
 // askAgain is how often the API server is asked what became of a binding.
 const askAgain = time.Second
+
+// finishing is ctx for a request that is not to be given up once it is made, whatever
+// is decided about the pod meanwhile: it ends where the engine stops.
+func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
+	lasting, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if cause := context.Cause(ctx); errors.Is(cause, engine.ErrStopped) || errors.Is(cause, context.Canceled) {
+			end(cause)
+		}
+	})
+	return lasting, func() {
+		stop()
+		end(nil)
+	}
+}
 
 // bound tells the engine that the pod is on its node, before the informer does: who
 // called Bind, a plugin perhaps, may report something else, and the room must not be
@@ -85,12 +114,6 @@ func (a *Adapter) first() (done func()) {
 	}
 }
 
-// isOn reports whether the API server has the pod on the node.
-func (a *Adapter) isOn(ctx context.Context, w *model.Workload, node string) (bool, error) {
-	p, err := a.opts.Client.CoreV1().Pods(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
-	return err == nil && p.UID == uid(w.ID) && p.Spec.NodeName == node, err
-}
-
 // Evict implements [extpoints.Orchestrator]: it writes down why the pod is to go, and
 // deletes it. One that is gone or on its way out already is not asked again.
 //
@@ -109,7 +132,8 @@ func (a *Adapter) Evict(ctx context.Context, w *model.Workload, reason string) e
 	}
 	defer a.first()()
 	who := a.preemptor(&about)
-	ctx, done := outliving(ctx, engine.ErrRemoved)
+	// The informers may say that the pod has gone before the API server answers.
+	ctx, done := finishing(ctx)
 	defer done()
 	asked := false
 	err = a.write(ctx, "evict", func(ctx context.Context) error { return a.evict(ctx, p, who, &asked) })
@@ -119,22 +143,6 @@ func (a *Adapter) Evict(ctx context.Context, w *model.Workload, reason string) e
 		a.events.preempted(victim, who, about.Node, "")
 	}
 	return err
-}
-
-// outliving is ctx, but it does not end because of cause: the informers may tell the
-// engine that a pod has gone before the API server has answered who asked for that,
-// and the answer is wanted.
-func outliving(ctx context.Context, cause error) (context.Context, context.CancelFunc) {
-	lasting, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		if ended := context.Cause(ctx); !errors.Is(ended, cause) {
-			end(ended)
-		}
-	})
-	return lasting, func() {
-		stop()
-		end(nil)
-	}
 }
 
 // evict writes the condition and deletes the pod, unless it has gone by itself. asked

@@ -23,7 +23,7 @@ import (
 func (a *Adapter) makeClaim(ctx context.Context, w *model.Workload, decided *model.DeviceClaim) (*resourcev1.ResourceClaim, error) {
 	wanted := claimFor(w, decided)
 	client := a.opts.Client.ResourceV1().ResourceClaims(wanted.Namespace)
-	made, err := written(ctx, a, "devices", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
+	made, err := a.writtenClaim(ctx, "devices", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
 		c, err := client.Create(ctx, wanted, metav1.CreateOptions{})
 		if !apierrors.IsAlreadyExists(err) {
 			return c, err

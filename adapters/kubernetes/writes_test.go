@@ -65,25 +65,65 @@ func TestABindingIsTriedAgain(t *testing.T) {
 }
 
 // A binding that was carried out although the answer got lost is one: the second call
-// is told that the pod has a node already, and that is the right one.
+// is told that the pod has a node already, and that is the right one; or it is refused,
+// by a server that has just started, and the pod itself tells.
 func TestABindingWhoseAnswerIsLostIsABinding(t *testing.T) {
+	for name, second := range map[string]error{
+		"the second says so":    nil,
+		"the second is refused": apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "a", errors.New("not yet")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var calls atomic.Int32
+				_, s := scheduleAround(t, func(verb, _ string, call func() error) error {
+					if verb != "bind" {
+						return call()
+					}
+					if calls.Add(1) == 1 {
+						_ = call()
+						return io.ErrUnexpectedEOF
+					}
+					if second != nil {
+						return second
+					}
+					return call()
+				}, node("n1", "2"))
+				s.create(pod("a", "1"))
+				s.until("the event is there", func() bool { return len(s.events("a")) == 1 })
+				if e := s.events("a")[0]; e != "Normal | Scheduled | Binding | default-scheduler | Successfully assigned default/a to n1" {
+					t.Errorf("event %q", e)
+				}
+				if got := calls.Load(); got != 2 {
+					t.Errorf("%d calls, want 2", got)
+				}
+			})
+		})
+	}
+}
+
+// What is bound although it was to make room meanwhile makes room in earnest.
+func TestAPodThatIsBoundAllTheSameIsEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var calls atomic.Int32
-		_, s := scheduleAround(t, func(verb, _ string, call func() error) error {
-			err := call()
-			if verb == "bind" && calls.Add(1) == 1 {
-				return io.ErrUnexpectedEOF
+		_, s := scheduleAround(t, func(verb, pod string, call func() error) error {
+			if verb == "bind" && pod == "small" {
+				time.Sleep(time.Second) // while the other comes
 			}
-			return err
+			return call()
 		}, node("n1", "2"))
-		s.create(pod("a", "1"))
-		s.until("the event is there", func() bool { return len(s.events("a")) == 1 })
-		if e := s.events("a")[0]; e != "Normal | Scheduled | Binding | default-scheduler | Successfully assigned default/a to n1" {
-			t.Errorf("event %q", e)
+		s.create(pod("small", "2"))
+		time.Sleep(time.Second / 2)
+		high, big := int32(10), pod("big", "2")
+		big.Spec.Priority = &high
+		s.create(big)
+		s.until("the victim is asked to leave", func() bool { return s.pod("small").DeletionTimestamp != nil })
+		if got := s.pod("big").Spec.NodeName; got != "" {
+			t.Errorf("the preemptor is on %s, which is full", got)
 		}
-		if got := calls.Load(); got != 2 {
-			t.Errorf("%d calls, want 2", got)
+		now := int64(0)
+		if err := s.client.CoreV1().Pods("default").Delete(t.Context(), "small", metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+			t.Fatal(err)
 		}
+		s.until("the preemptor is bound", func() bool { return s.pod("big").Spec.NodeName == "n1" })
 	})
 }
 
