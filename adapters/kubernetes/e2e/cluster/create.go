@@ -61,17 +61,25 @@ func (c *Cluster) Delete(t testing.TB, objects ...runtime.Object) {
 // generic is the object and its resource for the client that knows no types.
 func (c *Cluster) generic(t testing.TB, o runtime.Object) (*unstructured.Unstructured, dynamic.ResourceInterface) {
 	t.Helper()
+	u, resource, err := c.untyped(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u, resource
+}
+
+func (c *Cluster) untyped(o runtime.Object) (*unstructured.Unstructured, dynamic.ResourceInterface, error) {
 	kinds, _, err := scheme.Scheme.ObjectKinds(o)
 	if err != nil {
-		t.Fatalf("%T: %v", o, err)
+		return nil, nil, fmt.Errorf("%T: %w", o, err)
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 	if err != nil {
-		t.Fatalf("%T: %v", o, err)
+		return nil, nil, fmt.Errorf("%T: %w", o, err)
 	}
 	u := &unstructured.Unstructured{Object: content}
 	u.SetGroupVersionKind(kinds[0])
-	return u, c.resource(kinds[0], u.GetNamespace())
+	return u, c.resource(kinds[0], u.GetNamespace()), nil
 }
 
 // resource is where objects of the kind are. The plural is guessed by the rules of
@@ -118,6 +126,13 @@ func (c *Cluster) UpdatePod(t testing.TB, name string, change func(*corev1.Pod))
 	}
 }
 
+// CreatePod creates a pod. It may be called outside a test.
+func (c *Cluster) CreatePod(ctx context.Context, pod *corev1.Pod) error {
+	complete(pod)
+	_, err := c.Client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
+	return err
+}
+
 // CreatePods creates n pods, each made by the function, with several clients at
 // once. It may be called outside a test; the error is the first one.
 func (c *Cluster) CreatePods(ctx context.Context, n, clients int, build func(i int) *corev1.Pod) error {
@@ -135,6 +150,33 @@ func (c *Cluster) CreateNodes(ctx context.Context, n, clients int, build func(i 
 		_, err := client.CoreV1().Nodes().Create(ctx, build(i), metav1.CreateOptions{})
 		return err
 	})
+}
+
+// CreateObjects creates the objects in any order, so many at a time, each with the
+// status that it has. It may be called outside a test; the error is the first one.
+func (c *Cluster) CreateObjects(ctx context.Context, atATime int, objects []runtime.Object) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atATime)
+	for _, o := range objects {
+		group.Go(func() error { return c.createWithStatus(ctx, o) })
+	}
+	return group.Wait()
+}
+
+func (c *Cluster) createWithStatus(ctx context.Context, o runtime.Object) error {
+	u, resource, err := c.untyped(o)
+	if err != nil {
+		return err
+	}
+	created, err := resource.Create(ctx, u, metav1.CreateOptions{})
+	if status, _ := u.Object["status"].(map[string]any); err == nil && len(status) > 0 {
+		created.Object["status"] = status // which creation drops
+		_, err = resource.UpdateStatus(ctx, created, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		return fmt.Errorf("create %s %s: %w", u.GetKind(), u.GetName(), err)
+	}
+	return nil
 }
 
 // many does n things with several clients, each of which does every so manieth.

@@ -90,13 +90,18 @@ func volume(name, class string, source corev1.PersistentVolumeSource) *st.Persis
 // other, as the controller of volumes would have done.
 func (c *Cluster) CreateBound(t testing.TB, volume *corev1.PersistentVolume) {
 	t.Helper()
-	claim := Claim(volume.Name, volume.Spec.StorageClassName).VolumeName(volume.Name).Annotation(bindCompleted, "yes").Obj()
-	claim.Spec.AccessModes = volume.Spec.AccessModes
-	c.Create(t, claim)
 	volume.Spec.ClaimRef = ClaimRef(volume.Name)
-	c.Create(t, volume)
-	claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, AccessModes: volume.Spec.AccessModes, Capacity: volume.Spec.Capacity}
+	claim := BoundClaim(volume)
+	c.Create(t, claim, volume)
 	c.UpdateStatus(t, claim)
+}
+
+// BoundClaim is the claim that the volume is for, bound to it.
+func BoundClaim(volume *corev1.PersistentVolume) *corev1.PersistentVolumeClaim {
+	claim := Claim(volume.Spec.ClaimRef.Name, volume.Spec.StorageClassName).VolumeName(volume.Name).Annotation(bindCompleted, "yes").Obj()
+	claim.Spec.AccessModes = volume.Spec.AccessModes
+	claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, AccessModes: volume.Spec.AccessModes, Capacity: volume.Spec.Capacity}
+	return claim
 }
 
 // ClaimRef is how a volume says that it is for the claim.

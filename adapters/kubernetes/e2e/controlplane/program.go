@@ -18,8 +18,8 @@ import (
 // the file.
 type Program string
 
-// The programs. Their versions are those of this module's go.mod, except for
-// BerthScheduler's, which is the checkout's.
+// The programs. Their versions are those of this module's go.mod, except for the
+// last ones', which is the checkout's.
 const (
 	Etcd              Program = "etcd"
 	APIServer         Program = "kube-apiserver"
@@ -28,9 +28,12 @@ const (
 	Kubectl           Program = "kubectl"
 	Kwok              Program = "kwok"
 	BerthScheduler    Program = "berth-scheduler"
+	KubectlBerth      Program = "kubectl-berth"
+	PluginScheduler   Program = "plugin-scheduler" // a user's scheduler with a plugin of her own
 )
 
-// packages says where the source of each program is.
+// packages says where the source of each program is: in this module's requirements,
+// or in the adapter's folder, where it starts with a dot.
 var packages = map[Program]string{
 	Etcd:              "go.etcd.io/etcd/server/v3",
 	APIServer:         "k8s.io/kubernetes/cmd/kube-apiserver",
@@ -39,6 +42,10 @@ var packages = map[Program]string{
 	Kubectl:           "k8s.io/kubernetes/cmd/kubectl",
 	Kwok:              "sigs.k8s.io/kwok/cmd/kwok",
 	BerthScheduler:    "./cmd/berth-scheduler",
+	KubectlBerth:      "./cmd/kubectl-berth",
+	// Files, because the folder is not in the adapter's module: a user's would not be
+	// either.
+	PluginScheduler: "./e2e/scenario/testdata/pluginscheduler/main.go",
 }
 
 // binEnv names the variable with the folder in which built programs are kept.
@@ -52,9 +59,9 @@ var built = struct {
 
 // Path returns the path of the built program, and builds it if it is not there.
 // Others that want it at the same time, in this process or another, wait for the one
-// that builds. BerthScheduler is built by each process that asks for it, because its
-// source changes; that takes a second or two when nothing did. The error has what the
-// Go tool said.
+// that builds. What is of this checkout is built by each process that asks for it,
+// because its source changes; that takes a second or two when nothing did. The error
+// has what the Go tool said.
 func Path(ctx context.Context, p Program) (string, error) {
 	built.Lock()
 	defer built.Unlock()
@@ -82,7 +89,8 @@ func build(ctx context.Context, p Program) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, string(p))
-	if p == BerthScheduler {
+	ours := strings.HasPrefix(source, "./")
+	if ours {
 		path += "-" + digest(m.dir) // other checkouts have their own
 	}
 	unlock, err := lock(ctx, path+".lock")
@@ -90,7 +98,7 @@ func build(ctx context.Context, p Program) (string, error) {
 		return "", err
 	}
 	defer unlock()
-	if p == BerthScheduler {
+	if ours {
 		return path, m.buildAdapter(ctx, source, path)
 	}
 	if _, err := os.Stat(path); err == nil {

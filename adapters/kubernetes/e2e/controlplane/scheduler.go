@@ -27,9 +27,22 @@ func (k SchedulerKind) program() (Program, error) {
 	return "", fmt.Errorf("there is no scheduler %q: choose %q or %q", k, Kube, Berth)
 }
 
+// Build builds the scheduler if it is not built, so that its start takes no longer
+// than the start itself.
+func (k SchedulerKind) Build(ctx context.Context) error {
+	program, err := k.program()
+	if err == nil {
+		_, err = Path(ctx, program)
+	}
+	return err
+}
+
 // SchedulerOptions say how a scheduler runs. Kind and Kubeconfig must be set.
 type SchedulerOptions struct {
 	Kind SchedulerKind
+	// Program is the one to run where it is not the kind's own, but one that takes the
+	// same flags.
+	Program Program
 	// Kubeconfig is the path of the file that leads to the API server, or to a proxy
 	// before it.
 	Kubeconfig string
@@ -89,7 +102,7 @@ func RunScheduler(ctx context.Context, o SchedulerOptions) (*Scheduler, error) {
 }
 
 func launchScheduler(ctx context.Context, o SchedulerOptions, port string) (*Scheduler, error) {
-	program, err := o.Kind.program()
+	program, err := o.program()
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +120,13 @@ func launchScheduler(ctx context.Context, o SchedulerOptions, port string) (*Sch
 		return nil, err
 	}
 	return &Scheduler{Process: process, Kind: o.Kind, dir: dir, port: port}, nil
+}
+
+func (o SchedulerOptions) program() (Program, error) {
+	if o.Program != "" {
+		return o.Program, nil
+	}
+	return o.Kind.program()
 }
 
 func (o SchedulerOptions) launch(name, path, dir, port string) (*Process, error) {
@@ -146,6 +166,10 @@ leaderElection: %s
 
 // URL is the address at which the scheduler serves health and metrics.
 func (s *Scheduler) URL() string { return "https://" + host + ":" + s.port }
+
+// CAFile is the path of the certificate that the scheduler has made for itself, which
+// it is verified by.
+func (s *Scheduler) CAFile() string { return filepath.Join(s.dir, "kube-scheduler.crt") }
 
 // Get asks the scheduler for a path, such as "/metrics", with the token of a user if
 // there is one, and returns the status and the body.

@@ -4,7 +4,8 @@
 // what becomes of its objects through the API alone.
 //
 // They hold for kube-scheduler 1.37.1 and so must hold for berth-scheduler, word for
-// word where there are words: conditions, events, exit codes.
+// word where there are words: conditions, events, exit codes. Those about what
+// berth-scheduler alone can do are left out for the other.
 //
 //	go test ./scenario                            # berth-scheduler
 //	go test ./scenario -scheduler kube            # the real one: proves the scenarios
@@ -14,4 +15,7 @@
 // A scenario creates its nodes before it starts the scheduler. A pod that is tried
 // while the scheduler knows only some of the nodes has a message about those, and
 // nothing needs to wake it later.
+//
+// Those that draw lots say with which BERTH_SEED; the same in the environment draws the
+// same. When things happen meanwhile is up to the machine.
 package scenario

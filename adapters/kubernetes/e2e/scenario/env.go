@@ -21,6 +21,8 @@ type Scenario struct {
 	Name string // "what it is about/what holds"
 	// Groups says that it needs the API of pod groups, which is off by default.
 	Groups bool
+	// Berth says that it is about what berth-scheduler alone can do.
+	Berth bool
 	// Long says that it is left out of short runs.
 	Long bool
 	Run  func(t *testing.T, e *Env)
@@ -105,15 +107,20 @@ func (e *Env) run(t *testing.T, s Scenario) {
 	s.Run(t, e)
 }
 
+// Users that may do nothing but what a scenario lets them.
+const (
+	operator = "operator"
+	stranger = "stranger"
+)
+
 // plane says what the control plane of a scenario is.
 func plane(groups bool) controlplane.Options {
-	if !groups {
-		return controlplane.Options{}
+	o := controlplane.Options{Users: []controlplane.User{{Name: operator}, {Name: stranger}}}
+	if groups {
+		o.FeatureGates = groupGates
+		o.RuntimeConfig = []string{"scheduling.k8s.io/v1beta1=true", "scheduling.k8s.io/v1alpha3=true"}
 	}
-	return controlplane.Options{
-		FeatureGates:  groupGates,
-		RuntimeConfig: []string{"scheduling.k8s.io/v1beta1=true", "scheduling.k8s.io/v1alpha3=true"},
-	}
+	return o
 }
 
 // groupGates are those that pod groups need, in the API server and the scheduler.
@@ -133,8 +140,11 @@ func Run(t *testing.T, kind controlplane.SchedulerKind, all []Scenario) {
 				continue
 			}
 			ok := t.Run(s.Name, func(t *testing.T) {
-				if s.Long && testing.Short() {
+				switch {
+				case s.Long && testing.Short():
 					t.Skip("it takes long")
+				case s.Berth && kind != controlplane.Berth:
+					t.Skip("kube-scheduler cannot do it")
 				}
 				if e == nil {
 					e = connect(t, kind, groups)

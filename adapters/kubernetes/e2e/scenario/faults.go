@@ -21,6 +21,10 @@ var faults = []Scenario{
 	{Name: "faults/writes are dropped and delayed", Run: writesDropped, Long: true},
 	{Name: "faults/writes are done twice", Run: writesDoubled, Long: true},
 	{Name: "faults/watches are cut and connections closed", Run: watchesCut, Long: true},
+	{Name: "faults/reads are refused and late", Run: readsRefused, Long: true},
+	{Name: "faults/pods and nodes go in mid-flight", Run: goneInFlight, Long: true},
+	{Name: "faults/a reservation that was taken back is made again", Run: reservedAgain, Berth: true, Long: true},
+	{Name: "faults/a binding whose answer was lost is not taken for one that failed", Run: bindingLost, Berth: true, Long: true},
 }
 
 // seed of the proxies' draws.
@@ -66,12 +70,18 @@ func withRules(t *testing.T, e *Env, rules ...proxy.Rule) map[string]int {
 		}
 		p.SetRules(rules...)
 	}, func() {})
+	wantUsed(t, p, rules)
+	return counts
+}
+
+// wantUsed checks that each of the rules was used.
+func wantUsed(t *testing.T, p *proxy.Proxy, rules []proxy.Rule) {
+	t.Helper()
 	for _, r := range rules {
 		if p.Times("", "", r.Do.String()) == 0 {
 			t.Errorf("there was no %s: %+v", r.Do, p.Counts())
 		}
 	}
-	return counts
 }
 
 func writesRefused(t *testing.T, e *Env) {
@@ -114,4 +124,56 @@ func watchesCut(t *testing.T, e *Env) {
 		}
 	})
 	wantFullUnlessKube(t, e, counts)
+}
+
+func readsRefused(t *testing.T, e *Env) {
+	p, options := e.proxied(t)
+	reads := []string{"list", "watch"}
+	rules := []proxy.Rule{
+		{Verbs: reads, Chance: 0.5, Do: proxy.Delay(200 * time.Millisecond)},
+		{Verbs: reads, Chance: 0.2, Do: proxy.Answer(http.StatusInternalServerError)},
+		{Verbs: reads, Chance: 0.2, Do: proxy.Answer(http.StatusTooManyRequests)},
+		{Verbs: []string{"watch"}, Chance: 0.3, Do: proxy.Answer(http.StatusGone)},
+		{Verbs: []string{"watch"}, Chance: 0.7, Do: proxy.Cut(time.Second)},
+	}
+	p.SetRules(rules...)
+	counts := underLoad(t, e, func() { e.ScheduleWith(t, options) }, func() {})
+	wantFull(t, counts)
+	wantUsed(t, p, rules)
+}
+
+// inFlight is how many pods are bound in goneInFlight while others go.
+const inFlight = 800
+
+// goneInFlight has bindings take their time, so that many are under way when their pod
+// or its node goes, and all writes fail now and then, those about volumes and devices
+// as well.
+func goneInFlight(t *testing.T, e *Env) {
+	c := newChurn(t, e, drawSeed(t))
+	p, options := e.proxied(t)
+	e.ScheduleWith(t, options)
+	changes := []string{"create", "update", "patch", "delete"}
+	rules := []proxy.Rule{
+		{Resources: []string{"pods/binding"}, Chance: 0.5, Do: proxy.Delay(300 * time.Millisecond)},
+		{Verbs: changes, Chance: 0.03, Do: proxy.Answer(http.StatusConflict)},
+		{Verbs: changes, Chance: 0.03, Do: proxy.Answer(http.StatusInternalServerError)},
+		{Verbs: changes, Chance: 0.01, Do: proxy.Answer(http.StatusTooManyRequests)},
+		{Verbs: changes, Chance: 0.03, Do: proxy.Drop()},
+	}
+	if e.Kind != controlplane.Kube { // see wantFullUnlessKube
+		rules = append(rules,
+			proxy.Rule{Verbs: changes, Chance: 0.03, Do: proxy.Lose()},
+			proxy.Rule{Verbs: changes, Chance: 0.03, Do: proxy.Duplicate()})
+	}
+	p.SetRules(rules...)
+	c.begin(t)
+	c.Await(t, "pods are bound", func() error {
+		if n := c.Bindings(); n < inFlight {
+			return fmt.Errorf("%d are, want %d", n, inFlight)
+		}
+		return nil
+	})
+	c.end(t)
+	c.settle(t)
+	wantUsed(t, p, rules)
 }

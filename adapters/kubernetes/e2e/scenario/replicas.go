@@ -13,12 +13,12 @@ import (
 	"github.com/berth-project/berth/adapters/kubernetes/e2e/controlplane"
 )
 
-// replicas is about leader election, and ends that are not wanted.
+// replicas is about leader election, and an API server that restarts. Schedulers that
+// are killed are in [kills].
 var replicas = []Scenario{
 	{Name: "replicas/one leads, and the other takes over under load", Run: failover, Long: true},
 	{Name: "replicas/a leader that has lost its lease ends and binds nothing more", Run: lostLease, Long: true},
 	{Name: "replicas/a leader that is told to end gives up its work in order", Run: orderlyEnd},
-	{Name: "restart/a scheduler that is killed leaves nothing undone", Run: killed, Long: true},
 	{Name: "restart/the API server restarts under load", Run: serverRestarts, Long: true},
 }
 
@@ -152,17 +152,6 @@ func orderlyEnd(t *testing.T, e *Env) {
 	if code, err := leader.Stop(ctx); code != 0 || err != nil {
 		t.Errorf("exit code %d, error %v after SIGTERM, want 0\n%s", code, err, leader.Tail(logLines))
 	}
-}
-
-func killed(t *testing.T, e *Env) {
-	var s *controlplane.Scheduler
-	counts := underLoad(t, e, func() { s = e.Schedule(t, "") }, func() {
-		for range 3 {
-			s.Kill()
-			s = e.Schedule(t, "")
-		}
-	})
-	wantFull(t, counts)
 }
 
 func serverRestarts(t *testing.T, e *Env) {
