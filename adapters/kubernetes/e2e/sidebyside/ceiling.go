@@ -2,7 +2,6 @@ package sidebyside
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,15 +24,15 @@ func Ceiling(ctx context.Context, clients, pods int, events bool) (rate float64,
 		return 0, err
 	}
 	defer plane.Stop()
-	basic := Workload{Name: "basic", measured: small}
-	if err := prepare(ctx, plane, basic, nodes, pods); err != nil {
+	config := plane.Config(controlplane.AdminUser)
+	if err := prepare(ctx, config, Workload{measured: small}, Counts{Nodes: nodes, Measured: pods}); err != nil {
 		return 0, err
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	start := time.Now()
 	for first := range clients {
 		group.Go(func() error {
-			config := rest.CopyConfig(plane.Config(controlplane.AdminUser))
+			config := rest.CopyConfig(config)
 			config.ContentType = "application/vnd.kubernetes.protobuf"
 			client, err := kubernetes.NewForConfig(config)
 			if err != nil {
@@ -54,7 +53,7 @@ func Ceiling(ctx context.Context, clients, pods int, events bool) (rate float64,
 }
 
 func bind(ctx context.Context, client kubernetes.Interface, i, nodes int, event bool) error {
-	name, node := fmt.Sprintf("measured-%05d", i), fmt.Sprintf("node-%05d", i%nodes)
+	name, node := podName("measured", i), nodeName(i%nodes)
 	err := client.CoreV1().Pods(cluster.Namespace).Bind(ctx, &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Namespace, Name: name},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: node},

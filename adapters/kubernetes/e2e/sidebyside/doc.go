@@ -11,5 +11,14 @@
 //
 // The shapes of the workloads are those of upstream's scheduler_perf
 // (k8s.io/kubernetes test/integration/scheduler_perf, 1.37.1), at sizes that suit a
-// small machine.
+// small machine: its counts in proportion to the number of nodes that is asked for,
+// and no more than 5,000 measured pods. A [Workload] is a row of a table: which nodes,
+// pods and other objects there are, and what goes on meanwhile; it is in the file of
+// what it is about. Nothing else differs from one to the other. Unlike upstream, all
+// measured pods are there when the scheduler starts, so that nothing but the scheduler
+// and what goes on beside it is at work while it is measured.
+//
+// Not here are the cases that differ from one of these only by a feature gate or by a
+// size; those that count no pods (PublishResourceSlices); and those of gates that are
+// alpha and that Berth refuses (CompatibilityGroups, list attributes).
 package sidebyside

@@ -1,43 +1,83 @@
 package sidebyside
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
-	"github.com/berth-project/berth/adapters/kubernetes/e2e/cluster"
+	"github.com/berth-project/berth/adapters/kubernetes/e2e/controlplane"
 )
 
-// Workload is what a scheduler is measured with.
+// Workload is what schedulers are measured with: a row of the table of shapes. What
+// is measured of it, and how, is the same for all.
 type Workload struct {
 	Name string
-	// Placed is how many pods are on nodes already, and Measured how many are to be
-	// placed, on so many nodes.
-	Placed, Measured func(nodes int) int
-	// Stuck is how many pods wait that fit nowhere. The default is none.
-	Stuck func(nodes int) int
+	// Upstream is the workload of scheduler_perf that has this shape, as
+	// folder/case, and its counts. It is empty if there is none.
+	Upstream       string
+	UpstreamCounts Counts
 
-	placed, measured func(p *st.PodWrapper, i int) *st.PodWrapper
+	// full is with how many nodes asked for the counts are upstream's. Others are in
+	// proportion. The default is upstream's number of nodes.
+	full int
+	// multiple is what the number of measured pods is a multiple of: they come in
+	// groups of so many.
+	multiple int
+	// counts says how many there are, where that is not in proportion.
+	counts func(nodes int) Counts
+
+	groups      bool     // needs pod groups, which are off by default
+	config      string   // of the scheduler, as in [controlplane.SchedulerOptions]
+	controllers []string // that run beside the scheduler
+
+	node    func(i int) *corev1.Node        // the default is [node]
+	objects func(n Counts) []runtime.Object // that are neither nodes nor pods
+	// owned is what is created before the pod, because the pod needs it. i is the
+	// pod's number among its like.
+	owned func(p *corev1.Pod, i int) []runtime.Object
+
+	placed   []maker // kinds of pods on nodes already, in equal shares
+	waiting  maker   // pods that wait beside the measured ones
+	measured maker
+	beside   beside // what else goes on meanwhile; the default is nothing
 }
 
-// Workloads are all that there are, in the order in which they are listed.
-func Workloads() []Workload {
-	return []Workload{
-		{Name: "basic", Measured: least(5000), measured: small},
-		{Name: "zonespread", Measured: least(5000), measured: zoneSpread},
-		{Name: "antiaffinity", Placed: share(5), placed: antiAffinity, Measured: share(2), measured: antiAffinity},
-		{Name: "preemption", Placed: times(4), placed: victim, Measured: share(2), measured: preemptor},
-		{Name: "affinity", Placed: least(1000), placed: affinity, Measured: least(1000), measured: affinity},
-		{Name: "preferredaffinity", Placed: least(1000), placed: small, Measured: least(2000), measured: preferredAffinity},
-		{Name: "preferredantiaffinity", Placed: least(1000), placed: small, Measured: least(2000), measured: preferredAntiAffinity},
-		{Name: "nodeaffinity", Placed: least(1000), placed: small, Measured: least(5000), measured: nodeAffinity},
-		{Name: "preferredspread", Placed: least(1000), placed: small, Measured: least(2000), measured: preferredSpread},
-		{Name: "mixed", Placed: least(2000), placed: mixed, Measured: least(5000), measured: small},
-		{Name: "unschedulable", Stuck: least(200), Measured: least(5000), measured: small},
-		{Name: "hostports", Measured: share(2), measured: hostPort},
+// Counts is how many there are of each.
+type Counts struct {
+	Nodes int
+	// Placed is pods that are on nodes before the scheduler starts, or claims that
+	// have devices then. Waiting is pods that are not measured and have no node.
+	// Measured is the pods that are to be bound.
+	Placed, Waiting, Measured int
+}
+
+// maker finishes the i-th pod of its kind.
+type maker func(p *st.PodWrapper, i int) *st.PodWrapper
+
+// most is how many pods are measured at most: enough to see a rate, few enough for a
+// small machine.
+const most = 5000
+
+// Counts is how many of each there are if so many nodes are asked for.
+func (w Workload) Counts(nodes int) Counts {
+	if w.counts != nil {
+		return w.counts(nodes)
+	}
+	full, up := cmp.Or(w.full, w.UpstreamCounts.Nodes), w.UpstreamCounts
+	part := func(n int) int {
+		if n == 0 {
+			return 0
+		}
+		return max(1, n*nodes/full)
+	}
+	measured, multiple := min(part(up.Measured), most), max(1, w.multiple)
+	return Counts{
+		Nodes: part(up.Nodes), Placed: part(up.Placed), Waiting: part(up.Waiting),
+		Measured: max(1, measured/multiple) * multiple,
 	}
 }
 
@@ -55,80 +95,26 @@ func Find(names []string) ([]Workload, error) {
 	return found, nil
 }
 
-func least(n int) func(int) int { return func(nodes int) int { return min(n, 5*nodes) } }
-func share(n int) func(int) int { return func(nodes int) int { return nodes / n } }
-func times(n int) func(int) int { return func(nodes int) int { return nodes * n } }
-func count(f func(int) int, nodes int) int {
-	if f == nil {
-		return 0
+// plane says what the control plane of the workload is.
+func (w Workload) plane() controlplane.Options {
+	if !w.groups {
+		return controlplane.Options{}
 	}
-	return f(nodes)
+	return controlplane.Options{FeatureGates: groupGates, RuntimeConfig: []string{"scheduling.k8s.io/v1beta1=true"}}
 }
 
-const zones = 3
-
-// node is a node as scheduler_perf's, in one of three zones.
-func node(i int) *corev1.Node {
-	name := fmt.Sprintf("node-%05d", i)
-	return st.MakeNode().Name(name).Label(cluster.Hostname, name).Label(cluster.Zone, fmt.Sprintf("zone-%d", i%zones)).
-		Capacity(cluster.Resources{corev1.ResourceCPU: "4", corev1.ResourceMemory: "32Gi", corev1.ResourcePods: "110"}).Obj()
+// scheduler says how a scheduler runs with the workload.
+func (w Workload) scheduler(kind controlplane.SchedulerKind, kubeconfig string) controlplane.SchedulerOptions {
+	o := controlplane.SchedulerOptions{Kind: kind, Kubeconfig: kubeconfig, Config: w.config}
+	if w.groups {
+		o.FeatureGates = groupGates
+	}
+	return o
 }
 
-func small(p *st.PodWrapper, _ int) *st.PodWrapper {
-	return p.Req(cluster.Resources{corev1.ResourceCPU: "100m", corev1.ResourceMemory: "500Mi"})
-}
-
-func labelled(p *st.PodWrapper, i int) *st.PodWrapper { return small(p, i).Label("color", "blue") }
-
-func blue() *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchLabels: map[string]string{"color": "blue"}}
-}
-
-func zoneSpread(p *st.PodWrapper, i int) *st.PodWrapper {
-	return labelled(p, i).SpreadConstraint(5, cluster.Zone, corev1.DoNotSchedule, blue(), nil, nil, nil, nil)
-}
-
-func preferredSpread(p *st.PodWrapper, i int) *st.PodWrapper {
-	return labelled(p, i).SpreadConstraint(5, cluster.Zone, corev1.ScheduleAnyway, blue(), nil, nil, nil, nil)
-}
-
-func antiAffinity(p *st.PodWrapper, i int) *st.PodWrapper {
-	return labelled(p, i).PodAntiAffinity(cluster.Hostname, blue(), st.PodAntiAffinityWithRequiredReq)
-}
-
-func preferredAntiAffinity(p *st.PodWrapper, i int) *st.PodWrapper {
-	return labelled(p, i).PodAntiAffinity(cluster.Hostname, blue(), st.PodAntiAffinityWithPreferredReq)
-}
-
-func affinity(p *st.PodWrapper, i int) *st.PodWrapper {
-	return labelled(p, i).PodAffinity(cluster.Zone, blue(), st.PodAffinityWithRequiredReq)
-}
-
-func preferredAffinity(p *st.PodWrapper, i int) *st.PodWrapper {
-	return labelled(p, i).PodAffinity(cluster.Hostname, blue(), st.PodAffinityWithPreferredReq)
-}
-
-func nodeAffinity(p *st.PodWrapper, i int) *st.PodWrapper {
-	return small(p, i).NodeAffinityIn(cluster.Zone, []string{"zone-0", "zone-1"}, st.NodeSelectorTypeMatchExpressions)
-}
-
-func mixed(p *st.PodWrapper, i int) *st.PodWrapper {
-	return []func(*st.PodWrapper, int) *st.PodWrapper{small, affinity, preferredAffinity, preferredAntiAffinity}[i%4](p, i)
-}
-
-func hostPort(p *st.PodWrapper, i int) *st.PodWrapper { return small(p, i).HostPort(8080) }
-
-func victim(p *st.PodWrapper, _ int) *st.PodWrapper {
-	return p.Req(cluster.Resources{corev1.ResourceCPU: "900m", corev1.ResourceMemory: "500Mi"})
-}
-
-func preemptor(p *st.PodWrapper, _ int) *st.PodWrapper {
-	return cluster.WithClass(p.Req(cluster.Resources{corev1.ResourceCPU: "3", corev1.ResourceMemory: "500Mi"}), highPriority)
-}
-
-// highPriority is the priority class of pods that displace others.
-const highPriority = "high"
-
-func stuck(p *st.PodWrapper) *st.PodWrapper {
-	return p.Req(cluster.Resources{corev1.ResourceCPU: "9"})
+// groupGates are those that pod groups need, in the API server and the scheduler.
+var groupGates = map[string]bool{
+	"GenericWorkload":                 true,
+	"TopologyAwareWorkloadScheduling": true,
+	"DRAWorkloadResourceClaims":       true,
 }
