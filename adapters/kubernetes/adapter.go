@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	clientset "k8s.io/client-go/kubernetes"
@@ -36,8 +39,8 @@ type Options struct {
 	// PreBindTimeout is how long volumes may take to be bound. Default:
 	// [DefaultPreBindTimeout].
 	PreBindTimeout time.Duration
-	// Leads is closed when this process may write to the cluster: until then
-	// events and statuses are kept. Default: it may from the start.
+	// Leads is closed when this process may write to the cluster. What cannot be
+	// placed whatever the engine decides is said then. Default: from the start.
 	Leads <-chan struct{}
 	// Meter counts what the adapter does. Default: nobody does.
 	Meter Meter
@@ -80,7 +83,11 @@ type Adapter struct {
 	events   *events
 	engine   *engine.Engine // set by Run, before anything is told
 
-	claimWrites claimWrites
+	lately struct {
+		pods   lately[*v1.Pod]
+		groups lately[*schedulingv1beta1.PodGroup]
+		claims lately[*resourcev1.ResourceClaim]
+	}
 	// evictions are those that were announced and not carried out yet, by victim.
 	evictions sync.Map // workload ID -> engine.EvictingEvent
 	// urgent is how many bindings and evictions are being written at this moment.
@@ -157,11 +164,7 @@ func (a *Adapter) Run(ctx context.Context, e *engine.Engine) error {
 	a.engine = e
 	var all sync.WaitGroup
 	for _, writer := range []func(context.Context){a.statuses.run, a.events.run} {
-		all.Go(func() {
-			if a.leads(ctx) {
-				writer(ctx)
-			}
-		})
+		all.Go(func() { writer(ctx) })
 	}
 	a.factory.StartWithContext(ctx)
 	a.tell(ctx)
@@ -170,12 +173,12 @@ func (a *Adapter) Run(ctx context.Context, e *engine.Engine) error {
 	return nil
 }
 
-// leads waits until this process may write, and reports whether it came to that.
-func (a *Adapter) leads(ctx context.Context) bool {
+// leads reports whether this process may write.
+func (a *Adapter) leads() bool {
 	select {
 	case <-a.opts.Leads:
 		return true
-	case <-ctx.Done():
+	default:
 		return false
 	}
 }

@@ -8,7 +8,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	clienttesting "k8s.io/client-go/testing"
 
+	kubernetes "github.com/berth-project/berth/adapters/kubernetes"
+	"github.com/berth-project/berth/adapters/kubernetes/internal/kubetest"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
 )
@@ -76,4 +80,42 @@ func TestAPodThatCannotBeUnderstoodIsNotMissed(t *testing.T) {
 			t.Errorf("differences: %q", list)
 		}
 	})
+}
+
+// While the informers hear nothing, the room of what is bound meanwhile is not given
+// away: the API server itself is asked.
+func TestNothingIsMendedBecauseTheInformersAreBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second := pod("a", "1"), pod("b", "1")
+		first.UID, second.UID = "a-uid", "b-uid"
+		client := kubetest.NewServer(node("n1", "1"), first, second)
+		client.PrependWatchReactor("pods", func(clienttesting.Action) (bool, watch.Interface, error) {
+			return true, watch.NewFake(), nil // silent
+		})
+		a, s := start(t, client, kubernetes.Options{Client: &kubetest.Around{Interface: client, Call: func(_, _ string, call func() error) error { return call() }}})
+		time.Sleep(10 * time.Minute)
+		bound := 0
+		for _, name := range []string{"a", "b"} {
+			if s.pod(name).Spec.NodeName != "" {
+				bound++
+			}
+		}
+		if bound != 1 {
+			t.Errorf("%d pods are on a node that has room for one", bound)
+		}
+		if list := a.Compare(); len(list) != 1 {
+			t.Errorf("differences %q, want the one pod that the informers have not seen on its node", list)
+		}
+	})
+}
+
+// Who asks too early is not told that everything is missing.
+func TestNothingIsComparedBeforeTheAdapterIsReady(t *testing.T) {
+	a, err := kubernetes.New(kubernetes.Options{Client: kubetest.NewServer(node("n1", "1")), Profiles: []string{v1.DefaultSchedulerName}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := a.Compare(); len(list) > 0 {
+		t.Errorf("differences %q", list)
+	}
 }

@@ -37,6 +37,7 @@ func setCondition(s *v1.PodStatus, p *v1.Pod, c v1.PodCondition) bool {
 // patchStatus changes the status of the pod, if change says that there is something
 // to change. The UID is sent along: another pod of the name is left alone.
 func (a *Adapter) patchStatus(ctx context.Context, p *v1.Pod, change func(*v1.PodStatus) bool) error {
+	p = a.lately.pods.newest(p)
 	status := p.Status.DeepCopy()
 	if !change(status) {
 		return nil
@@ -45,7 +46,10 @@ func (a *Adapter) patchStatus(ctx context.Context, p *v1.Pod, change func(*v1.Po
 	if err != nil {
 		return fmt.Errorf("pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
-	_, err = a.opts.Client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	is, err := a.opts.Client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	if err == nil {
+		a.lately.pods.wrote(is)
+	}
 	return err
 }
 

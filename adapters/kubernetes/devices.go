@@ -88,7 +88,7 @@ func (a *Adapter) claimToBind(ctx context.Context, w *model.Workload, decided *m
 	if decided.ForResources && decided.UID == "" {
 		return a.makeClaim(ctx, w, decided)
 	}
-	return a.claim(ctx, decided.Namespace, decided.Name)
+	return a.claim(decided.Namespace, decided.Name)
 }
 
 // bindClaim writes the claim's status. The result is the claim as it is, also where

@@ -177,9 +177,8 @@ func (e *events) proceeds() <-chan struct{} {
 
 // run writes until ctx ends, and then what is left, for a few seconds at most.
 func (e *events) run(ctx context.Context) {
-	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	work, stop := lasting(ctx)
 	defer stop()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(flushTime, stop) })()
 	var all sync.WaitGroup
 	for range eventWriters {
 		all.Go(func() { e.work(ctx, work) })
@@ -189,6 +188,16 @@ func (e *events) run(ctx context.Context) {
 	if n := e.left(); n > 0 {
 		e.a.opts.Meter.EventsLost(n, ctx.Err())
 		e.a.log.Error(nil, "Events are left that were not written", "events", n)
+	}
+}
+
+// lasting is ctx, and flushTime longer.
+func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	forget := context.AfterFunc(ctx, func() { time.AfterFunc(flushTime, stop) })
+	return work, func() {
+		forget()
+		stop()
 	}
 }
 

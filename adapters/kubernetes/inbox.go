@@ -79,12 +79,16 @@ func (a *Adapter) tell(ctx context.Context) {
 	ticker := time.NewTicker(comparePeriod)
 	defer ticker.Stop()
 	var differences map[string]difference
+	leads := a.opts.Leads
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-leads:
+			leads = nil
+			a.pods.speakUp()
 		case <-ticker.C:
-			differences = a.mend(differences)
+			differences = a.mend(ctx, differences)
 		case <-a.inbox.wake:
 			reports = a.inbox.take(reports)
 			a.tellAll(reports)
@@ -92,18 +96,24 @@ func (a *Adapter) tell(ctx context.Context) {
 	}
 }
 
-// older sorts reports by their source, and new objects of one source by their age
-// and name: the order in which nodes come counts in decisions.
+// older sorts reports by their source, and those of one source by the age and the name
+// of what they are about: the order in which nodes come counts in decisions. The
+// reports about one object are equal, and stay as they came.
 func older(x, y report) int {
-	if c := cmp.Compare(x.rank, y.rank); c != 0 || x.before != nil || y.before != nil {
+	a, b := x.object(), y.object()
+	if c := cmp.Compare(x.rank, y.rank); c != 0 || a == nil || b == nil {
 		return c
 	}
-	a, okA := x.after.(v1.Object)
-	b, okB := y.after.(v1.Object)
-	if !okA || !okB {
-		return 0
-	}
 	return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time), cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+}
+
+// object is what the report is about. (Informers report nothing else.)
+func (r *report) object() v1.Object {
+	if o, ok := r.after.(v1.Object); ok {
+		return o
+	}
+	o, _ := r.before.(v1.Object)
+	return o
 }
 
 // tellAll translates the reports and tells the engine.

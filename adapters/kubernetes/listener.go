@@ -79,8 +79,11 @@ func (a *Adapter) nominate(w *model.Workload, node string) {
 }
 
 // cannotPlace notes that a pod is not even tried, because part of it cannot be
-// understood.
+// understood. Who does not lead yet says it when it does, see speakUp.
 func (a *Adapter) cannotPlace(p *v1.Pod, err error) {
+	if !a.leads() {
+		return
+	}
 	a.unplaced(reference(p.Namespace, p.Name, p.UID), p.Spec.SchedulerName, v1.PodReasonSchedulerError, err.Error(), nil)
 }
 
@@ -92,7 +95,7 @@ func (a *Adapter) refused(ch *engine.Change, err error) {
 		return
 	}
 	known := a.pods.known[w.ID]
-	a.pods.unreadable.Store(w.ID, true) // so that it is handed in again when it changes
+	a.pods.unreadable.Store(w.ID, err) // so that it is handed in again when it changes
 	a.cannotPlace(known.object, err)
 }
 
@@ -113,7 +116,11 @@ func (a *Adapter) decided(e engine.GroupEvent) {
 	default:
 		c.Status, c.Reason = metav1.ConditionFalse, schedulingv1beta1.PodGroupReasonSchedulerError
 	}
-	a.statuses.put("group/"+e.Group.ID, &want{namespace: namespace, name: name, group: c})
+	g, err := a.listers.groups.PodGroups(namespace).Get(name)
+	if err != nil {
+		return // it has gone
+	}
+	a.statuses.put("group/"+string(g.UID), &want{namespace: namespace, name: name, uid: g.UID, group: c})
 }
 
 // groupName is the namespace and the name of the pod group that a group is; false

@@ -207,7 +207,7 @@ func (a *Adapter) watchDevices(wanted map[Kind]bool) error {
 			if !wanted[DeviceClaims] {
 				return nil
 			}
-			return a.claimWrites.follow(devices.ResourceClaims().Informer())
+			return a.lately.claims.follow(devices.ResourceClaims().Informer())
 		},
 	} {
 		if err := watch(); err != nil {
@@ -233,6 +233,9 @@ func (a *Adapter) watchGroups(wanted map[Kind]bool) error {
 	}
 	groups := a.factory.Scheduling().V1beta1().PodGroups()
 	a.listers.groups = groups.Lister()
+	if err := a.lately.groups.follow(groups.Informer()); err != nil {
+		return err
+	}
 	t := &teller[schedulingv1beta1.PodGroup, *model.Group]{
 		a: a, kind: string(Groups), known: told[*model.Group]{}, put: put, remove: remove,
 		translate: func(g *schedulingv1beta1.PodGroup) (*model.Group, string, bool, error) {

@@ -24,7 +24,7 @@ import (
 // sent along, so that a pod that has taken the place of another is left alone.
 func (a *Adapter) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
 	defer a.first()()
-	if err := a.reserved(ctx, w); err != nil {
+	if err := a.reserved(w); err != nil {
 		return err
 	}
 	a.statuses.forget(ctx, w.ID) // that it was not placed is over

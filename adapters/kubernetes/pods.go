@@ -34,8 +34,9 @@ type pod struct {
 	workload  *model.Workload
 	node      string
 	since     time.Time
-	leaves    bool // Terminate was told
-	displaced bool // Displace was told
+	nominated string // as it was told
+	leaves    bool   // Terminate was told
+	displaced bool   // Displace was told
 }
 
 func newPods(a *Adapter) *pods {
@@ -48,10 +49,9 @@ func (a *Adapter) podChanged(before, after any) []engine.Change {
 	var changes []engine.Change
 	if old != nil && (now == nil || old.UID != now.UID) {
 		changes = a.pods.gone(convert.ID(old))
-		old = nil
 	}
 	if now != nil {
-		changes = append(changes, a.pods.is(old, now)...)
+		changes = append(changes, a.pods.is(now)...)
 	}
 	return changes
 }
@@ -77,9 +77,9 @@ func (p *pods) forget(id string) bool {
 	return true
 }
 
-// is is told of a pod that is there, as it is now. old is as it was before, if it was
-// there; see [convert.PodStatus] for what is told when.
-func (p *pods) is(old, now *v1.Pod) []engine.Change {
+// is is told of a pod that is there, as it is now; see [convert.PodStatus] for what is
+// told when.
+func (p *pods) is(now *v1.Pod) []engine.Change {
 	id, status := convert.ID(now), convert.Status(now)
 	known := p.known[id]
 	switch {
@@ -95,7 +95,9 @@ func (p *pods) is(old, now *v1.Pod) []engine.Change {
 	}
 	known.object = now
 	if status.Node == "" {
-		if was := nominated(old); was != status.Nominated {
+		// Before this adapter's own last write the engine knows better.
+		if known.nominated != status.Nominated && !p.a.lately.pods.outdated(now) {
+			known.nominated = status.Nominated
 			changes = append(changes, engine.Change{Nominate: &engine.Nomination{Workload: id, Node: status.Nominated}})
 		}
 		return changes
@@ -103,22 +105,15 @@ func (p *pods) is(old, now *v1.Pod) []engine.Change {
 	return append(changes, p.placed(known, &status)...)
 }
 
-func nominated(p *v1.Pod) string {
-	if p == nil {
-		return ""
-	}
-	return p.Status.NominatedNodeName
-}
-
 // found is told of a pod that the engine does not know yet.
 func (p *pods) found(now *v1.Pod, status *convert.PodStatus) []engine.Change {
 	id := convert.ID(now)
 	w, err := p.workload(now, status.Node == "")
-	known := &pod{object: now, workload: w, node: status.Node}
+	known := &pod{object: now, workload: w, node: status.Node, nominated: status.Nominated}
 	p.known[id] = known
 	p.setWaiting(known, status.Node == "")
 	if err != nil && status.Node == "" {
-		p.unreadable.Store(id, true)
+		p.unreadable.Store(id, err)
 		p.a.cannotPlace(now, err)
 		return nil
 	}
@@ -188,6 +183,7 @@ func sameDemands(before, now *v1.Pod) bool {
 		maps.Equal(before.Labels, now.Labels) &&
 		reflect.DeepEqual(before.Status.ResourceClaimStatuses, now.Status.ResourceClaimStatuses) &&
 		reflect.DeepEqual(before.Status.Resources, now.Status.Resources) &&
+		reflect.DeepEqual(before.Status.AllocatedResources, now.Status.AllocatedResources) &&
 		sameContainers(before.Status.InitContainerStatuses, now.Status.InitContainerStatuses) &&
 		sameContainers(before.Status.ContainerStatuses, now.Status.ContainerStatuses) &&
 		sameResize(before.Status.Conditions, now.Status.Conditions)
@@ -254,6 +250,15 @@ func (p *pods) again(namespace string) []engine.Change {
 		}
 	}
 	return changes
+}
+
+// speakUp says of the pods that cannot be understood why.
+func (p *pods) speakUp() {
+	for id, known := range p.known {
+		if err, is := p.unreadable.Load(id); is {
+			p.a.cannotPlace(known.object, err.(error))
+		}
+	}
 }
 
 func (p *pods) isUnreadable(id string) bool {

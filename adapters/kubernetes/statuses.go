@@ -33,7 +33,7 @@ type statuses struct {
 // want is a status that an object is to have.
 type want struct {
 	namespace, name string
-	uid             types.UID // of a pod
+	uid             types.UID
 
 	condition *v1.PodCondition // nil: as it is
 	nominated *string          // nil: as it is
@@ -54,6 +54,9 @@ func (s *statuses) put(key string, w *want) {
 		s.order = append(s.order, key)
 	} else {
 		s.a.opts.Meter.Merged("status")
+		if before.group != nil && before.group.Status == metav1.ConditionTrue {
+			w.group = before.group // it is not taken back, see patchGroup
+		}
 		if w.condition == nil {
 			w.condition = before.condition
 		}
@@ -122,31 +125,31 @@ func (s *statuses) done(key string) {
 	}
 }
 
-// run writes until ctx ends.
+// run writes until ctx ends, and then what is left, for a few seconds at most.
 func (s *statuses) run(ctx context.Context) {
+	work, stop := lasting(ctx)
+	defer stop()
 	var all sync.WaitGroup
 	for range statusWriters {
-		all.Go(func() { s.work(ctx) })
+		all.Go(func() { s.work(ctx, work) })
 	}
 	all.Wait()
 }
 
-func (s *statuses) work(ctx context.Context) {
-	for {
-		key, w := s.next()
-		if w == nil {
-			select {
-			case <-ctx.Done():
-				return
-			case <-s.wake:
-				continue
-			}
+// work writes one status after the other, until ctx has ended and none is left, or
+// work ends.
+func (s *statuses) work(ctx, work context.Context) {
+	for work.Err() == nil {
+		if key, w := s.next(); w != nil {
+			poke(s.wake) // there may be more for another
+			s.write(work, w)
+			s.done(key)
+			continue
 		}
-		poke(s.wake) // there may be more for another
-		s.write(ctx, w)
-		s.done(key)
-		if ctx.Err() != nil {
+		select {
+		case <-ctx.Done():
 			return
+		case <-s.wake:
 		}
 	}
 }
@@ -197,9 +200,10 @@ func (a *Adapter) patchPod(ctx context.Context, w *want) error {
 // updatePodGroupCondition, 1.37.1.
 func (a *Adapter) patchGroup(ctx context.Context, w *want) error {
 	g, err := a.listers.groups.PodGroups(w.namespace).Get(w.name)
-	if err != nil {
+	if err != nil || g.UID != w.uid {
 		return nil // it has gone
 	}
+	g = a.lately.groups.newest(g)
 	existing := apimeta.FindStatusCondition(g.Status.Conditions, w.group.Type)
 	if existing != nil && existing.Status == metav1.ConditionTrue && w.group.Status != metav1.ConditionTrue {
 		return nil
@@ -214,9 +218,12 @@ func (a *Adapter) patchGroup(ctx context.Context, w *want) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.opts.Client.SchedulingV1beta1().PodGroups(w.namespace).Patch(ctx, w.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
-	if apierrors.IsNotFound(err) {
-		return nil
+	is, err := a.opts.Client.SchedulingV1beta1().PodGroups(w.namespace).Patch(ctx, w.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	if err == nil {
+		a.lately.groups.wrote(is)
+	}
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // it has gone, and another may have come
 	}
 	return err
 }

@@ -122,6 +122,9 @@ func (a *Adapter) watch() error {
 	}
 	pods := a.factory.Core().V1().Pods()
 	a.listers.pods = pods.Lister()
+	if err := a.lately.pods.follow(pods.Informer()); err != nil {
+		return err
+	}
 	return a.from("pods", pods.Informer(), a.podChanged)
 }
 
