@@ -27,6 +27,7 @@ import (
 // How much a simulation may be asked for.
 const (
 	maxBody    = 3 << 20 // bytes, as much as the API server takes (apiserver pkg/server/config.go, v0.37.1)
+	maxYAML    = 1 << 20 // bytes: few of them may make an object
 	maxObjects = 1000
 )
 
@@ -60,7 +61,11 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
 			"the Content-Type is %q: it must be application/json or application/yaml", r.Header.Get("Content-Type"))
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
+	limit := int64(maxBody)
+	if mediaType == "application/yaml" {
+		limit = maxYAML
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
@@ -91,17 +96,40 @@ func decode(text []byte) ([]object, error) {
 		if err != nil {
 			return nil, apierrors.NewBadRequest(fmt.Sprintf("the body cannot be taken apart into documents: %s", err))
 		}
-		if !isEmpty(document) {
-			d.decode(asYAML(document), false)
+		if isEmpty(document) {
+			continue
 		}
+		if d.count+items(document) > maxObjects {
+			return nil, tooManyObjects()
+		}
+		d.decode(asYAML(document), false)
 	}
 	if d.count > maxObjects {
-		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("there are more than %d objects", maxObjects))
+		return nil, tooManyObjects()
 	}
 	if err := d.problems.err(); err != nil {
 		return nil, err
 	}
 	return d.objects, nil
+}
+
+func tooManyObjects() error {
+	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("there are more than %d objects", maxObjects))
+}
+
+// items is how many items the list has that the document may be. They are counted before the list is decoded: a list of a million empty pods is
+// short, and takes gigabytes as objects.
+func items(document []byte) int {
+	if !json.Valid(document) {
+		converted, err := yaml.YAMLToJSON(document)
+		if err != nil {
+			return 0 // what is wrong with it is said when it is decoded
+		}
+		document = converted
+	}
+	var list struct{ Items []json.RawMessage }
+	_ = json.Unmarshal(document, &list)
+	return len(list.Items)
 }
 
 // isEmpty reports whether a document has nothing but comments.

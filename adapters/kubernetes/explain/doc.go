@@ -13,7 +13,8 @@
 //	400 the request cannot be read      405 there is no such method
 //	404 there is no such pod, or path   413 the body is too long
 //	409 the pod is of another UID       415 the body is neither JSON nor YAML
-//	422 objects are wrong: all problems 503 the cluster is not known yet
+//	422 objects are wrong: all problems 429 there are too many questions at once
+//	                                    503 the cluster is not known yet
 //
 // kubectl-berth (cmd/kubectl-berth) asks and shows the answers.
 //

@@ -1,11 +1,14 @@
 package explain
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -28,6 +31,13 @@ const Decisions = 1024
 // maxAtOnce is how many questions that take work are answered at once: they must not
 // take the processors away from scheduling. Others wait.
 const maxAtOnce = 2
+
+// maxPending is how many questions may be under way, those that wait and those that
+// are being sent among them; more are turned down.
+const maxPending = 32
+
+// maxSending is how long a question may take to come in.
+const maxSending = 30 * time.Second
 
 // Options say what a handler looks things up in. It only reads; all must be fit for
 // several goroutines at once.
@@ -55,14 +65,15 @@ type Options struct {
 type handler struct {
 	engine *engine.Engine
 	o      Options
-	slots  chan struct{} // one for each question that is being answered
+	queue  chan struct{} // one for each question that is under way
+	slots  chan struct{} // one for each that is being answered
 }
 
 // NewHandler returns a handler for [Path] and all below it. It starts nothing, and
 // never changes what the engine does. The engine's lock it holds only to look things
 // up: what takes longer is done on a copy.
 func NewHandler(e *engine.Engine, o Options) http.Handler {
-	h := &handler{engine: e, o: o, slots: make(chan struct{}, maxAtOnce)}
+	h := &handler{engine: e, o: o, queue: make(chan struct{}, maxPending), slots: make(chan struct{}, maxAtOnce)}
 	if h.o.OwnerSelector == nil {
 		h.o.OwnerSelector = noOwners
 	}
@@ -87,7 +98,7 @@ func (h *handler) serve(method string, answer func(*http.Request) (any, error), 
 			writeError(w, r, wrongMethod(r.Method, method))
 			return
 		}
-		result, err := h.answer(r, answer, parameters)
+		result, err := h.answer(w, r, answer, parameters)
 		if err != nil {
 			writeError(w, r, err)
 			return
@@ -96,7 +107,7 @@ func (h *handler) serve(method string, answer func(*http.Request) (any, error), 
 	}
 }
 
-func (h *handler) answer(r *http.Request, answer func(*http.Request) (any, error), parameters []string) (any, error) {
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (any, error), parameters []string) (any, error) {
 	if err := checkParameters(r, parameters); err != nil {
 		return nil, err
 	}
@@ -108,12 +119,32 @@ func (h *handler) answer(r *http.Request, answer func(*http.Request) (any, error
 		}
 	}
 	select {
+	case h.queue <- struct{}{}:
+		defer func() { <-h.queue }()
+	default:
+		return nil, apierrors.NewTooManyRequests("there are too many questions at once", 1)
+	}
+	if r.Method == http.MethodPost {
+		if err := receive(w, r); err != nil {
+			return nil, err
+		}
+	}
+	select {
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
 	}
 	return answer(r)
+}
+
+// receive reads the whole body, before the question takes up a slot: who sends slowly
+// keeps nobody waiting.
+func receive(w http.ResponseWriter, r *http.Request) error {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(maxSending)) // not known to all servers
+	body, err := readBody(r)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return err
 }
 
 // checkParameters refuses parameters that are not known, or there twice.

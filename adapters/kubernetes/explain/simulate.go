@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ import (
 
 // simulate answers where the pods of the body would go.
 func (h *handler) simulate(r *http.Request) (any, error) {
-	body, err := readBody(r)
+	body, err := io.ReadAll(r.Body) // it is in memory, see receive
 	if err != nil {
 		return nil, err
 	}

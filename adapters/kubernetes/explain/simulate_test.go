@@ -217,7 +217,7 @@ func TestSimulationsThatAreRefused(t *testing.T) {
 		{"nothing", yaml, "# nothing\n---\n", 422, []string{"objects: there is no pod among them"}},
 		{"no object", yaml, "a: b", 422, []string{"objects[0]: Object 'Kind' is missing"}},
 		{"no YAML", yaml, "a: b: c", 422, []string{"objects[0]: "}},
-		{"too long", yaml, "# " + strings.Repeat("x", 3<<20), 413, []string{"limit is 3145728 bytes"}},
+		{"too long", yaml, "# " + strings.Repeat("x", 3<<20), 413, []string{"limit is 1048576 bytes"}},
 		{"too many", yaml, strings.Repeat(yamlPod("x", "1", ""), 1001), 413, []string{"there are more than 1000 objects"}},
 		{"too many in a list", "application/json", `{"apiVersion":"v1","kind":"PodList","items":[{}` + strings.Repeat(",{}", 1000) + "]}", 413, []string{"more than 1000"}},
 		{"another kind", yaml, "{apiVersion: apps/v1, kind: Deployment}", 422, []string{"objects[0]: is a Deployment of apps/v1: known are Pod, PodGroup, CompositePodGroup, PriorityClass and lists of them"}},
