@@ -32,6 +32,7 @@ type kustomization struct {
 	Resources          []string            `json:"resources"`
 	ConfigMapGenerator []map[string]any    `json:"configMapGenerator"`
 	Images             []map[string]string `json:"images"`
+	Patches            []map[string]string `json:"patches"`
 }
 
 func read(t *testing.T, name string) []byte {
@@ -43,6 +44,19 @@ func read(t *testing.T, name string) []byte {
 	return text
 }
 
+// decoder reads objects strictly.
+var decoder = serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
+
+// manifest is the one object of a file.
+func manifest[T runtime.Object](t *testing.T, name string) T {
+	t.Helper()
+	o, _, err := decoder.Decode(read(t, name), nil, nil)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return o.(T)
+}
+
 // objects are those that the kustomization in the folder is made of, read strictly.
 func objects(t *testing.T, folder string) []runtime.Object {
 	t.Helper()
@@ -50,7 +64,6 @@ func objects(t *testing.T, folder string) []runtime.Object {
 	if err := yaml.UnmarshalStrict(read(t, filepath.Join(folder, "kustomization.yaml")), &k); err != nil {
 		t.Fatal(err)
 	}
-	decoder := serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
 	var list []runtime.Object
 	for _, name := range k.Resources {
 		if strings.HasPrefix(name, "..") {
@@ -101,6 +114,32 @@ func TestTheDeploymentIsConsistent(t *testing.T) {
 	}
 	if *d.Spec.Replicas != 2 {
 		t.Errorf("%d replicas, want 2", *d.Spec.Replicas)
+	}
+}
+
+// In the place of kube-scheduler no node has both replicas.
+func TestTheReplicasInPlaceAreApart(t *testing.T) {
+	base, patch := find[*appsv1.Deployment](t, objects(t, "base")), manifest[*appsv1.Deployment](t, "in-place/control-plane.yaml")
+	if patch.Name != base.Name {
+		t.Errorf("it changes %s, and the deployment is %s", patch.Name, base.Name)
+	}
+	terms := patch.Spec.Template.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	selector, err := metav1.LabelSelectorAsSelector(terms[0].LabelSelector)
+	if err != nil || !selector.Matches(labels.Set(base.Spec.Template.Labels)) || terms[0].TopologyKey != v1.LabelHostname {
+		t.Errorf("it does not keep the replicas apart: %+v, %v", terms, err)
+	}
+}
+
+// The static pod asks for nothing that the command does not know.
+func TestTheStaticPodIsConsistent(t *testing.T) {
+	p := manifest[*v1.Pod](t, "static-pod/berth-scheduler.yaml")
+	c := p.Spec.Containers[0]
+	if err := app.NewSchedulerCommand().ParseFlags(c.Args); err != nil {
+		t.Error(err)
+	}
+	file := c.VolumeMounts[0].MountPath
+	if p.Spec.Volumes[0].HostPath.Path != file || !slices.Contains(c.Args, "--kubeconfig="+file) {
+		t.Errorf("it mounts %s for %v", file, c.Args)
 	}
 }
 
