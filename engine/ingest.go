@@ -92,7 +92,7 @@ func (c *core) writeOne(tx *store.Txn, now time.Time, ch *Change) error {
 // already: orchestrators may repeat themselves.
 func confirmedAlready(tx *store.Txn, b *model.Binding) bool {
 	row := tx.Workload(b.Workload)
-	return row != nil && row.Phase == model.Confirmed && row.Node == b.Node
+	return row != nil && (row.Phase == model.Confirmed || row.Phase == model.Terminating) && row.Node == b.Node
 }
 
 // leavesAlready reports whether it is recorded that the workload is on its way out:
@@ -110,7 +110,8 @@ func displacedAlready(tx *store.Txn, id string) bool {
 // started records when a workload that is confirmed already has started, where
 // that is new.
 func started(tx *store.Txn, b *model.Binding) error {
-	if b.Since.IsZero() || b.Since.Equal(tx.Workload(b.Workload).Info.PlacedAt) {
+	row := tx.Workload(b.Workload)
+	if b.Since.IsZero() || b.Since.Equal(row.Info.PlacedAt) || row.Phase == model.Terminating {
 		return nil
 	}
 	return tx.Started(b.Workload, b.Since)
