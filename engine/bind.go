@@ -375,10 +375,12 @@ func (r *Raw) enqueue(now time.Time, w *extpoints.WorkloadInfo) {
 	if r.tasks[w.ID] != nil {
 		return
 	}
-	r.queue.Add(now, w)
-	if w.Group != "" {
-		r.awaited(now, w)
-	}
+	r.offering(queue.WorkloadAdded, func() {
+		r.queue.Add(now, w)
+		if w.Group != "" {
+			r.awaited(now, w)
+		}
+	})
 }
 
 // awaited tells those that wait of a new member of a group: it may be the one

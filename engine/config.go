@@ -96,6 +96,9 @@ type Config struct {
 	Decisions int
 	// Listener is told what happens. Default: nobody.
 	Listener Listener
+	// Meter is told how long things take and how often plugins are asked. Default:
+	// nobody, and then nothing is measured.
+	Meter Meter
 	// Logger gets what an operator should know; every event is logged at a
 	// level that fits it. Default: nothing is logged.
 	Logger hclog.Logger
@@ -117,6 +120,9 @@ func (c Config) WithDefaults() Config {
 	}
 	if c.Decisions == 0 {
 		c.Decisions = 256
+	}
+	if c.Meter.Every == 0 {
+		c.Meter.Every = 10
 	}
 	if c.Logger == nil {
 		c.Logger = hclog.NewNullLogger()
@@ -160,6 +166,12 @@ func (c *Config) Validate() error {
 	}
 	if c.MaxBindings < 0 {
 		problem("MaxBindings: %d is negative", c.MaxBindings)
+	}
+	if c.Meter.Every < 0 {
+		problem("Meter.Every: %d is negative", c.Meter.Every)
+	}
+	if c.Meter.Clock == nil && c.Meter.tells() {
+		problem("Meter.Clock: is missing")
 	}
 	if err := c.checkQueue(); err != nil {
 		problem("Queue: %w", err)

@@ -27,6 +27,8 @@ type core struct {
 	// answers are those of extenders, in the engine's own decisions; nil on a
 	// branch.
 	answers *answers
+	// meter is nil where nothing is measured, and on a branch.
+	meter *Meter
 
 	scratch scratch
 }

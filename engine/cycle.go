@@ -66,12 +66,16 @@ func (c *core) newCycle(now time.Time, info *extpoints.WorkloadInfo) *cycle {
 	c.scratch.feasible = c.scratch.feasible[:0]
 	c.scratch.positions = c.scratch.positions[:0]
 	c.scratch.rejected = c.scratch.rejected[:0]
-	return &cycle{
+	cycle := &cycle{
 		core: c, now: now, info: info, view: view, start: c.start, number: c.decisions,
 		fw:      c.framework(info.Workload),
 		state:   extpoints.NewCycleState(c.context(), view, now, mix(c.cfg.Seed^mix(c.decisions))),
 		binding: model.Binding{Workload: info.ID},
 	}
+	if c.meter != nil {
+		cycle.fw.Measure(cycle.state, c.meter.samples(c.decisions))
+	}
+	return cycle
 }
 
 // nodes are the nodes that the workload may go to.

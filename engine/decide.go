@@ -40,7 +40,11 @@ func (c *cycle) decide() *extpoints.Status {
 	if nodes.Len() == 0 {
 		return extpoints.AsStatus(ErrNoNodes)
 	}
-	if st := c.filter(nodes); st != nil {
+	st := c.filter(nodes)
+	if c.core.meter != nil {
+		c.fw.TellFilters(c.state)
+	}
+	if st != nil {
 		return st
 	}
 	c.raise(func(l *Listener) {
@@ -110,6 +114,9 @@ func (c *cycle) filterNominated(nodes extpoints.Nodes) bool {
 		return false
 	}
 	v := c.fw.FilterWithNominated(c.state, c.info, node)
+	if tally := c.fw.Tally(c.state); tally != nil {
+		tally.Count(v)
+	}
 	st := v.Status
 	switch {
 	case st == nil:
@@ -154,6 +161,7 @@ func (c *cycle) search(total, n int, at func(int) *extpoints.NodeInfo) *extpoint
 		block = 64 * c.core.cfg.Workers
 	}
 	verdicts := c.buffer(block)
+	tally := c.fw.Tally(c.state)
 	var failure *extpoints.Status
 scan:
 	for from := 0; from < n; from += block {
@@ -164,6 +172,9 @@ scan:
 			parallel.For(c.core.cfg.Workers, size, func(i int) {
 				verdicts[i] = c.fw.FilterWithNominated(c.state, c.info, at((c.core.start+from+i)%n))
 			})
+		}
+		if tally != nil {
+			tally.Count(verdicts[:size]...)
 		}
 		for i, v := range verdicts[:size] {
 			pos := (c.core.start + from + i) % n

@@ -23,7 +23,8 @@
 //
 // [Engine.View] reads the record and waits for changes of it, [Engine.Explain]
 // says why a workload is where it is, [Engine.Branch] gives a copy to plan on,
-// and a [Listener] is told every stage of every workload.
+// a [Listener] is told every stage of every workload, and a [Meter] how long plugins
+// take and how often they are asked.
 //
 // # Raw
 //

@@ -143,7 +143,7 @@ func policyName(p model.PreemptionPolicy) model.PreemptionPolicy {
 func (c *core) fork() *core {
 	return &core{
 		cfg: c.cfg, frameworks: c.frameworks, store: c.store, view: c.view.Trial(),
-		start: c.start, decisions: c.decisions, answers: c.answers, scratch: c.scratch,
+		start: c.start, decisions: c.decisions, answers: c.answers, meter: c.meter, scratch: c.scratch,
 	}
 }
 
@@ -162,6 +162,7 @@ func (r *Raw) groupPostFilter(a *groupAttempt, result *groupResult) {
 	trial := &groupTrial{core: fork, now: a.now, fw: a.fw, root: a.root, last: result}
 	found, st := a.fw.GroupPostFilter(a.state, a.root, trial)
 	r.rejoin(fork)
+	trial.tellFilters()
 	switch {
 	case st.IsSuccess():
 		a.waits = true

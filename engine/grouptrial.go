@@ -17,6 +17,8 @@ type groupTrial struct {
 	last *groupResult // of the cycle that is about to end
 	// cycles are those of the members in it, once somebody asks.
 	cycles map[string]*cycle
+	// tries are what Schedule came to, for the meter.
+	tries []*groupResult
 }
 
 var _ extpoints.GroupTrial = (*groupTrial)(nil)
@@ -69,6 +71,9 @@ func (t *groupTrial) Schedule() (*extpoints.Assignments, *extpoints.Status) {
 	try := &groupTry{core: fork, now: t.now, fw: t.fw, room: true}
 	result := try.try(t.root)
 	t.core.rejoin(fork)
+	if t.core.meter != nil {
+		t.tries = append(t.tries, result)
+	}
 	a := &extpoints.Assignments{Placement: result.placement}
 	result.proposeAll(a)
 	return a, result.status

@@ -85,11 +85,12 @@ func (t *groupTry) group(g *extpoints.GroupInfo, parent *extpoints.Placement) *g
 	if st != nil {
 		return &groupResult{group: g, status: st}
 	}
+	t.generated(g, len(placements))
 	var first *groupResult
 	var feasible []*groupResult
 	for i := range placements {
 		t.core.view = base.Branch()
-		r := t.within(g, &placements[i])
+		r := t.measured(g, &placements[i])
 		r.view, t.core.view = t.core.view, base
 		switch {
 		case r.status.Code() == extpoints.Error:
@@ -169,6 +170,9 @@ func (t *groupTry) state(g *extpoints.GroupInfo, shared *extpoints.CycleState) *
 	s := extpoints.NewCycleState(c.context(), c.view.Branch(), t.now, mix(c.cfg.Seed^mix(c.decisions)))
 	s.SetTrial(true)
 	s.SetGroup(g, shared)
+	if c.meter != nil {
+		t.fw.Measure(s, true)
+	}
 	return s
 }
 

@@ -250,9 +250,9 @@ func (r *Raw) react(now time.Time, ch *store.Change) {
 		if r.room.forGroups > 0 {
 			r.checkGroupRoom(ch.ID())
 		}
-		r.queue.Move(now, &change, nil)
+		r.offer(now, &change, nil)
 	case store.BudgetKind:
-		r.queue.Move(now, &extpoints.Change{Event: event(extpoints.BudgetResource, ch.OldBudget != nil, ch.NewBudget != nil)}, nil)
+		r.offer(now, &extpoints.Change{Event: event(extpoints.BudgetResource, ch.OldBudget != nil, ch.NewBudget != nil)}, nil)
 	case store.NamespaceKind:
 		change := extpoints.Change{Event: event(extpoints.NamespaceResource, ch.OldNamespace != nil, ch.NewNamespace != nil)}
 		if ch.OldNamespace != nil {
@@ -261,7 +261,7 @@ func (r *Raw) react(now time.Time, ch *store.Change) {
 		if ch.NewNamespace != nil {
 			change.NewNamespace = ch.NewNamespace.Namespace
 		}
-		r.queue.Move(now, &change, nil)
+		r.offer(now, &change, nil)
 	case store.ObjectKind:
 		r.reactObject(now, ch.OldObject, ch.NewObject, "")
 	}
@@ -285,7 +285,7 @@ func (r *Raw) reactObject(now time.Time, before, after *store.Object, but string
 	if but != "" {
 		others = func(w *model.Workload) bool { return w.ID != but }
 	}
-	r.queue.Move(now, &change, others)
+	r.offer(now, &change, others)
 }
 
 // reactTaintRule tells of the slices whose devices have other taints because of a
@@ -295,7 +295,7 @@ func (r *Raw) reactTaintRule(now time.Time, rule *extpoints.Change) {
 	before, after := extpoints.ObjectsOf[*model.DeviceTaintRule](rule)
 	for _, s := range r.view.Devices().Slices().List {
 		if retaints(s, before, after) {
-			r.queue.Move(now, &extpoints.Change{
+			r.offer(now, &extpoints.Change{
 				Event:     extpoints.ClusterEvent{Resource: extpoints.DeviceSliceResource, Action: extpoints.Update},
 				OldObject: s, NewObject: s,
 			}, nil)
@@ -349,12 +349,12 @@ func (r *Raw) reactNode(now time.Time, before, after *store.Node) {
 	}
 	if before == nil || after == nil {
 		change.Event = event(extpoints.NodeResource, before != nil, after != nil)
-		r.queue.Move(now, &change, nil)
+		r.offer(now, &change, nil)
 		return
 	}
 	for _, e := range queue.EventsForNodeUpdate(before.Node, after.Node) {
 		change.Event = e
-		r.queue.Move(now, &change, nil)
+		r.offer(now, &change, nil)
 	}
 }
 
@@ -380,10 +380,12 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 		r.removed(now, before, after)
 	case after.Phase == model.Pending && before.Phase == model.Pending:
 		if before.Info.Workload != after.Info.Workload && r.tasks[after.Info.ID] == nil {
-			r.queue.Update(now, before.Info, after.Info)
-			if after.Info.Group != "" && before.Info.Group != after.Info.Group {
-				r.awaited(now, after.Info)
-			}
+			r.offering(workloadUpdated, func() {
+				r.queue.Update(now, before.Info, after.Info)
+				if after.Info.Group != "" && before.Info.Group != after.Info.Group {
+					r.awaited(now, after.Info)
+				}
+			})
 			if nomination(after) != "" && after.Info.Priority < before.Info.Priority && !r.cfg.ReferenceWakeUps {
 				r.roomGiven(now, before, queue.RoomGivenUp) // others need not leave it that room any more
 			}
@@ -425,7 +427,7 @@ func (r *Raw) confirmed(now time.Time, before, after *store.Workload) {
 	binding := model.Binding{Workload: id, Node: after.Node, Devices: after.Info.Shares}
 	delete(r.lastWhy, id)
 	if before != nil && before.Phase == model.Pending {
-		r.queue.Delete(id)
+		r.dequeue(id)
 	}
 	if before != nil && before.Phase == model.Assumed && before.Node != after.Node {
 		r.interrupt(now, id, ErrRemoved) // it went elsewhere
@@ -457,7 +459,7 @@ func holdsOther(before, after *store.Workload) bool {
 // arrived wakes those who wait for a workload to be on a node: when it is
 // bound, or confirmed if that comes first.
 func (r *Raw) arrived(now time.Time, w *extpoints.WorkloadInfo) {
-	r.queue.Move(now, &extpoints.Change{
+	r.offer(now, &extpoints.Change{
 		Event:       extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Add},
 		NewWorkload: w,
 	}, nil)
@@ -470,7 +472,7 @@ func (r *Raw) updated(now time.Time, before, after *store.Workload) {
 		r.arrived(now, after.Info)
 	}
 	for _, e := range queue.EventsForWorkloadUpdate(before.Info.Workload, after.Info.Workload, extpoints.AssignedWorkload) {
-		r.queue.Move(now, &extpoints.Change{Event: e, OldWorkload: before.Info, NewWorkload: after.Info}, nil)
+		r.offer(now, &extpoints.Change{Event: e, OldWorkload: before.Info, NewWorkload: after.Info}, nil)
 	}
 }
 
@@ -488,7 +490,11 @@ func (r *Raw) removed(now time.Time, before, after *store.Workload) {
 	delete(r.lastWhy, id)
 	r.left(id)
 	if before.Phase != model.Finished {
-		r.queue.Delete(id)
+		if place(before) == "" {
+			r.dequeue(id)
+		} else {
+			r.queue.Delete(id) // an attempt that is under way
+		}
 		r.interrupt(now, id, ErrRemoved)
 		r.freed(now, before)
 	}
@@ -503,7 +509,7 @@ func (r *Raw) removed(now time.Time, before, after *store.Workload) {
 func (r *Raw) freed(now time.Time, before *store.Workload) {
 	switch {
 	case place(before) != "":
-		r.queue.Move(now, freedBy(before.Info), nil)
+		r.offer(now, freedBy(before.Info), nil)
 	case nomination(before) != "":
 		r.roomGiven(now, before, "")
 	}
@@ -514,7 +520,7 @@ func (r *Raw) freed(now time.Time, before *store.Workload) {
 func (r *Raw) roomGiven(now time.Time, before *store.Workload, label string) {
 	change, priority := freedBy(before.Info), before.Info.Priority
 	change.Event.Label = label
-	r.queue.Move(now, change, func(w *model.Workload) bool { return w.Priority <= priority })
+	r.offer(now, change, func(w *model.Workload) bool { return w.Priority <= priority })
 }
 
 // freedBy is the event of a workload that leaves what it had.

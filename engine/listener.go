@@ -217,16 +217,17 @@ func tee[E any](log hclog.Logger, listeners []Listener, pick func(*Listener) fun
 	}
 	return func(e E) {
 		for _, f := range functions {
-			call(log, f, e)
+			call(log, "a listener", f, e)
 		}
 	}
 }
 
-func call[E any](log hclog.Logger, f func(E), e E) {
+// call tells somebody; with a logger, a panic is logged, and who it was.
+func call[E any](log hclog.Logger, who string, f func(E), e E) {
 	if log != nil {
 		defer func() {
 			if cause := recover(); cause != nil {
-				log.Error("a listener panicked", "event", fmt.Sprintf("%T", e), "panic", cause)
+				log.Error(who+" panicked", "event", fmt.Sprintf("%T", e), "panic", cause)
 			}
 		}()
 	}

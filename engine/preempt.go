@@ -48,6 +48,8 @@ type preemption struct {
 	// all of them were touched where fresh is set.
 	left  []string
 	fresh bool
+	// began is when the first was asked for, by the meter's clock.
+	began time.Duration
 }
 
 // preemptions are those of an engine.
@@ -132,6 +134,9 @@ func (r *Raw) makeRoom(now time.Time, by string, s *extpoints.CycleState) {
 	p := r.room.byWorkload[by]
 	if p == nil || len(p.rest) == 0 {
 		return
+	}
+	if r.meter != nil && p.began == 0 {
+		p.began = r.meter.Clock()
 	}
 	first := p.rest
 	if !p.holds {
@@ -328,6 +333,7 @@ func (r *Raw) advance(now time.Time, p *preemption) {
 		r.touch(p)
 	default:
 		r.endRoom(p)
+		r.tellRoomMade(p)
 		r.roomMade(now, p)
 	}
 }

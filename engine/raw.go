@@ -68,11 +68,13 @@ func NewRaw(cfg Config) (*Raw, error) {
 		Extenders:    framework.NewExtenders(cfg.Extenders),
 	}
 	env.Preempters = preempters(env.Extenders)
+	meter := cfg.Meter.guarded(cfg.Logger)
+	env.Meter = meter.forProfiles()
 	var err error
 	if r.core, err = newCore(&cfg, env); err != nil {
 		return nil, err
 	}
-	r.answers = &answers{}
+	r.answers, r.meter = &answers{}, meter
 	r.answers.under(context.Background())
 	if r.queue, err = queue.New(r.queueConfig()); err != nil {
 		return nil, err

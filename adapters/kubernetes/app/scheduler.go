@@ -172,6 +172,7 @@ func (s *scheduler) engineConfig(profiles []extpoints.Profile, registry extpoint
 		DrainTimeout:             drainTimeout,
 		Decisions:                explain.Decisions,
 		Listener:                 engine.Tee(s.adapter.Listener(), s.metrics.Listener()),
+		Meter:                    s.metrics.Meter(),
 		Logger:                   newEngineLog(klog.Background()),
 	}
 }

@@ -3,13 +3,14 @@
 //
 //	m := metrics.New(metrics.Options{Profiles: config.Profiles})
 //	config.Listener = m.Listener() // or in an engine.Tee
+//	config.Meter = m.Meter()
 //	e, err := engine.New(config)
 //	m.Sample(e)
 //	// gather from m.Registry()
 //
 // Names, types, help, levels, labels and buckets are kube-scheduler's, and so is
 // what is counted when: the module parity compares both after the same histories.
-// Durations are measured here, between events: the engine reads no clock.
+// Durations are measured here, between events, or by the clock of the meter.
 //
 // # From the engine's events (Listener)
 //
@@ -52,6 +53,39 @@
 // binding has come: scheduled; on another node, or deleted while it is bound:
 // error; deleted while it waits on Permit: unschedulable.
 //
+// # From what the engine measures (Meter)
+//
+//	plugin_execution_duration_seconds, plugin_evaluation_total,
+//	queueing_hint_execution_duration_seconds, event_handling_duration_seconds,
+//	and where groups are on preemption_evaluation_duration_seconds,
+//	preemption_execution_duration_seconds, workload_preemption_attempts_total,
+//	generated_placements_total, placement_evaluations_total and
+//	placement_evaluation_duration_seconds
+//
+// Otherwise than kube-scheduler has it:
+//
+//   - plugin_execution_duration_seconds: one cycle in ten is sampled, as there, but of
+//     that one node in 16, so the counts and sums of Filter, Score and the
+//     extensions of PreFilter are no measure against those of other points. (There
+//     every node is, and what is more than 1,000 observations in a second is lost.)
+//     The points of groups are in every cycle, PlacementFeasible too; of PreEnqueue
+//     each tenth call of a plugin. Never Sign: pods are signed only to explain.
+//   - plugin_evaluation_total: NodeUnschedulable and TaintToleration have no
+//     PreFilter here, VolumeBinding is left out where it scores nothing, and
+//     ImageLocality has a PreScore; DefaultPreemption asks again only about the
+//     members of a group whose answer may be another.
+//   - queueing_hint_execution_duration_seconds: the first hint that says Queue
+//     settles it; there others may be asked before it.
+//   - event_handling_duration_seconds: the time that the queue takes, without that of
+//     recording, which is shared by the changes that come together. An update of a
+//     pod that waits is UnscheduledPodUpdate only. AssignedPodAdd is observed when the
+//     pod is bound, where Berth has bound it.
+//   - preemption_evaluation_duration_seconds: the whole of DefaultPreemption's turn,
+//     also where a group may not displace anybody or waits for some that leave already.
+//   - preemption_execution_duration_seconds: until all evictions are accepted, or the
+//     first has failed and those under way are over; not where the pod or group
+//     needs no room any more by then.
+//
 // # Sampled when they are gathered (Sample)
 //
 //	pending_pods, cache_size, berth_store_objects, berth_remembered_events,
@@ -60,22 +94,16 @@
 //
 // # Reported by other parts of the adapter
 //
-//	event_handling_duration_seconds (EventHandled), async_api_call_* and
-//	pending_async_api_calls (APIWrite and its like),
+//	async_api_call_*, pending_async_api_calls (APIWrite and its like),
 //	dra_bindingconditions_* (ConditionsAwaited),
 //	dynamic_resource_allocation_resourceclaim_creates_total (ClaimCreated)
 //
 // # Not there
 //
 // Nothing is registered that is never fed. The list with all reasons is in the
-// module parity (internal/metriclevel/missing_test.go). The engine has no hook for
-// plugin_execution_duration_seconds, plugin_evaluation_total,
-// queueing_hint_execution_duration_seconds, generated_placements_total,
-// placement_evaluation*, workload_preemption_attempts_total and
-// preemption_evaluation_duration_seconds; it does not tell how long making room
-// took and what was protected (preemption_execution_duration_seconds,
-// preemption_workload_disruptions, preemption_pdb_violations_total); and Berth has
-// no batches (batch_*, get_node_hint_duration_seconds,
+// module parity (internal/metriclevel/missing_test.go). The engine does not tell what
+// was protected (preemption_workload_disruptions, preemption_pdb_violations_total);
+// and Berth has no batches (batch_*, get_node_hint_duration_seconds,
 // store_schedule_results_duration_seconds), no goroutines for preemption, no
 // functions before queueing hints, and no cache of its volume binder.
 //

@@ -20,12 +20,13 @@ import (
 // each time it is read.
 type history struct {
 	*engine.Raw
-	t       *testing.T
-	metrics *Metrics
-	now     time.Time
-	clock   time.Time
-	bind    error // what the orchestrator says to Bind and Evict
-	evict   error
+	t        *testing.T
+	metrics  *Metrics
+	now      time.Time
+	clock    time.Time
+	measured time.Duration // the clock of the meter, which goes on in the same way
+	bind     error         // what the orchestrator says to Bind and Evict
+	evict    error
 }
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -45,7 +46,12 @@ func newHistory(t *testing.T, change ...func(*engine.Config)) *history {
 		h.clock = h.clock.Add(time.Millisecond)
 		return h.clock
 	}})
-	config.Listener = h.metrics.Listener()
+	config.Listener, config.Meter = h.metrics.Listener(), h.metrics.Meter()
+	config.Meter.Every = 1
+	config.Meter.Clock = func() time.Duration { // one of its own, so that the two do not disturb each other
+		h.measured += time.Millisecond
+		return h.measured
+	}
 	var err error
 	if h.Raw, err = engine.NewRaw(config); err != nil {
 		t.Fatal(err)

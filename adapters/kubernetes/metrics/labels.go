@@ -51,6 +51,24 @@ var actions = map[extpoints.Action]string{
 	extpoints.UpdateWorkloadDeviceClaims:    "UpdatePodGeneratedResourceClaim",
 }
 
+// points are those with names of their own there (pkg/scheduler/metrics/metrics.go
+// ExtensionPoints, 1.37.1).
+var points = map[string]string{
+	"PreFilter extension AddWorkload":    "PreFilterExtensionAddPod",
+	"PreFilter extension RemoveWorkload": "PreFilterExtensionRemovePod",
+	"NormalizeScore":                     "ScoreExtensionNormalize",
+	"NormalizePlacementScore":            "PlacementScoreExtensionNormalize",
+	"GroupPostFilter":                    "PodGroupPostFilter",
+}
+
+// PointLabel is what kube-scheduler calls the extension point in labels.
+func PointLabel(point string) string {
+	if theirs, ok := points[point]; ok {
+		return theirs
+	}
+	return point
+}
+
 // wakeUps are the labels of the queue that kube-scheduler does not have, and what
 // the same is called there. Sources, all in backend/queue/scheduling_queue.go,
 // 1.37.1: Activate after a preemption that failed, or that leaves no departure to

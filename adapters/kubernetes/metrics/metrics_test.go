@@ -20,7 +20,6 @@ import (
 func TestReports(t *testing.T) {
 	h := newHistory(t)
 	m := h.metrics
-	m.EventHandled(extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Add}, time.Second)
 	for range 4 {
 		m.APIWriteQueued("pod_binding")
 	}
@@ -34,8 +33,6 @@ func TestReports(t *testing.T) {
 	m.EventsQueued(7)
 	m.EventsLost(1, "overflow")
 	h.expect(`
-		scheduler_event_handling_duration_seconds_count{event="AssignedPodAdd"} 1
-		scheduler_event_handling_duration_seconds_sum{event="AssignedPodAdd"} 1
 		scheduler_pending_async_api_calls{call_type="pod_binding"} 1
 		scheduler_async_api_call_execution_total{call_type="pod_binding",result="error"} 1
 		scheduler_async_api_call_execution_total{call_type="pod_binding",result="success"} 1
@@ -126,7 +123,7 @@ func TestGroupsAreOptional(t *testing.T) {
 		}
 		return list
 	}
-	if with, without := names(true), names(false); len(with) != 4 || len(without) != 0 {
+	if with, without := names(true), names(false); len(with) != 5 || len(without) != 0 {
 		t.Errorf("%d about groups where they are on, %d where not", len(with), len(without))
 	}
 	m := New(Options{Profiles: []extpoints.Profile{plugins.DefaultProfile()}})
@@ -141,7 +138,7 @@ func TestGatheringWhileTheEngineRuns(t *testing.T) {
 		Orchestrator: &history{},
 	}
 	m := New(Options{Profiles: config.Profiles})
-	config.Listener = m.Listener()
+	config.Listener, config.Meter, config.Workers = m.Listener(), m.Meter(), 2
 	e, err := engine.New(config)
 	if err != nil {
 		t.Fatal(err)
@@ -162,6 +159,9 @@ func TestGatheringWhileTheEngineRuns(t *testing.T) {
 		}
 	})
 	changes := []engine.Change{node("n1", 1000)}
+	for i := range 100 { // for more than one worker
+		changes = append(changes, node(fmt.Sprint("full-", i), 1))
+	}
 	for i := range 100 {
 		changes = append(changes, submit(fmt.Sprint("pod-", i), 20))
 	}

@@ -13,7 +13,10 @@ type reference struct {
 	attemptTook     *metrics.HistogramVec
 	algorithmTook   *metrics.Histogram
 	pointTook       *metrics.HistogramVec
+	pluginTook      *metrics.HistogramVec
+	pluginAsked     *metrics.CounterVec
 	permitWaited    *metrics.HistogramVec
+	hintTook        *metrics.HistogramVec
 	sliTook         *metrics.HistogramVec
 	podAttempts     *metrics.Histogram
 	afterFlush      *metrics.Counter
@@ -38,14 +41,23 @@ type reference struct {
 	groupAttemptTook   *metrics.HistogramVec
 	groupAlgorithmTook *metrics.Histogram
 	groupPreempted     *metrics.Histogram
+	groupPreemptions   *metrics.CounterVec
+	roomSought         *metrics.HistogramVec
+	roomMade           *metrics.HistogramVec
+	placements         *metrics.CounterVec
+	placementsTried    *metrics.CounterVec
+	placementTook      *metrics.HistogramVec
 }
 
 func (r *reference) define(d definer, groups bool) {
 	r.defineAttempts(d)
 	r.defineQueue(d)
+	r.defineEvents(d)
 	r.defineReports(d)
 	if groups {
 		r.defineGroups(d)
+		r.defineRoom(d)
+		r.definePlacements(d)
 	}
 }
 
@@ -61,6 +73,12 @@ func (r *reference) defineAttempts(d definer) {
 	r.pointTook = d.histograms(metrics.STABLE, "scheduler_framework_extension_point_duration_seconds",
 		"Latency for running all plugins of a specific extension point.",
 		metrics.ExponentialBuckets(0.0001, 2, 12), "extension_point", "status", "profile")
+	r.pluginTook = d.histograms(metrics.BETA, "scheduler_plugin_execution_duration_seconds",
+		"Duration for running a plugin at a specific extension point.",
+		metrics.ExponentialBuckets(0.00001, 1.5, 20), "plugin", "extension_point", "status")
+	r.pluginAsked = d.counters(metrics.BETA, "scheduler_plugin_evaluation_total",
+		"Number of attempts to schedule pods by each plugin and the extension point (available only in PreFilter, Filter, PreScore, and Score).",
+		"plugin", "extension_point", "profile")
 	r.permitWaited = d.histograms(metrics.BETA, "scheduler_permit_wait_duration_seconds",
 		"Duration of waiting on permit.", metrics.ExponentialBuckets(0.001, 2, 15), "result")
 	r.sliTook = d.histograms(metrics.BETA, "scheduler_pod_scheduling_sli_duration_seconds",
@@ -94,10 +112,17 @@ func (r *reference) defineQueue(d definer) {
 		"queue", "type")
 }
 
-// defineReports is about what other parts of the adapter report.
-func (r *reference) defineReports(d definer) {
+// defineEvents is about what becomes of events.
+func (r *reference) defineEvents(d definer) {
 	r.eventTook = d.histograms(metrics.ALPHA, "scheduler_event_handling_duration_seconds",
 		"Event handling latency in seconds.", metrics.ExponentialBuckets(0.0001, 2, 12), "event")
+	r.hintTook = d.histograms(metrics.ALPHA, "scheduler_queueing_hint_execution_duration_seconds",
+		"Duration for running a queueing hint function of a plugin.",
+		metrics.ExponentialBuckets(0.00001, 1.5, 20), "plugin", "event", "hint")
+}
+
+// defineReports is about what other parts of the adapter report.
+func (r *reference) defineReports(d definer) {
 	r.apiCalls = d.counters(metrics.ALPHA, "scheduler_async_api_call_execution_total",
 		"Total number of API calls executed by the async dispatcher.", "call_type", "result")
 	r.apiCallTook = d.histograms(metrics.ALPHA, "scheduler_async_api_call_execution_duration_seconds",
@@ -126,4 +151,28 @@ func (r *reference) defineGroups(d definer) {
 		"Pod group scheduling algorithm latency in seconds", metrics.ExponentialBuckets(0.001, 2, 15))
 	r.groupPreempted = d.histogram(metrics.ALPHA, "scheduler_workload_preemption_victims",
 		"Number of pod preemption victims caused by workload preemption.", metrics.ExponentialBuckets(1, 2, 11))
+}
+
+// defineRoom is about room that is made, for pods by themselves too: kube-scheduler
+// has these where groups are on.
+func (r *reference) defineRoom(d definer) {
+	r.groupPreemptions = d.counters(metrics.ALPHA, "scheduler_workload_preemption_attempts_total",
+		"Total preemption attempts initiated by workload (including pod groups) in the cluster till now.", "result")
+	r.roomSought = d.histograms(metrics.ALPHA, "scheduler_preemption_evaluation_duration_seconds",
+		"Duration in seconds for identifying the target preemption victims.",
+		metrics.ExponentialBuckets(0.001, 2, 16), "preemptor", "result")
+	r.roomMade = d.histograms(metrics.ALPHA, "scheduler_preemption_execution_duration_seconds",
+		"Duration in seconds for preempting the target preemption victims. With async preemption enabled, preemption execution does not block the scheduling of other pods.",
+		metrics.ExponentialBuckets(0.001, 2, 16), "preemptor", "result")
+}
+
+func (r *reference) definePlacements(d definer) {
+	r.placements = d.counters(metrics.ALPHA, "scheduler_generated_placements_total",
+		"Number of candidate placements generated when scheduling pod groups.", "profile")
+	r.placementsTried = d.counters(metrics.ALPHA, "scheduler_placement_evaluations_total",
+		"Number of candidate placements evaluated when scheduling pod groups, by result. 'feasible' means the pod group fit into the placement, while 'infeasible' means it did not.",
+		"result", "profile")
+	r.placementTook = d.histograms(metrics.ALPHA, "scheduler_placement_evaluation_duration_seconds",
+		"Latency in seconds of evaluating a single candidate placement when scheduling pod groups, by result. 'feasible' means the pod group fit into the placement, while 'infeasible' means it did not.",
+		metrics.ExponentialBuckets(0.001, 2, 15), "result", "profile")
 }

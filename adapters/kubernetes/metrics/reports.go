@@ -1,23 +1,12 @@
 package metrics
 
-import (
-	"time"
-
-	"github.com/berth-project/berth/extpoints"
-)
+import "time"
 
 // What other parts of the adapter do is reported with the methods of this file.
 
 // WriteSucceeded is the result of a write to the API server that went well; any
 // other is the caller's word for why it did not.
 const WriteSucceeded = "success"
-
-// EventHandled reports that an informer's event has been taken in, and how long
-// that took. For an event that woke several kinds of waiters it is called for
-// each. The informers call it. (eventhandlers.go, 1.37.1.)
-func (m *Metrics) EventHandled(e extpoints.ClusterEvent, took time.Duration) {
-	m.reference.eventTook.WithLabelValues(EventLabel(e)).Observe(took.Seconds())
-}
 
 // APIWriteQueued reports that a write to the API server is waiting to be sent.
 // The call is its kind; kube-scheduler's names are "pod_binding" and

@@ -18,7 +18,7 @@ func (f *Framework) PreBindPreFlight(s *extpoints.CycleState, w *extpoints.Workl
 	r.parallel = make([]bool, len(f.preBind))
 	for i, p := range f.preBind {
 		var flight extpoints.PreFlight
-		st := guard("PreBindPreFlight", p.Name(), func() (st *extpoints.Status) {
+		st := f.call(s, "PreBindPreFlight", p.Name(), func() (st *extpoints.Status) {
 			flight, st = p.PreBindPreFlight(s, w, own(b))
 			return st
 		})
@@ -96,7 +96,7 @@ func firstFailure(statuses []*extpoints.Status) *extpoints.Status {
 }
 
 func (f *Framework) preBindOne(ctx context.Context, p extpoints.PreBindPlugin, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
-	st := guard("PreBind", p.Name(), func() *extpoints.Status { return p.PreBind(ctx, s, w, own(b)) })
+	st := f.call(s, "PreBind", p.Name(), func() *extpoints.Status { return p.PreBind(ctx, s, w, own(b)) })
 	return bindingFailure(ctx, "PreBind", p.Name(), st)
 }
 
@@ -131,7 +131,7 @@ func (f *Framework) Bind(ctx context.Context, s *extpoints.CycleState, w *extpoi
 
 func (f *Framework) bindInside(ctx context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
 	for _, p := range f.bind {
-		st := guard("Bind", p.Name(), func() *extpoints.Status { return p.Bind(ctx, s, w, own(b)) })
+		st := f.call(s, "Bind", p.Name(), func() *extpoints.Status { return p.Bind(ctx, s, w, own(b)) })
 		if st.IsSkip() {
 			continue
 		}
@@ -145,7 +145,7 @@ func (f *Framework) bindInside(ctx context.Context, s *extpoints.CycleState, w *
 func (f *Framework) PostBind(ctx context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) []error {
 	var errs []error
 	for _, p := range f.postBind {
-		st := guard("PostBind", p.Name(), func() *extpoints.Status { p.PostBind(ctx, s, w, own(b)); return nil })
+		st := f.call(s, "PostBind", p.Name(), func() *extpoints.Status { p.PostBind(ctx, s, w, own(b)); return nil })
 		if st != nil {
 			errs = append(errs, st.AsError())
 		}

@@ -123,7 +123,11 @@ func callFactory(f extpoints.Factory, args any, h extpoints.Handle) (p extpoints
 func (c *compiler) fillPoints() {
 	f, p := c.f, &c.profile.Plugins
 	for _, plugin := range collect[extpoints.PreEnqueuePlugin](c, "preEnqueue", p.PreEnqueue) {
-		f.preEnqueue = append(f.preEnqueue, guardedPreEnqueue{plugin})
+		plugin = guardedPreEnqueue{plugin}
+		if f.env.Meter != nil {
+			plugin = &meteredPreEnqueue{PreEnqueuePlugin: plugin, meter: f.env.Meter, profile: f.name}
+		}
+		f.preEnqueue = append(f.preEnqueue, plugin)
 	}
 	f.filters = collect[extpoints.FilterPlugin](c, "filter", p.Filter)
 	f.postFilter = collect[extpoints.PostFilterPlugin](c, "postFilter", p.PostFilter)
@@ -257,7 +261,7 @@ func (c *compiler) checkTotalWeight() {
 // its mind.
 func (c *compiler) fillHints() {
 	if len(c.f.env.Extenders) > 0 {
-		c.f.hints = append(c.f.hints, queue.PluginHints{Plugin: extpoints.ExtenderPlugin, Events: everyEvent})
+		c.listen(extpoints.ExtenderPlugin, everyEvent)
 		if c.made[extpoints.ExtenderPlugin] != nil {
 			c.problem("plugin %q: the name stands for the extenders where there are any", extpoints.ExtenderPlugin)
 		}
@@ -266,7 +270,7 @@ func (c *compiler) fillHints() {
 		ext, ok := plugin.(extpoints.EnqueueExtensions)
 		if !ok {
 			if rejects(plugin) {
-				c.f.hints = append(c.f.hints, queue.PluginHints{Plugin: plugin.Name(), Events: everyEvent})
+				c.listen(plugin.Name(), everyEvent)
 			}
 			continue
 		}
@@ -275,8 +279,16 @@ func (c *compiler) fillHints() {
 			c.problem("plugin %q: events to register: %w", plugin.Name(), err)
 			continue
 		}
-		c.f.hints = append(c.f.hints, queue.PluginHints{Plugin: plugin.Name(), Events: guardedHints(events)})
+		c.listen(plugin.Name(), guardedHints(events))
 	}
+}
+
+// listen notes which events the plugin wants to know of.
+func (c *compiler) listen(plugin string, events []extpoints.EventHint) {
+	if m := c.f.env.Meter; m != nil {
+		events = meteredHints(m, plugin, events)
+	}
+	c.f.hints = append(c.f.hints, queue.PluginHints{Plugin: plugin, Events: events})
 }
 
 var everyEvent = []extpoints.EventHint{{Event: extpoints.ClusterEvent{Resource: extpoints.AnyResource, Action: extpoints.AllActions}}}

@@ -25,7 +25,14 @@ func (f *Framework) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo
 	var out PreFiltered
 	for i := range f.preFilters {
 		p := &f.preFilters[i]
-		result, st := callPreFilter(p, s, w)
+		var result *extpoints.PreFilterResult
+		st := f.timed(r.timer, "PreFilter", p.Name(), func() (st *extpoints.Status) {
+			result, st = p.PreFilter(s, w)
+			return st
+		})
+		if !st.IsSkip() {
+			f.evaluated(s, "PreFilter", p.Name())
+		}
 		switch st.Code() {
 		case extpoints.Success:
 		case extpoints.Skip:
@@ -86,21 +93,13 @@ func (p *PreFiltered) AbsentStatus() *extpoints.Status {
 		fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", p.Narrowing))
 }
 
-func callPreFilter(p *preFilter, s *extpoints.CycleState, w *extpoints.WorkloadInfo) (r *extpoints.PreFilterResult, st *extpoints.Status) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			r, st = nil, panicked("PreFilter", p.Name(), cause)
-		}
-	}()
-	return p.PreFilter(s, w)
-}
-
 // Verdict is what the filters said of one node: nil Status is yes, else
 // Plugin's index among the filters. The hot loop keeps indexes; names are put
 // on when a diagnosis is made.
 type Verdict struct {
 	Status *extpoints.Status
 	plugin int32
+	twice  bool // all filters passed before, with the workloads nominated to the node
 	f      *Framework
 }
 
@@ -130,6 +129,9 @@ func (f *Framework) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, n
 // filterNode is the inner loop. One deferred recover serves all plugins of the
 // node: at says which of them was running.
 func (f *Framework) filterNode(r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) (v Verdict) {
+	if m := r.nodeTimer(); m != nil {
+		return f.filterTimed(m, r, s, w, node)
+	}
 	at := 0
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -141,6 +143,20 @@ func (f *Framework) filterNode(r *run, s *extpoints.CycleState, w *extpoints.Wor
 			continue
 		}
 		if st := f.filters[at].Filter(s, w, node); !st.IsSuccess() {
+			return f.verdict(at, st)
+		}
+	}
+	return Verdict{}
+}
+
+// filterTimed is filterNode where the meter is told.
+func (f *Framework) filterTimed(m *Meter, r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) Verdict {
+	for at, p := range f.filters {
+		if r.skipFilter[at] {
+			continue
+		}
+		st := f.timed(m, "Filter", p.Name(), func() *extpoints.Status { return p.Filter(s, w, node) })
+		if !st.IsSuccess() {
 			return f.verdict(at, st)
 		}
 	}
@@ -179,6 +195,7 @@ func (f *Framework) FilterEach(s *extpoints.CycleState, w *extpoints.WorkloadInf
 // framework.go RunFilterPluginsWithNominatedPods, 1.37.1.)
 func (f *Framework) FilterWithNominated(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) Verdict {
 	r := f.current(s)
+	twice := false
 	if nominated := s.View().Nominated(node.Node.Name); len(nominated) > 0 {
 		var with supposition
 		var added bool
@@ -194,9 +211,12 @@ func (f *Framework) FilterWithNominated(s *extpoints.CycleState, w *extpoints.Wo
 			if v := f.filterNode(r, with.state, w, with.node); v.Status != nil {
 				return v
 			}
+			twice = true
 		}
 	}
-	return f.filterNode(r, s, w, node)
+	v := f.filterNode(r, s, w, node)
+	v.twice = twice
+	return v
 }
 
 type supposition struct {
@@ -249,7 +269,7 @@ func (f *Framework) extend(r *run, point string, call func(extpoints.PreFilterEx
 		if p.ext == nil || r.skipExtension[i] {
 			continue
 		}
-		st := guard(point, p.Name(), func() *extpoints.Status { return call(p.ext) })
+		st := f.timed(r.nodeTimer(), point, p.Name(), func() *extpoints.Status { return call(p.ext) })
 		if !st.IsSuccess() {
 			return failed(point, p.Name(), st)
 		}

@@ -86,6 +86,8 @@ type Env struct {
 	// of them that have a say in who is displaced, as plugins get them.
 	Extenders  []*Extender
 	Preempters []extpoints.PreemptExtender
+	// Meter is told what plugins do, nil for nobody.
+	Meter *Meter
 }
 
 // handle is the [extpoints.Handle] of one profile.
@@ -111,6 +113,9 @@ type preemption struct{ *Framework }
 
 func (p preemption) RunFilters(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
 	v := p.FilterWithNominated(s, w, node)
+	if tally := p.Tally(s); tally != nil {
+		tally.countShared(v)
+	}
 	return v.Named()
 }
 

@@ -33,7 +33,7 @@ func (f *Framework) GeneratePlacements(s *extpoints.CycleState, g *extpoints.Gro
 		return []extpoints.Placement{*parent}, nil
 	}
 	var placements []extpoints.Placement
-	st := guard("PlacementGenerate", p.Name(), func() (st *extpoints.Status) {
+	st := f.call(s, "PlacementGenerate", p.Name(), func() (st *extpoints.Status) {
 		placements, st = p.GeneratePlacements(s, g, parent)
 		return st
 	})
@@ -53,7 +53,7 @@ func (f *Framework) GeneratePlacements(s *extpoints.CycleState, g *extpoints.Gro
 func (f *Framework) PlacementFeasible(s *extpoints.CycleState, g *extpoints.GroupInfo, progress extpoints.PlacementProgress) *extpoints.Status {
 	var waits *extpoints.Status
 	for _, p := range f.placementFeasible {
-		st := guard("PlacementFeasible", p.Name(), func() *extpoints.Status { return p.PlacementFeasible(s, g, progress) })
+		st := f.call(s, "PlacementFeasible", p.Name(), func() *extpoints.Status { return p.PlacementFeasible(s, g, progress) })
 		switch {
 		case st.IsSuccess():
 		case st.IsWait():
@@ -75,7 +75,7 @@ func (f *Framework) ScorePlacements(states []*extpoints.CycleState, g *extpoints
 	for i := range f.placementScore {
 		p := &f.placementScore[i]
 		for j, a := range tries {
-			st := guard("PlacementScore", p.Name(), func() (st *extpoints.Status) {
+			st := f.call(states[j], "PlacementScore", p.Name(), func() (st *extpoints.Status) {
 				scores[j], st = p.ScorePlacement(states[j], g, a)
 				return st
 			})
@@ -84,7 +84,7 @@ func (f *Framework) ScorePlacements(states []*extpoints.CycleState, g *extpoints
 			}
 		}
 		if p.normalizer != nil {
-			st := guard("NormalizePlacementScore", p.Name(), func() *extpoints.Status {
+			st := f.call(states[0], "NormalizePlacementScore", p.Name(), func() *extpoints.Status {
 				return p.normalizer.NormalizePlacementScore(states[0], g, scores)
 			})
 			if !st.IsSuccess() {
@@ -107,7 +107,7 @@ func (f *Framework) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupI
 	var rejector string
 	for _, p := range f.groupPostFilter {
 		var result *extpoints.GroupPostFilterResult
-		st := guard("GroupPostFilter", p.Name(), func() (st *extpoints.Status) {
+		st := f.seek(s, true, "GroupPostFilter", p.Name(), func() (st *extpoints.Status) {
 			result, st = p.GroupPostFilter(s, g, t)
 			return st
 		})

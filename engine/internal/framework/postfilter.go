@@ -13,7 +13,11 @@ func (f *Framework) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadInf
 	var reasons []string
 	var rejector string
 	for _, p := range f.postFilter {
-		r, st := callPostFilter(p, s, w, statuses)
+		var r *extpoints.PostFilterResult
+		st := f.seek(s, false, "PostFilter", p.Name(), func() (st *extpoints.Status) {
+			r, st = p.PostFilter(s, w, statuses)
+			return st
+		})
 		switch st.Code() {
 		case extpoints.Success, extpoints.UnschedulableAndUnresolvable:
 			return r, st.WithPlugin(p.Name())
@@ -40,13 +44,4 @@ func PostFilterMessage(st *extpoints.Status) string {
 		return failure.Err.Error()
 	}
 	return st.Message()
-}
-
-func callPostFilter(p extpoints.PostFilterPlugin, s *extpoints.CycleState, w *extpoints.WorkloadInfo, statuses extpoints.NodeStatuses) (r *extpoints.PostFilterResult, st *extpoints.Status) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			r, st = nil, panicked("PostFilter", p.Name(), cause)
-		}
-	}()
-	return p.PostFilter(s, w, statuses)
 }

@@ -15,7 +15,7 @@ import (
 func (f *Framework) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
 	for _, p := range f.reserve {
 		workload, node := b.Workload, b.Node
-		st := guard("Reserve", p.Name(), func() *extpoints.Status { return p.Reserve(s, w, b) })
+		st := f.call(s, "Reserve", p.Name(), func() *extpoints.Status { return p.Reserve(s, w, b) })
 		if b.Workload != workload || b.Node != node {
 			b.Workload, b.Node = workload, node
 			st = extpoints.AsStatus(errors.New("changed the workload or the node of the binding"))
@@ -54,7 +54,7 @@ func (f *Framework) Unreserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo
 	var errs []error
 	for i := len(f.reserve) - 1; i >= 0; i-- {
 		p := f.reserve[i]
-		st := guard("Unreserve", p.Name(), func() *extpoints.Status { p.Unreserve(s, w, own(b)); return nil })
+		st := f.call(s, "Unreserve", p.Name(), func() *extpoints.Status { p.Unreserve(s, w, own(b)); return nil })
 		if st != nil {
 			errs = append(errs, st.AsError())
 		}
@@ -74,7 +74,7 @@ func (f *Framework) Permit(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b
 	var waits []PermitWait
 	for _, p := range f.permit {
 		var timeout time.Duration
-		st := guard("Permit", p.Name(), func() (st *extpoints.Status) {
+		st := f.call(s, "Permit", p.Name(), func() (st *extpoints.Status) {
 			st, timeout = p.Permit(s, w, own(b))
 			return st
 		})

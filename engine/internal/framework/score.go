@@ -37,6 +37,7 @@ func (f *Framework) Score(s *extpoints.CycleState, w *extpoints.WorkloadInfo, no
 		return st
 	}
 	parallel.For(workers, len(nodes), func(i int) { f.scoreNode(r, s, w, nodes, i, out) })
+	f.tellScored(s, r, len(nodes))
 	for _, st := range out.failures {
 		if st != nil {
 			return st // the lowest node's, whichever worker met it
@@ -74,7 +75,10 @@ func (f *Framework) preScore(r *run, s *extpoints.CycleState, w *extpoints.Workl
 	clear(r.skipScore)
 	for i := range f.preScores {
 		p := &f.preScores[i]
-		st := guard("PreScore", p.Name(), func() *extpoints.Status { return p.PreScore(s, w, nodes) })
+		st := f.timed(r.timer, "PreScore", p.Name(), func() *extpoints.Status { return p.PreScore(s, w, nodes) })
+		if !st.IsSkip() {
+			f.evaluated(s, "PreScore", p.Name())
+		}
 		switch {
 		case st.IsSuccess():
 		case st.IsSkip():
@@ -91,6 +95,10 @@ func (f *Framework) preScore(r *run, s *extpoints.CycleState, w *extpoints.Workl
 // scoreNode runs all Score plugins on node i; at says which of them was
 // running when one panics.
 func (f *Framework) scoreNode(r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo, i int, out *Scores) {
+	if m := r.nodeTimer(); m != nil {
+		f.scoreTimed(m, r, s, w, nodes, i, out)
+		return
+	}
 	at := 0
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -110,6 +118,24 @@ func (f *Framework) scoreNode(r *run, s *extpoints.CycleState, w *extpoints.Work
 	}
 }
 
+// scoreTimed is scoreNode where the meter is told.
+func (f *Framework) scoreTimed(m *Meter, r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo, i int, out *Scores) {
+	for at := range f.scores {
+		if r.skipScore[at] {
+			continue
+		}
+		p := &f.scores[at]
+		st := f.timed(m, "Score", p.Name(), func() (st *extpoints.Status) {
+			out.Normalized[at][i], st = p.Score(s, w, nodes[i])
+			return st
+		})
+		if !st.IsSuccess() {
+			out.failures[i] = failed("Score", p.Name(), st)
+			return
+		}
+	}
+}
+
 // sum normalises every plugin's scores, and then checks their range and adds
 // them up. The first score out of range is that of the lowest node.
 func (f *Framework) sum(r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo, keepRaw bool, out *Scores) *extpoints.Status {
@@ -122,7 +148,7 @@ func (f *Framework) sum(r *run, s *extpoints.CycleState, w *extpoints.WorkloadIn
 			out.Raw[p] = append([]int64(nil), scores...)
 		}
 		if plugin.normalizer != nil {
-			st := guard("NormalizeScore", plugin.Name(), func() *extpoints.Status {
+			st := f.timed(r.timer, "NormalizeScore", plugin.Name(), func() *extpoints.Status {
 				return plugin.normalizer.NormalizeScore(s, w, nodes, scores)
 			})
 			if !st.IsSuccess() {

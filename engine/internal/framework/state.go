@@ -3,6 +3,7 @@ package framework
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/berth-project/berth/extpoints"
 )
@@ -16,6 +17,10 @@ type run struct {
 	skipScore     []bool // by index of scores
 	skipPreBind   []bool // by index of preBind
 	parallel      []bool // by index of preBind
+
+	timer *Meter        // told of calls; nil where the cycle is not sampled
+	nodes atomic.Uint32 // for nodeTimer
+	tally *Tally        // nil where nothing is measured
 }
 
 var runKey = extpoints.NewStateKey[*run]("framework")
@@ -26,6 +31,9 @@ func (f *Framework) begin(s *extpoints.CycleState) *run {
 		skipExtension: make([]bool, len(f.preFilters)),
 		skipFilter:    make([]bool, len(f.filters)),
 		skipScore:     make([]bool, len(f.scores)),
+	}
+	if g := f.gauge(s); g != nil {
+		r.timer, r.tally = g.timer(), &Tally{ended: make([]int64, len(f.filters)+1)}
 	}
 	runKey.Set(s, r)
 	return r

@@ -18,6 +18,10 @@ var counted = []string{
 	"scheduler_podgroup_schedule_attempts_total", "scheduler_podgroup_scheduling_attempt_duration_seconds",
 	"scheduler_podgroup_scheduling_algorithm_duration_seconds", "scheduler_workload_preemption_victims",
 	"scheduler_volume_scheduling_stage_error_total",
+	"scheduler_plugin_evaluation_total", "scheduler_workload_preemption_attempts_total",
+	"scheduler_preemption_evaluation_duration_seconds", "scheduler_preemption_execution_duration_seconds",
+	"scheduler_generated_placements_total", "scheduler_placement_evaluations_total",
+	"scheduler_placement_evaluation_duration_seconds",
 }
 
 // excuse is a difference between values that is meant to be, in histories about
@@ -51,4 +55,14 @@ var excuses = []excuse{
 		"the tries in which DefaultPreemption makes room for a group are told to nobody", true, false},
 	{groups, regexp.MustCompile(`^scheduler_podgroup_schedul.*(result="error"|algorithm)`),
 		"kube-scheduler does not count attempts that fail because members do not agree", false, true},
+	{everywhere, regexp.MustCompile(`^scheduler_plugin_evaluation_total\{extension_point="PreFilter",plugin="(NodeUnschedulable|TaintToleration)"`),
+		"the plugin has no PreFilter", true, false},
+	{everywhere, regexp.MustCompile(`^scheduler_plugin_evaluation_total\{extension_point="(PreScore|Score)",plugin="VolumeBinding"`),
+		"the plugin is left out where it scores nothing", true, false},
+	{everywhere, regexp.MustCompile(`^scheduler_plugin_evaluation_total\{extension_point="PreScore",plugin="ImageLocality"`),
+		"in kube-scheduler the plugin has no PreScore", false, true},
+	{groups, regexp.MustCompile(`^scheduler_plugin_evaluation_total\{extension_point="Filter"`),
+		"DefaultPreemption asks again only about the members of a group whose answer may be another", false, false},
+	{groups, regexp.MustCompile(`^scheduler_preemption_evaluation_duration_seconds\{preemptor="podgroup"`),
+		"observed also where a group may not displace anybody, or waits for those that leave already", false, true},
 }

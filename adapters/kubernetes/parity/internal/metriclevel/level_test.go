@@ -139,6 +139,25 @@ func TestSameEventLabels(t *testing.T) {
 	}
 }
 
+// What kube-scheduler calls the extension points.
+func TestSamePointLabels(t *testing.T) {
+	theirs := append(slices.Clone(reference.ExtensionPoints), reference.PlacementScore, reference.PlacementScoreExtensionNormalize, "PreEnqueue")
+	theirs = slices.DeleteFunc(theirs, func(p string) bool { return p == reference.Sign }) // is not measured
+	var ours []string
+	for _, point := range []string{
+		"PreFilter", "Filter", "PreFilter extension AddWorkload", "PreFilter extension RemoveWorkload", "PostFilter", "PreScore", "Score",
+		"NormalizeScore", "PreBind", "PreBindPreFlight", "Bind", "PostBind", "Reserve", "Unreserve", "Permit", "PlacementGenerate",
+		"PlacementFeasible", "PlacementScore", "NormalizePlacementScore", "GroupPostFilter", "PreEnqueue",
+	} {
+		ours = append(ours, metrics.PointLabel(point))
+	}
+	slices.Sort(theirs)
+	slices.Sort(ours)
+	if !slices.Equal(ours, theirs) {
+		t.Errorf("got %v, want %v", ours, theirs)
+	}
+}
+
 // /metrics/resources of random pods.
 func TestSameResources(t *testing.T) {
 	source := generate.New(1, 1, generate.Mood{})
@@ -217,6 +236,7 @@ func count(t *testing.T, number uint64, about decisionlevel.About) (before, afte
 	err = decisionlevel.Run(1, number, report, decisionlevel.Options{About: about, Change: func(c *engine.Config) {
 		m = metrics.New(metrics.Options{Profiles: c.Profiles, Groups: true})
 		c.Listener = engine.Tee(c.Listener, withoutProbe(m.Listener()))
+		c.Meter = meterWithoutProbe(m.Meter())
 		before = gather(t, legacyregistry.DefaultGatherer)
 	}})
 	if err != nil {
@@ -270,6 +290,17 @@ func withoutProbe(l engine.Listener) engine.Listener {
 		}
 	}
 	return l
+}
+
+// meterWithoutProbe is the same for the meter.
+func meterWithoutProbe(m engine.Meter) engine.Meter {
+	evaluated := m.PluginEvaluated
+	m.PluginEvaluated = func(e engine.PluginEvaluatedEvent) {
+		if e.Profile == plugins.DefaultProfileName {
+			evaluated(e)
+		}
+	}
+	return m
 }
 
 // excused reports whether a difference is meant to be.

@@ -1,25 +1,14 @@
 package metriclevel
 
 const (
-	noHook   = "the engine tells no one how long this takes or how often it happens"
 	noBatch  = "Berth does not batch: each pod is decided for itself"
-	noBudget = "the engine does not tell which victims were protected, or how long making room takes"
+	noBudget = "the engine does not tell which victims were protected"
 )
 
 // missing are the metrics of kube-scheduler that Berth does not have, and why.
 var missing = map[string]string{
-	"scheduler_plugin_execution_duration_seconds":        noHook,
-	"scheduler_plugin_evaluation_total":                  noHook,
-	"scheduler_queueing_hint_execution_duration_seconds": noHook,
-	"scheduler_generated_placements_total":               noHook,
-	"scheduler_placement_evaluations_total":              noHook,
-	"scheduler_placement_evaluation_duration_seconds":    noHook,
-
-	"scheduler_workload_preemption_attempts_total":     noHook,
-	"scheduler_preemption_evaluation_duration_seconds": noHook,
-	"scheduler_preemption_execution_duration_seconds":  noBudget,
-	"scheduler_preemption_workload_disruptions":        noBudget,
-	"scheduler_preemption_pdb_violations_total":        noBudget,
+	"scheduler_preemption_workload_disruptions": noBudget,
+	"scheduler_preemption_pdb_violations_total": noBudget,
 
 	"scheduler_preemption_goroutines_duration_seconds": "there is no goroutine for a preemption: each eviction is a task of its own; deprecated since 1.37",
 	"scheduler_preemption_goroutines_execution_total":  "there is no goroutine for a preemption: each eviction is a task of its own",

@@ -84,7 +84,7 @@ func touchBerth() (*metrics.Metrics, error) {
 	}
 	m.Sample(raw)
 	touchListener(m.Listener())
-	m.EventHandled(queue.WorkloadAdded, 0)
+	touchMeter(m.Meter())
 	m.APIWriteQueued("")
 	m.APIWriteMerged("")
 	m.APIWriteRetried("", "")
@@ -94,6 +94,17 @@ func touchBerth() (*metrics.Metrics, error) {
 	m.EventsQueued(0)
 	m.EventsLost(1, "")
 	return m, nil
+}
+
+func touchMeter(m engine.Meter) {
+	m.PluginRan(engine.PluginRanEvent{})
+	m.PluginEvaluated(engine.PluginEvaluatedEvent{})
+	m.HintRan(engine.HintRanEvent{Event: queue.WorkloadAdded})
+	m.ChangeOffered(engine.ChangeOfferedEvent{Event: queue.WorkloadAdded})
+	m.RoomSought(engine.RoomSoughtEvent{ForGroup: true, Plugin: plugins.DefaultPreemption})
+	m.RoomMade(engine.RoomMadeEvent{})
+	m.PlacementsGenerated(engine.PlacementsGeneratedEvent{})
+	m.PlacementTried(engine.PlacementTriedEvent{})
 }
 
 func touchListener(l engine.Listener) {
