@@ -17,22 +17,17 @@ import (
 
 // Bind implements [extpoints.Orchestrator]: it asks the API server to bind the pod.
 // Where the answer is lost or late it asks again: the second time the server says
-// that the pod has a node, and if that is the one, all is well. A request that was sent
-// is not given up because the pod is to make room: only its answer tells where it is.
+// that the pod has a node, and if that is the one, all is well.
 //
 // Rules: kube-scheduler plugins/defaultbinder/default_binder.go, 1.37.1. The UID is
 // sent along, so that a pod that has taken the place of another is left alone.
 func (a *Adapter) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
 	defer a.first()()
 	if err := a.reserved(w); err != nil {
+		a.giveBack(ctx, w, &b)
 		return err
 	}
 	a.statuses.forget(ctx, w.ID) // that it was not placed is over
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	ctx, done := finishing(ctx)
-	defer done()
 	if err := a.bind(ctx, w, b.Node); err != nil {
 		a.giveBack(ctx, w, &b)
 		return err
@@ -79,21 +74,6 @@ func (a *Adapter) becameOf(ctx context.Context, w *model.Workload, node string) 
 
 // askAgain is how often the API server is asked what became of a binding.
 const askAgain = time.Second
-
-// finishing is ctx for a request that is not to be given up once it is made, whatever
-// is decided about the pod meanwhile: it ends where the engine stops.
-func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
-	lasting, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		if cause := context.Cause(ctx); errors.Is(cause, engine.ErrStopped) || errors.Is(cause, context.Canceled) {
-			end(cause)
-		}
-	})
-	return lasting, func() {
-		stop()
-		end(nil)
-	}
-}
 
 // bound tells the engine that the pod is on its node, before the informer does: who
 // called Bind, a plugin perhaps, may report something else, and the room must not be
@@ -143,6 +123,27 @@ func (a *Adapter) Evict(ctx context.Context, w *model.Workload, reason string) e
 		a.events.preempted(victim, who, about.Node, "")
 	}
 	return err
+}
+
+// finishTime is how long a request may still take when it is not wanted any more.
+const finishTime = 10 * time.Second
+
+// finishing is ctx for a request whose answer is wanted although the pod has gone: it
+// ends at once where the engine stops, and else finishTime after ctx.
+func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
+	lasting, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		cause := context.Cause(ctx)
+		if errors.Is(cause, engine.ErrStopped) || errors.Is(cause, context.Canceled) {
+			end(cause)
+			return
+		}
+		time.AfterFunc(finishTime, func() { end(cause) })
+	})
+	return lasting, func() {
+		stop()
+		end(nil)
+	}
 }
 
 // evict writes the condition and deletes the pod, unless it has gone by itself. asked
