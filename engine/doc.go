@@ -63,7 +63,7 @@
 // stages in order, decide.go the search for a node, bind.go what is done
 // outside, failure.go what happens when it does not work out, preempt.go and
 // evict.go how room is made, release.go how claims give back devices, ingest.go
-// what happens when the world changes.
+// how the world's changes are recorded, and react.go what then happens.
 //
 // # Goroutines
 //
