@@ -7,6 +7,7 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/berth-project/berth/model"
@@ -55,9 +56,15 @@ func (a *Adapter) reserved(w *model.Workload) error {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(c.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == uid(w.ID) }) {
+		if !isReservedFor(c, uid(w.ID)) {
 			return fmt.Errorf("claim %s is not reserved for the pod any more", ref.ID)
 		}
 	}
 	return nil
+}
+
+// isReservedFor reports whether the pod of the UID is among those that the claim is
+// reserved for.
+func isReservedFor(c *resourcev1.ResourceClaim, id types.UID) bool {
+	return slices.ContainsFunc(c.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == id })
 }

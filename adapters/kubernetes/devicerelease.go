@@ -128,7 +128,7 @@ func (a *Adapter) unreserve(ctx context.Context, w *model.Workload, claims []*re
 		switch {
 		case isFor(c, w):
 			err = a.unmakeClaim(ctx, c)
-		case slices.ContainsFunc(c.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == uid(w.ID) }):
+		case isReservedFor(c, uid(w.ID)):
 			err = a.withdraw(ctx, c, uid(w.ID))
 		}
 		if err != nil && !apierrors.IsNotFound(err) {

@@ -33,8 +33,6 @@ const (
 	// maxNote is how long the text of an event may be, in bytes (kube-scheduler
 	// pkg/scheduler/schedule_one.go truncateMessage, 1.37.1).
 	maxNote = 1024
-	// flushTime is how long events that are left may still be written at the end.
-	flushTime = 5 * time.Second
 )
 
 // events writes the cluster's events, events.k8s.io/v1. Bindings and evictions, which
@@ -181,7 +179,7 @@ func (e *events) run(ctx context.Context) {
 	defer stop()
 	var all sync.WaitGroup
 	for range eventWriters {
-		all.Go(func() { e.work(ctx, work) })
+		all.Go(func() { workOff(ctx, work, e.wake, func() bool { return e.writeNext(ctx, work) }) })
 	}
 	all.Go(func() { e.endSeries(ctx) })
 	all.Wait()
@@ -191,35 +189,17 @@ func (e *events) run(ctx context.Context) {
 	}
 }
 
-// lasting is ctx, and flushTime longer.
-func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
-	work, stop := context.WithCancel(context.WithoutCancel(ctx))
-	forget := context.AfterFunc(ctx, func() { time.AfterFunc(flushTime, stop) })
-	return work, func() {
-		forget()
-		stop()
+// writeNext writes the next event, and reports whether there was one. It stands back
+// until ctx ends, and writes until work does.
+func (e *events) writeNext(ctx, work context.Context) bool {
+	next, ok := e.take()
+	if !ok {
+		return false
 	}
-}
-
-// work writes one event after the other, until ctx has ended and none is left, or
-// work ends.
-func (e *events) work(ctx, work context.Context) {
-	for work.Err() == nil {
-		next, ok := e.take()
-		if ok {
-			poke(e.wake) // there may be more for another
-			e.standBack(ctx, next.at)
-			e.write(work, next.event)
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			if e.left() == 0 {
-				return
-			}
-		case <-e.wake:
-		}
-	}
+	poke(e.wake) // there may be more for another
+	e.standBack(ctx, next.at)
+	e.write(work, next.event)
+	return true
 }
 
 func (e *events) take() (queuedEvent, bool) {

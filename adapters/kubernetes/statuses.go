@@ -131,27 +131,21 @@ func (s *statuses) run(ctx context.Context) {
 	defer stop()
 	var all sync.WaitGroup
 	for range statusWriters {
-		all.Go(func() { s.work(ctx, work) })
+		all.Go(func() { workOff(ctx, work, s.wake, func() bool { return s.writeNext(work) }) })
 	}
 	all.Wait()
 }
 
-// work writes one status after the other, until ctx has ended and none is left, or
-// work ends.
-func (s *statuses) work(ctx, work context.Context) {
-	for work.Err() == nil {
-		if key, w := s.next(); w != nil {
-			poke(s.wake) // there may be more for another
-			s.write(work, w)
-			s.done(key)
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.wake:
-		}
+// writeNext writes the next status, and reports whether there was one.
+func (s *statuses) writeNext(ctx context.Context) bool {
+	key, w := s.next()
+	if w == nil {
+		return false
 	}
+	poke(s.wake) // there may be more for another
+	s.write(ctx, w)
+	s.done(key)
+	return true
 }
 
 func (s *statuses) write(ctx context.Context, w *want) {

@@ -26,11 +26,10 @@ func howMany() uint64 {
 // must be noticed.
 var mistakes = []struct {
 	name, config string
-	long         bool
 }{
 	{name: "another weight", config: "profiles: [{plugins: {multiPoint: {enabled: [{name: NodeResourcesBalancedAllocation, weight: 30}]}}}]"},
-	{name: "a filter left out", long: true, config: "profiles: [{plugins: {filter: {disabled: [{name: TaintToleration}]}}}]"},
-	{name: "no preemption", long: true, config: "profiles: [{plugins: {postFilter: {disabled: [{name: DefaultPreemption}]}}}]"},
+	{name: "a filter left out", config: "profiles: [{plugins: {filter: {disabled: [{name: TaintToleration}]}}}]"},
+	{name: "no preemption", config: "profiles: [{plugins: {postFilter: {disabled: [{name: DefaultPreemption}]}}}]"},
 }
 
 func TestPlacements(t *testing.T) {
@@ -55,9 +54,6 @@ func TestPlacements(t *testing.T) {
 	})
 	for _, m := range mistakes {
 		t.Run("noticed/"+m.name, func(t *testing.T) {
-			if m.long && testing.Short() {
-				t.Skip("it takes long")
-			}
 			d, c, err := b.compare(t.Context(), run{seed: 1, cases: perWorld, config: m.config})
 			if err != nil {
 				t.Fatal(err)
