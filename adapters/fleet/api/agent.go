@@ -1,0 +1,195 @@
+package api
+
+import (
+	"time"
+
+	"github.com/berth-project/berth/adapters/fleet/job"
+)
+
+// Registration is what an agent says of its node when it starts, and whenever
+// something of it changes.
+type Registration struct {
+	Node string `json:"node"`
+	// Address is where the agent serves logs and metrics, host:port.
+	Address string `json:"address"`
+	// Boot tells one life of the machine from the next.
+	Boot    string  `json:"boot"`
+	Version string  `json:"version"`
+	Machine Machine `json:"machine"`
+}
+
+// Machine is what an agent found out about its node.
+type Machine struct {
+	Hostname string `json:"hostname"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+	Kernel   string `json:"kernel"`
+
+	Sockets int `json:"sockets"`
+	Cores   int `json:"cores"`
+	Threads int `json:"threads"`
+	// CPU, Memory and Disk are what tasks may use.
+	CPU    job.MilliCPU `json:"cpu"`
+	Memory job.Bytes    `json:"memory"`
+	Disk   job.Bytes    `json:"disk"`
+	NUMA   []NUMANode   `json:"numa,omitempty"`
+	GPUs   []GPU        `json:"gpus,omitempty"`
+	// Other are amounts of resources that the operator gave names to.
+	Other  map[string]int64  `json:"other,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+	// MaxTasks is how many tasks may run at once.
+	MaxTasks int64 `json:"maxTasks"`
+	// Isolation says what limits tasks here; Warnings, for people, what is missing.
+	Isolation Isolation `json:"isolation"`
+	Warnings  []string  `json:"warnings,omitempty"`
+}
+
+// NUMANode is a part of a machine with memory of its own.
+type NUMANode struct {
+	ID     int       `json:"id"`
+	CPUs   string    `json:"cpus"` // as the kernel lists them, for example "0-15,32-47"
+	Memory job.Bytes `json:"memory"`
+}
+
+// GPU is a device of the node. Its place in Machine.GPUs is its number, and the
+// index that programs see it by.
+type GPU struct {
+	Model  string    `json:"model"`
+	UUID   string    `json:"uuid,omitempty"`
+	Memory job.Bytes `json:"memory,omitempty"`
+}
+
+// Isolation says how tasks are contained on a node.
+type Isolation struct {
+	// Cgroup: every task has a control group (version 2) of its own, and is killed
+	// with it. Controllers are those that limit it, of cpu, cpuset, memory, pids.
+	Cgroup      bool     `json:"cgroup"`
+	Controllers []string `json:"controllers,omitempty"`
+	// Users: tasks run as their users.
+	Users bool `json:"users"`
+}
+
+// Registered is the answer to a Registration.
+type Registered struct {
+	Term uint64 `json:"term"`
+}
+
+// PollRequest is the heartbeat of an agent, and asks for its orders. The answer
+// comes when there is something new, or when the next heartbeat is due.
+type PollRequest struct {
+	Node string `json:"node"`
+	Boot string `json:"boot"`
+	// Term is the highest that the agent has seen. A server of a lower one does not
+	// answer.
+	Term uint64 `json:"term"`
+	// Since is the Index of the last answer that was worked off; 0 asks for all
+	// orders.
+	Since uint64 `json:"since"`
+	// Unhealthy says what the node's health script complains of.
+	Unhealthy string `json:"unhealthy,omitempty"`
+}
+
+// PollResponse are the orders for a node. An agent refuses one whose Term is lower
+// than the highest that it has seen, and remembers that one for good.
+type PollResponse struct {
+	Term  uint64 `json:"term"`
+	Index uint64 `json:"index"`
+	// Tasks are all tasks that belong on the node now. What else runs there is
+	// ended, and forgotten once its report was taken or it is not asked for.
+	Tasks []job.TaskID `json:"tasks"`
+	// Orders are those that are new since PollRequest.Since.
+	Orders []Order `json:"orders,omitempty"`
+	// Heartbeat is how long the agent may wait until the next poll.
+	Heartbeat job.Duration `json:"heartbeat"`
+	// Unregistered: the servers do not know the node, or another life of it. The
+	// agent registers again.
+	Unregistered bool `json:"unregistered,omitempty"`
+}
+
+// Order says what shall become of a task. There is one for each task of a node;
+// a new one replaces the one before.
+type Order struct {
+	Task job.TaskID `json:"task"`
+	// Stop: the task shall end, or must not be started.
+	Stop *Stop `json:"stop,omitempty"`
+	// Run says what to run. Where the task has not been started, and Stop is nil,
+	// it is started.
+	Run Run `json:"run"`
+}
+
+// Stop says how and why a task ends.
+type Stop struct {
+	// State is what it will be said to have ended as: CANCELLED, PREEMPTED,
+	// DEADLINE, NODE_FAIL (drained), FAILED (another of its gang has).
+	State  job.State `json:"state"`
+	Reason string    `json:"reason,omitempty"`
+	// Signal is the first one. Empty: TERM.
+	Signal string `json:"signal,omitempty"`
+	// Grace is the time until KILL.
+	Grace job.Duration `json:"grace"`
+}
+
+// Run is all that an agent needs to know to run a task.
+type Run struct {
+	Spec job.Spec `json:"spec"`
+	// Owner is who submitted the job; User the account that it runs as, empty: the
+	// agent's own.
+	Owner string `json:"owner"`
+	User  string `json:"user,omitempty"`
+	// Array is how many elements the job has, 0 where it is no array.
+	Array int32 `json:"array,omitempty"`
+	// GPUs are the devices that the task was given, by number, and the share of
+	// each in thousandths.
+	GPUs []GPUShare `json:"gpus,omitempty"`
+	// Hosts are the addresses of the nodes of the ranks, in their order; Names the
+	// nodes' names.
+	Hosts []string `json:"hosts"`
+	Names []string `json:"names"`
+}
+
+// GPUShare is a device given to a task, whole or in part.
+type GPUShare struct {
+	GPU   int   `json:"gpu"`
+	Share int64 `json:"share"` // thousandths
+}
+
+// ReportRequest tells what became of tasks. Until it is answered the agent repeats
+// it; to hear something again changes nothing.
+type ReportRequest struct {
+	Node  string   `json:"node"`
+	Tasks []Report `json:"tasks"`
+}
+
+// Report is what an agent says of one task.
+type Report struct {
+	Task job.TaskID `json:"task"`
+	// State is Running or an end.
+	State job.State `json:"state"`
+	// At is when it started, or ended, by the node's clock.
+	At time.Time `json:"at"`
+	// Started is when it had started; zero where it never was.
+	Started time.Time `json:"started,omitzero"`
+	Exit    *Exit     `json:"exit,omitempty"`
+	// Message says why, where the state does not say it all.
+	Message string `json:"message,omitempty"`
+	Usage   Usage  `json:"usage,omitzero"`
+}
+
+// Exit is how a process ended.
+type Exit struct {
+	Code   int    `json:"code"`             // -1 where a signal ended it
+	Signal string `json:"signal,omitempty"` // its name, for example "KILL"
+}
+
+// Usage is what a task has used.
+type Usage struct {
+	CPUSeconds float64   `json:"cpuSeconds,omitempty"`
+	PeakMemory job.Bytes `json:"peakMemory,omitempty"`
+	ReadBytes  job.Bytes `json:"readBytes,omitempty"`
+	WriteBytes job.Bytes `json:"writeBytes,omitempty"`
+}
+
+// ReportResponse is the answer to a ReportRequest: everything in it is recorded.
+type ReportResponse struct {
+	Term uint64 `json:"term"`
+}

@@ -1,0 +1,176 @@
+package api
+
+import (
+	"time"
+
+	"github.com/berth-project/berth/adapters/fleet/job"
+)
+
+// SubmitRequest hands in jobs, all or none: POST /v1/jobs.
+type SubmitRequest struct {
+	Jobs []job.Spec `json:"jobs"`
+	// Key makes it safe to repeat the request: while the jobs of an earlier one of
+	// the same user and key are known, they are the answer. At most 128 characters.
+	Key string `json:"key,omitempty"`
+	// Check: nothing is submitted, the answer says what would be wrong.
+	Check bool `json:"check,omitempty"`
+}
+
+// SubmitResponse names the jobs, in the order of the request.
+type SubmitResponse struct {
+	Jobs []job.ID `json:"jobs,omitempty"`
+	// Repeated: they are those of an earlier request with the same key.
+	Repeated bool `json:"repeated,omitempty"`
+	// Warnings say what is allowed and yet may not be meant, for example a request
+	// that no node of today could serve.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Job is a job as lists show it: GET /v1/jobs.
+type Job struct {
+	ID       job.ID    `json:"id"`
+	Name     string    `json:"name"`
+	Owner    string    `json:"owner"`
+	Queue    string    `json:"queue"`
+	State    job.State `json:"state"`
+	Priority int32     `json:"priority"`
+	// Reason and Message say why it waits, where it does.
+	Reason  job.Reason `json:"reason,omitempty"`
+	Message string     `json:"message,omitempty"`
+	// Elements counts its elements, 1 where it is no array; Counts those in each
+	// state.
+	Elements  int32               `json:"elements"`
+	Counts    map[job.State]int32 `json:"counts"`
+	Array     bool                `json:"array,omitempty"`
+	Tasks     int32               `json:"tasks"`
+	Submitted time.Time           `json:"submitted"`
+	// Started is when the first attempt began, Ended when the last element ended.
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
+	// Nodes are those that it runs on, or, if it is no array, has run on last; at
+	// most MaxNodesShown.
+	Nodes []string `json:"nodes,omitempty"`
+	// Usage is that of all attempts together, except that PeakMemory is the largest.
+	Usage Usage `json:"usage,omitzero"`
+	// GPUSeconds is the time for which devices were given to it.
+	GPUSeconds float64 `json:"gpuSeconds,omitempty"`
+}
+
+// MaxNodesShown is how many nodes a Job lists.
+const MaxNodesShown = 16
+
+// JobDetail is one job with what was submitted, and its elements that are not as
+// they were submitted, or as asked for: GET /v1/jobs/{id}.
+type JobDetail struct {
+	Job
+	Spec     job.Spec  `json:"spec"`
+	Attempts []Attempt `json:"attempts,omitempty"` // the most recent, at most MaxAttemptsShown
+	Elements []Element `json:"elementList,omitempty"`
+}
+
+// MaxAttemptsShown is how many attempts a JobDetail lists, and how many elements.
+const MaxAttemptsShown = 200
+
+// Element is one element that is under way or waits to be tried again.
+type Element struct {
+	Index    int32      `json:"index"`
+	State    job.State  `json:"state"`
+	Reason   job.Reason `json:"reason,omitempty"`
+	Attempt  int32      `json:"attempt"`
+	Eligible time.Time  `json:"eligible,omitzero"`
+	Tasks    []Task     `json:"tasks,omitempty"`
+}
+
+// Task is one task of an attempt that is under way.
+type Task struct {
+	ID       job.TaskID `json:"id"`
+	Node     string     `json:"node"`
+	State    job.State  `json:"state"`
+	Started  time.Time  `json:"started,omitzero"`
+	Stopping string     `json:"stopping,omitempty"` // why it is being ended
+	GPUs     []GPUShare `json:"gpus,omitempty"`
+}
+
+// Attempt is one attempt that has ended.
+type Attempt struct {
+	Element int32     `json:"element"`
+	Attempt int32     `json:"attempt"`
+	State   job.State `json:"state"`
+	Nodes   []string  `json:"nodes,omitempty"` // by rank
+	Placed  time.Time `json:"placed,omitzero"`
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended"`
+	// Exit and Message are those of the task that decided the state; Rank says
+	// which one it is.
+	Exit       *Exit   `json:"exit,omitempty"`
+	Rank       int32   `json:"rank,omitempty"`
+	Message    string  `json:"message,omitempty"`
+	Usage      Usage   `json:"usage,omitzero"`
+	GPUSeconds float64 `json:"gpuSeconds,omitempty"`
+}
+
+// Page is the end of a list: where After is not empty, there is more, and the
+// request repeated with ?after= that has it.
+type Page struct {
+	After string `json:"after,omitempty"`
+}
+
+// JobList is the answer to GET /v1/jobs?owner=&queue=&state=&name=&limit=&after=.
+// The newest come first.
+type JobList struct {
+	Jobs []Job `json:"jobs"`
+	Page
+}
+
+// Limits of a page.
+const (
+	DefaultPage = 100
+	MaxPage     = 1000
+)
+
+// Selection says which elements of a job an action is for:
+// POST /v1/jobs/{id}/cancel, hold, release, requeue.
+type Selection struct {
+	// Elements are indices, for example "3,10-19". Empty: all, and the job itself.
+	Elements string `json:"elements,omitempty"`
+	// Signal, of cancel: the first signal that tasks get. Default: TERM.
+	Signal string `json:"signal,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Affected is the answer to an action: how many elements it changed.
+type Affected struct {
+	Elements int32 `json:"elements"`
+}
+
+// Explanation says why an element waits, or where it is and why there:
+// GET /v1/jobs/{id}/explain?element=.
+type Explanation struct {
+	Job     job.ID     `json:"job"`
+	Element int32      `json:"element"`
+	State   job.State  `json:"state"`
+	Reason  job.Reason `json:"reason,omitempty"`
+	Message string     `json:"message,omitempty"`
+	// Position is the place among those that wait to be tried, from 1; 0: it is not
+	// among them.
+	Position int `json:"position,omitempty"`
+	// Scores names the plugins that give points, and Nodes has their verdicts.
+	Scores []string      `json:"scores,omitempty"`
+	Nodes  []NodeVerdict `json:"nodes,omitempty"`
+}
+
+// NodeVerdict says what speaks against a node, or how it scores.
+type NodeVerdict struct {
+	Node     string    `json:"node"`
+	Feasible bool      `json:"feasible"`
+	Unseen   bool      `json:"unseen,omitempty"` // it was not looked at
+	Verdicts []Verdict `json:"verdicts,omitempty"`
+	Scores   []int64   `json:"scores,omitempty"` // weighted, as Explanation.Scores
+	Total    int64     `json:"total,omitempty"`
+}
+
+// Verdict is one plugin's rejection.
+type Verdict struct {
+	Plugin  string   `json:"plugin"`
+	Reasons []string `json:"reasons"`
+}

@@ -1,0 +1,24 @@
+package api
+
+// Stream is one of the two that a task writes.
+type Stream string
+
+// The streams.
+const (
+	Stdout Stream = "stdout"
+	Stderr Stream = "stderr"
+)
+
+// LogQuery says which log is meant. The answer has the bytes as the task wrote
+// them, from those that are still kept:
+// GET /v1/jobs/{id}/logs?element=&attempt=&rank=&stream=&offset=&follow=.
+type LogQuery struct {
+	Element int32
+	Attempt int32 // 0: the last
+	Rank    int32
+	Stream  Stream // default: Stdout
+	// Offset is where to begin, in bytes; below 0 it counts from the end.
+	Offset int64
+	// Follow: the answer goes on until the task has ended.
+	Follow bool
+}

@@ -1,0 +1,85 @@
+package api
+
+import (
+	"time"
+
+	"github.com/berth-project/berth/adapters/fleet/job"
+)
+
+// ServerStatus is how a server sees itself and the others: GET /v1/server/status.
+type ServerStatus struct {
+	ID      string `json:"id"`
+	Version string `json:"version"`
+	Leader  string `json:"leader,omitempty"` // ID
+	Term    uint64 `json:"term"`
+	// Applied is the index of the last change that is in the state.
+	Applied uint64    `json:"applied"`
+	Started time.Time `json:"started"`
+	Jobs    int       `json:"jobs"`
+	Nodes   int       `json:"nodes"`
+	Pending int       `json:"pending"`
+	Running int       `json:"running"`
+	// Queue counts what the engine has in the parts of its queue; only on the leader.
+	Queue map[string]int `json:"queue,omitempty"`
+}
+
+// Member is one server: GET /v1/server/members.
+type Member struct {
+	ID      string `json:"id"`
+	Address string `json:"address"`
+	Voter   bool   `json:"voter"`
+	Leader  bool   `json:"leader,omitempty"`
+}
+
+// MemberList is the answer to GET /v1/server/members.
+type MemberList struct {
+	Members []Member `json:"members"`
+}
+
+// MemberRequest lets a server take part: POST /v1/server/members.
+type MemberRequest struct {
+	ID      string `json:"id"`
+	Address string `json:"address"`
+}
+
+// UsageRow is what a user, or a job, has used: GET /v1/usage?by=user|job&owner=.
+type UsageRow struct {
+	Owner string `json:"owner"`
+	Job   job.ID `json:"job,omitempty"`
+	Name  string `json:"name,omitempty"`
+	// Attempts that have ended, and what they used together; PeakMemory is the
+	// largest of one task.
+	Attempts     int64     `json:"attempts"`
+	WallSeconds  float64   `json:"wallSeconds"`  // of all tasks
+	AllocSeconds float64   `json:"allocSeconds"` // core seconds that were set aside
+	CPUSeconds   float64   `json:"cpuSeconds"`
+	GPUSeconds   float64   `json:"gpuSeconds"`
+	PeakMemory   job.Bytes `json:"peakMemory"`
+}
+
+// UsageList is the answer to GET /v1/usage.
+type UsageList struct {
+	Rows []UsageRow `json:"rows"`
+	Page
+}
+
+// Record is one ended attempt as accounting has it:
+// GET /v1/records?owner=&since=&limit=&after=, oldest first.
+type Record struct {
+	Job       job.ID    `json:"job"`
+	Name      string    `json:"name"`
+	Owner     string    `json:"owner"`
+	Queue     string    `json:"queue"`
+	Submitted time.Time `json:"submitted"`
+	Tasks     int32     `json:"tasks"`
+	// Requested is what each task got.
+	Requested job.Resources `json:"requested"`
+	TimeLimit job.Duration  `json:"timeLimit,omitzero"`
+	Attempt
+}
+
+// RecordList is the answer to GET /v1/records.
+type RecordList struct {
+	Records []Record `json:"records"`
+	Page
+}

@@ -1,0 +1,75 @@
+package api
+
+import "time"
+
+// Role says what somebody may do.
+type Role string
+
+// The roles. An operator may do all that a user may, to everybody's jobs.
+const (
+	RoleUser     Role = "user"
+	RoleOperator Role = "operator"
+	RoleAgent    Role = "agent"
+	RoleServer   Role = "server"
+)
+
+// TokenRequest makes a bearer token: POST /v1/tokens.
+type TokenRequest struct {
+	Role Role   `json:"role"` // user or operator
+	Name string `json:"name"` // the user's
+	// Expires is when it ends to be good. Zero: never.
+	Expires time.Time `json:"expires,omitzero"`
+}
+
+// TokenResponse is the only time that a token is shown.
+type TokenResponse struct {
+	Token string `json:"token"`
+	TokenInfo
+}
+
+// TokenInfo is what is known of a token.
+type TokenInfo struct {
+	ID      string    `json:"id"` // the first part of its hash
+	Role    Role      `json:"role"`
+	Name    string    `json:"name,omitempty"`
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires,omitzero"`
+	By      string    `json:"by,omitempty"`
+}
+
+// TokenList is the answer to GET /v1/tokens; DELETE /v1/tokens/{id} removes one.
+type TokenList struct {
+	Tokens []TokenInfo `json:"tokens"`
+}
+
+// Self says who the server takes the caller for: GET /v1/self.
+type Self struct {
+	Role Role   `json:"role"`
+	Name string `json:"name"`
+}
+
+// JoinTokenRequest makes a token for new servers or agents: POST /v1/join-tokens.
+type JoinTokenRequest struct {
+	Role    Role      `json:"role"` // agent or server
+	Expires time.Time `json:"expires,omitzero"`
+}
+
+// JoinRequest asks for a certificate: POST /v1/join, with the secret of a join
+// token as the bearer token. It is also how a certificate is renewed, with the
+// present one instead.
+type JoinRequest struct {
+	Name string `json:"name"` // the node's, or the server's ID
+	// CSR is a certificate request, as PEM; only its key counts.
+	CSR string `json:"csr"`
+	// Hosts are names and addresses for the certificate.
+	Hosts []string `json:"hosts,omitempty"`
+}
+
+// JoinResponse has what the joiner needs.
+type JoinResponse struct {
+	Certificate string `json:"certificate"` // PEM
+	CA          string `json:"ca"`          // PEM
+	// CAKey is for servers only, so that each can let others join.
+	CAKey   string   `json:"caKey,omitempty"`
+	Servers []string `json:"servers"` // addresses
+}

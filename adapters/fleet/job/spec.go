@@ -1,0 +1,206 @@
+package job
+
+import "time"
+
+// Spec is what a user asks for. The zero value of a field means its default.
+type Spec struct {
+	// Name is for people; several jobs may share it. Default: the last part of
+	// the command's path, or "script".
+	Name string `json:"name,omitempty"`
+	// Queue is the queue that the job waits in. Default: DefaultQueue.
+	Queue  string            `json:"queue,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+
+	// Command is the program and its arguments. Exactly one of Command and
+	// Script is set.
+	Command []string `json:"command,omitempty"`
+	// Script is the text of a program that begins with "#!"; Args are its
+	// arguments.
+	Script string   `json:"script,omitempty"`
+	Args   []string `json:"args,omitempty"`
+
+	Env map[string]string `json:"env,omitempty"`
+	// Dir is the working directory on the node, an absolute path. Default: a
+	// folder that is made for the task and goes with it.
+	Dir string `json:"dir,omitempty"`
+	// User is the account on the node that the job runs as. Default: that of the
+	// name of who submits, where nodes run jobs as their users.
+	User string `json:"user,omitempty"`
+	// Output and Error are files on the node that the task's output is written
+	// to; "%j", "%a", "%t", "%n" and "%u" in them stand for the job, the element,
+	// the rank, the node and the user, "%%" for "%". Default: files that the
+	// agent keeps, limits in size, and hands out (berth logs).
+	Output string `json:"output,omitempty"`
+	Error  string `json:"error,omitempty"`
+
+	// Resources are what each task gets.
+	Resources Resources `json:"resources,omitzero"`
+	// Tasks is how many tasks run together, all or none. Default: 1.
+	Tasks int32 `json:"tasks,omitempty"`
+	// SameLabel, where not empty, is a node label: all tasks go to nodes with the
+	// same value of it.
+	SameLabel string `json:"sameLabel,omitempty"`
+	// KeepGoing: the failure of one task does not end the others.
+	KeepGoing bool `json:"keepGoing,omitempty"`
+	// Array, where not empty, makes an element of each of its indices.
+	Array Array `json:"array,omitzero"`
+
+	// Nodes, where not empty, are the only nodes that will do; ExcludeNodes will
+	// not do.
+	Nodes        []string     `json:"nodes,omitempty"`
+	ExcludeNodes []string     `json:"excludeNodes,omitempty"`
+	Constraints  []Constraint `json:"constraints,omitempty"`
+	Preferences  []Preference `json:"preferences,omitempty"`
+	// Near and Apart are about other jobs of the same user.
+	Near   []Affinity `json:"near,omitempty"`
+	Apart  []Affinity `json:"apart,omitempty"`
+	Spread []Spread   `json:"spread,omitempty"`
+
+	// Priority: higher goes first; from MinPriority to MaxPriority.
+	Priority int32 `json:"priority,omitempty"`
+	// Hold: the job waits until it is released.
+	Hold bool `json:"hold,omitempty"`
+	// Begin is the earliest time to start.
+	Begin time.Time `json:"begin,omitzero"`
+	// Deadline is when the job is ended, or given up, whatever it is doing.
+	Deadline time.Time `json:"deadline,omitzero"`
+	// After are the jobs that this one depends on; all must hold.
+	After []Dependency `json:"after,omitempty"`
+	// Singleton: it waits for all jobs of the same name and user that were
+	// submitted before it.
+	Singleton bool `json:"singleton,omitempty"`
+
+	// TimeLimit is how long an attempt may run. Default: the queue's.
+	TimeLimit Duration `json:"timeLimit,omitzero"`
+	// Warn, where it is set, is a signal before the time limit.
+	Warn *Warning `json:"warn,omitempty"`
+	// KillGrace is the time between the signal that asks a task to end (TERM) and
+	// the one that ends it (KILL). Default: DefaultKillGrace.
+	KillGrace *Duration `json:"killGrace,omitempty"`
+
+	Retry Retry `json:"retry,omitzero"`
+	// NoRequeue: what lost its node, or had to make room, is not tried again.
+	NoRequeue bool `json:"noRequeue,omitempty"`
+}
+
+// Limits and defaults of a Spec.
+const (
+	DefaultQueue     = "default"
+	DefaultKillGrace = Duration(30 * time.Second)
+	MinPriority      = -1000
+	MaxPriority      = 1000
+)
+
+// Resources are what each task of a job gets.
+type Resources struct {
+	CPU    MilliCPU `json:"cpu,omitzero"` // default: 1 core
+	Memory Bytes    `json:"memory,omitzero"`
+	Disk   Bytes    `json:"disk,omitzero"`
+	GPUs   *GPUs    `json:"gpus,omitempty"`
+	// Other are amounts of resources that operators give names to.
+	Other map[string]int64 `json:"other,omitempty"`
+}
+
+// GPUs ask for devices of a node.
+type GPUs struct {
+	// Count is how many. Default: 1; with a Share, 1 is the only one.
+	Count int64 `json:"count,omitempty"`
+	// Share is the part of the device, in thousandths. Default: all of it.
+	Share int64 `json:"share,omitempty"`
+	// Models, where not empty, are the models that will do.
+	Models []string `json:"models,omitempty"`
+}
+
+// Operator compares a node's label with values.
+type Operator string
+
+// The operators.
+const (
+	In        Operator = "In"
+	NotIn     Operator = "NotIn"
+	Exists    Operator = "Exists"
+	NotExists Operator = "NotExists"
+	Gt        Operator = "Gt" // whole numbers
+	Lt        Operator = "Lt"
+)
+
+// Constraint is a condition on a label of the node.
+type Constraint struct {
+	Label    string   `json:"label"`
+	Operator Operator `json:"operator,omitempty"` // default: In, or Exists without values
+	Values   []string `json:"values,omitempty"`
+}
+
+// Preference is a constraint that should hold, with a weight from 1 to 100.
+type Preference struct {
+	Constraint
+	Weight int32 `json:"weight"`
+}
+
+// Affinity is about the place of other jobs' tasks: where nodes have the same
+// value of the label SameLabel they are near.
+type Affinity struct {
+	// Labels that the other jobs have.
+	Labels    map[string]string `json:"labels"`
+	SameLabel string            `json:"sameLabel,omitempty"` // default: the node itself
+	// Weight, where not 0, makes it a wish, from 1 to 100.
+	Weight int32 `json:"weight,omitempty"`
+}
+
+// Spread wants the tasks and elements of the job evenly over the values of a
+// node label.
+type Spread struct {
+	Label string `json:"label,omitempty"` // default: the node itself
+	// MaxSkew is the largest difference between the most and the least. Default: 1.
+	MaxSkew int32 `json:"maxSkew,omitempty"`
+	// Soft makes it a wish.
+	Soft bool `json:"soft,omitempty"`
+}
+
+// DependencyKind says what a job waits for.
+type DependencyKind string
+
+// The kinds, in the words of batch systems.
+const (
+	AfterOK    DependencyKind = "afterok"    // all elements completed
+	AfterNotOK DependencyKind = "afternotok" // it has ended and not all completed
+	AfterAny   DependencyKind = "afterany"   // it has ended
+	AfterCorr  DependencyKind = "aftercorr"  // the element of the same index completed
+	AfterStart DependencyKind = "after"      // all elements have started, or ended
+)
+
+// Dependency is a job that another depends on.
+type Dependency struct {
+	Kind DependencyKind `json:"kind"`
+	// Job is the number of the job, or "@" and the name of another job of the
+	// same submission.
+	Job string `json:"job"`
+}
+
+// Warning is a signal that a task gets some time before its limit.
+type Warning struct {
+	Signal string   `json:"signal,omitempty"` // default: "USR1"
+	Before Duration `json:"before"`
+}
+
+// Retry says when an attempt that did not succeed is tried again.
+type Retry struct {
+	// Limit is how many more attempts there may be. Default: none.
+	Limit int32 `json:"limit,omitempty"`
+	// On says which ends count: "failed" (any exit code but 0, any signal),
+	// "exit:N", "exit:N-M", "signal", "signal:NAME", "oom", "timeout".
+	// Default: failed.
+	On []string `json:"on,omitempty"`
+	// Backoff is the pause before the first retry; it doubles with each, up to
+	// MaxBackoff. Defaults: 10 s, 10 min.
+	Backoff    *Duration `json:"backoff,omitempty"`
+	MaxBackoff *Duration `json:"maxBackoff,omitempty"`
+	// SameNode allows the node of the last attempt for the next one. By default it
+	// is left out.
+	SameNode bool `json:"sameNode,omitempty"`
+}
+
+// File is what a job file has: one job, or several that are submitted together.
+type File struct {
+	Jobs []Spec `json:"jobs"`
+}

@@ -1,0 +1,51 @@
+package job
+
+// State is where an element is on its way. The words are those of batch systems,
+// which people's scripts look for.
+type State string
+
+// The states. Those from Completed on are ends.
+const (
+	Pending     State = "PENDING"
+	Starting    State = "STARTING"   // it has its nodes, and not all tasks run yet
+	Running     State = "RUNNING"    // all tasks run, or have run
+	Completing  State = "COMPLETING" // tasks are being ended
+	Completed   State = "COMPLETED"
+	Failed      State = "FAILED"
+	Timeout     State = "TIMEOUT"
+	Cancelled   State = "CANCELLED"
+	NodeFail    State = "NODE_FAIL"
+	OutOfMemory State = "OUT_OF_MEMORY"
+	Preempted   State = "PREEMPTED"
+	Deadline    State = "DEADLINE"
+	BootFail    State = "BOOT_FAIL" // the agent could not start it
+	Requeued    State = "REQUEUED"  // of an attempt: the element is tried again by request
+)
+
+// Ended reports whether the state is an end.
+func (s State) Ended() bool {
+	switch s {
+	case Pending, Starting, Running, Completing:
+		return false
+	}
+	return true
+}
+
+// Reason says why an element waits.
+type Reason string
+
+// The reasons.
+const (
+	ReasonNone         Reason = ""
+	ReasonPriority     Reason = "Priority"  // it has not been tried yet, others go first
+	ReasonResources    Reason = "Resources" // it fits on no node now
+	ReasonHeldUser     Reason = "JobHeldUser"
+	ReasonHeldAdmin    Reason = "JobHeldAdmin"
+	ReasonDependency   Reason = "Dependency"
+	ReasonNever        Reason = "DependencyNeverSatisfied"
+	ReasonBeginTime    Reason = "BeginTime"
+	ReasonBackoff      Reason = "Backoff" // the pause before a retry
+	ReasonArrayLimit   Reason = "JobArrayTaskLimit"
+	ReasonQueueLimit   Reason = "QueueLimit"
+	ReasonQueueStopped Reason = "QueueStopped"
+)
