@@ -1,0 +1,97 @@
+package state_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/state"
+)
+
+// checkRows checks that the rows of a state agree with each other.
+func checkRows(t *testing.T, v state.View) {
+	t.Helper()
+	for j := range v.Jobs() {
+		checkJob(t, v, j)
+	}
+	for n := range v.Nodes() {
+		checkNode(t, v, n)
+	}
+	for k := range v.Tasks() {
+		e := v.Element(k.ID.Job, k.ID.Element)
+		require.NotNil(t, e, "task %s has no element", k.ID)
+		require.Equal(t, e.Attempt, k.ID.Attempt, "task %s is of an old attempt", k.ID)
+		require.Equal(t, k.Node, e.Nodes[k.ID.Rank])
+		require.NotNil(t, v.Node(k.Node), "task %s is on node %s, which is not there", k.ID, k.Node)
+	}
+}
+
+// checkJob recounts the elements of a job.
+func checkJob(t *testing.T, v state.View, j *state.Job) {
+	t.Helper()
+	want := map[job.State]int32{}
+	var heldOnes int32
+	indexes := []int32{0}
+	if !j.Spec.Array.IsZero() {
+		indexes = slices.Collect(j.Spec.Array.All())
+	}
+	for _, i := range indexes {
+		s, isHeld := v.StateOf(j, i)
+		want[s]++
+		if isHeld {
+			heldOnes++
+		}
+		checkElement(t, v, j, i)
+	}
+	require.Equal(t, want, j.Counts.ByState(), "job %d", j.ID)
+	require.Equal(t, heldOnes, j.HeldElements, "job %d", j.ID)
+	require.Equal(t, j.Done(), !j.Ended.IsZero(), "job %d", j.ID)
+}
+
+// checkElement recounts the tasks of an element.
+func checkElement(t *testing.T, v state.View, j *state.Job, index int32) {
+	t.Helper()
+	e := v.Element(j.ID, index)
+	if e == nil {
+		return
+	}
+	ks := slices.Collect(v.AttemptTasks(job.TaskID{Job: j.ID, Element: index, Attempt: e.Attempt}))
+	require.False(t, e.State.Ended(), "an ended element has a row")
+	if e.State == job.Pending {
+		require.Empty(t, ks)
+		return
+	}
+	require.Len(t, ks, int(e.Placed-e.Ended), "job %d, element %d", j.ID, index)
+	complete := e.Placed == j.Spec.Tasks
+	for _, k := range ks {
+		require.Equal(t, complete, k.Ready, "task %s", k.ID)
+		require.Equal(t, e.State == job.Completing, k.Stop != nil, "task %s", k.ID)
+	}
+}
+
+// checkNode adds up what the tasks of a node have.
+func checkNode(t *testing.T, v state.View, n *state.Node) {
+	t.Helper()
+	var want api.Used
+	gpus := make([]int64, len(n.Machine.GPUs))
+	for k := range v.TasksOn(n.Node) {
+		r := &v.Job(k.ID.Job).Spec.Resources
+		want.CPU += r.CPU
+		want.Tasks++
+		for _, g := range k.GPUs {
+			gpus[g.GPU] += g.Share
+		}
+	}
+	got := v.Used(n.Node)
+	require.Equal(t, want.CPU, got.CPU, "node %s", n.Node)
+	require.Equal(t, want.Tasks, got.Tasks, "node %s", n.Node)
+	require.LessOrEqual(t, got.CPU, n.Machine.CPU)
+	require.LessOrEqual(t, got.Tasks, n.Machine.MaxTasks)
+	for i, share := range got.GPUs {
+		require.Equal(t, gpus[i], share, "node %s, GPU %d", n.Node, i)
+		require.LessOrEqual(t, share, int64(1000))
+	}
+}

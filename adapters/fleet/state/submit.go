@@ -1,0 +1,109 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/job"
+)
+
+// submit hands in jobs, all or none.
+func (t *tx) submit(c *Submit) Result {
+	if c.Key != "" {
+		if k := keys.get(t.txn, keys.id(&key{Owner: c.Owner, Key: c.Key})); k != nil {
+			return Result{Jobs: k.Jobs, Repeated: true}
+		}
+	}
+	if r := t.mayQueue(c); r.Err != nil {
+		return r
+	}
+	first := t.m.NextJob
+	specs := make([]job.Spec, len(c.Specs))
+	for i := range c.Specs {
+		specs[i] = c.Specs[i]
+		after := slices.Clone(specs[i].After)
+		for d := range after {
+			id, err := t.dependency(after[d].Job, first, len(specs))
+			if err != nil {
+				return refuse(api.CodeInvalid, "jobs[%d].after[%d].job: %v", i, d, err)
+			}
+			after[d].Job = id.String()
+		}
+		specs[i].After = after
+	}
+	r := Result{}
+	for i := range specs {
+		r.Jobs = append(r.Jobs, t.addJob(&specs[i], c))
+	}
+	if c.Key != "" {
+		keys.put(t.txn, &key{Owner: c.Owner, Key: c.Key, Jobs: r.Jobs})
+	}
+	return r
+}
+
+// addJob adds the next job.
+func (t *tx) addJob(spec *job.Spec, c *Submit) job.ID {
+	j := &Job{ID: t.m.NextJob, Spec: spec, Owner: c.Owner, Key: c.Key, Submitted: t.now()}
+	t.m.NextJob++
+	j.Counts[pending] = j.Elements()
+	if spec.Hold {
+		j.Held = job.ReasonHeldUser
+	}
+	t.putJob(j)
+	t.emit(api.Event{Kind: api.EventSubmitted, Job: j.ID, Owner: j.Owner, State: job.Pending, Message: spec.Name})
+	return j.ID
+}
+
+// dependency finds the job that another names: a number, or "+N" for the Nth of the
+// same submission, whose first gets the number first.
+func (t *tx) dependency(s string, first job.ID, count int) (job.ID, error) {
+	if n, ok := strings.CutPrefix(s, "+"); ok {
+		i, err := strconv.Atoi(n)
+		if err != nil || i < 0 || i >= count {
+			return 0, fmt.Errorf("there is no job %q in the submission", s)
+		}
+		return first + job.ID(i), nil
+	}
+	id, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no job's number", s)
+	}
+	if t.Job(job.ID(id)) == nil {
+		return 0, fmt.Errorf("there is no job %d", id)
+	}
+	return job.ID(id), nil
+}
+
+// mayQueue refuses what the queues do not let in.
+func (t *tx) mayQueue(c *Submit) Result {
+	more := map[string]int32{}
+	for i := range c.Specs {
+		name := c.Specs[i].Queue
+		q := t.Queue(name)
+		if q == nil {
+			return refuse(api.CodeInvalid, "jobs[%d].queue: there is no queue %q", i, name)
+		}
+		if len(q.Users) > 0 && !slices.Contains(q.Users, c.Owner) {
+			return refuse(api.CodeForbidden, "jobs[%d].queue: user %q may not use queue %q", i, c.Owner, name)
+		}
+		if more[name]++; q.MaxQueued > 0 && more[name]+t.queued(c.Owner, name) > q.MaxQueued {
+			return refuse(api.CodeConflict,
+				"user %q has as many jobs in queue %q as are allowed, %d; wait until some have ended", c.Owner, name, q.MaxQueued)
+		}
+	}
+	return Result{}
+}
+
+// queued counts the owner's jobs in a queue that have not ended.
+func (t *tx) queued(owner, queue string) int32 {
+	var n int32
+	for j := range t.ActiveOf(owner) {
+		if j.Spec.Queue == queue {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,127 @@
+package state
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/berth-project/berth/adapters/fleet/job"
+)
+
+// Wait says why elements of a job may not be placed now, besides that there may be
+// no room.
+type Wait struct {
+	Reason  job.Reason
+	Message string
+	// Until is when it ends, where time alone ends it.
+	Until time.Time
+}
+
+// None reports whether nothing keeps them.
+func (w *Wait) None() bool { return w.Reason == job.ReasonNone }
+
+// Waits says what keeps all elements of the job from being placed. What keeps
+// single ones is said by ElementWaits.
+func (v View) Waits(j *Job, now time.Time) Wait {
+	if j.Held != "" {
+		return Wait{Reason: j.Held, Message: "it is held; release it to let it start"}
+	}
+	if q := v.Queue(j.Spec.Queue); q == nil || q.Stopped {
+		return Wait{Reason: job.ReasonQueueStopped, Message: fmt.Sprintf("queue %s is stopped", j.Spec.Queue)}
+	}
+	if now.Before(j.Spec.Begin) {
+		return Wait{Reason: job.ReasonBeginTime, Message: "it may not begin before its time", Until: j.Spec.Begin}
+	}
+	for i := range j.Spec.After {
+		if d := &j.Spec.After[i]; d.Kind != job.AfterCorr {
+			if w := v.waitsFor(d); !w.None() {
+				return w
+			}
+		}
+	}
+	if j.Spec.Singleton {
+		for o := range v.JobsNamed(j.Owner, j.Spec.Name) {
+			if o.ID < j.ID {
+				return Wait{Reason: job.ReasonDependency, Message: fmt.Sprintf("job %d of the same name has not ended", o.ID)}
+			}
+		}
+	}
+	return Wait{}
+}
+
+// ElementWaits says what keeps one element of the job from being placed, that does
+// not keep all.
+func (v View) ElementWaits(j *Job, index int32, now time.Time) Wait {
+	if e := v.Element(j.ID, index); e != nil {
+		if e.Held != "" {
+			return Wait{Reason: e.Held, Message: "it is held; release it to let it start"}
+		}
+		if now.Before(e.Eligible) {
+			return Wait{Reason: job.ReasonBackoff, Message: "it is tried again after a pause", Until: e.Eligible}
+		}
+	} else if _, isHeld := v.StateOf(j, index); isHeld {
+		return Wait{Reason: job.ReasonHeldUser, Message: "it is held; release it to let it start"}
+	}
+	for i := range j.Spec.After {
+		if d := &j.Spec.After[i]; d.Kind == job.AfterCorr {
+			if w := v.waitsForElement(d, index); !w.None() {
+				return w
+			}
+		}
+	}
+	return Wait{}
+}
+
+// waitsFor says whether a dependency of a whole job holds.
+func (v View) waitsFor(d *job.Dependency) Wait {
+	id, _ := d.ID()
+	o := v.Job(id)
+	if o == nil {
+		return Wait{Reason: job.ReasonNever, Message: fmt.Sprintf("job %s is not known any more", d.Job)}
+	}
+	done, ok := o.Done(), o.Counts[completed] == o.Elements()
+	someFailed := o.Counts[completed]+o.Counts[pending]+o.Active() < o.Elements()
+	wait := Wait{Reason: job.ReasonDependency, Message: fmt.Sprintf("it waits for job %d, which is %s", id, o.State())}
+	never := Wait{Reason: job.ReasonNever, Message: fmt.Sprintf("job %d is %s, and %s can not be any more", id, o.State(), d.Kind)}
+	switch d.Kind {
+	case job.AfterOK:
+		switch {
+		case ok:
+			return Wait{}
+		case someFailed:
+			return never
+		}
+	case job.AfterNotOK:
+		switch {
+		case done && !ok:
+			return Wait{}
+		case ok:
+			return never
+		}
+	case job.AfterAny:
+		if done {
+			return Wait{}
+		}
+	case job.AfterStart:
+		if o.Counts[pending] == 0 {
+			return Wait{}
+		}
+	}
+	return wait
+}
+
+// waitsForElement says whether the dependency of an element on that of the same
+// index holds.
+func (v View) waitsForElement(d *job.Dependency, index int32) Wait {
+	id, _ := d.ID()
+	o := v.Job(id)
+	if o == nil || !o.HasElement(index) {
+		return Wait{Reason: job.ReasonNever, Message: fmt.Sprintf("job %s has no element %d", d.Job, index)}
+	}
+	switch s, _ := v.StateOf(o, index); {
+	case s == job.Completed:
+		return Wait{}
+	case s.Ended():
+		return Wait{Reason: job.ReasonNever, Message: fmt.Sprintf("element %d of job %d is %s", index, id, s)}
+	}
+	return Wait{Reason: job.ReasonDependency, Message: fmt.Sprintf("it waits for element %d of job %d", index, id)}
+}
