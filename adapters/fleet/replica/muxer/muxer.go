@@ -1,0 +1,173 @@
+package muxer
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// Default limits.
+const (
+	// DefaultHandshakes is how many connections may be before the end of their
+	// handshake. More wait in the kernel's queue.
+	DefaultHandshakes = 1024
+	// DefaultTimeout is how long a handshake may take.
+	DefaultTimeout = 10 * time.Second
+)
+
+// Config says how connections are told apart.
+type Config struct {
+	// TLS is for the handshake. Its NextProtos, or those of the configuration that it
+	// returns for a client, must name the handlers' protocols.
+	TLS *tls.Config
+	// Handlers take the connections of a protocol, and own them. Each call is on a
+	// goroutine of its own, and should not block for longer than the hand-over.
+	Handlers map[string]func(*tls.Conn)
+	// Handshakes and Timeout. Default: DefaultHandshakes, DefaultTimeout.
+	Handshakes int
+	Timeout    time.Duration
+	// Log. Default: none.
+	Log hclog.Logger
+}
+
+// Mux accepts the connections of a listener.
+type Mux struct {
+	config   Config
+	listener net.Listener
+	http     chan net.Conn
+	slots    chan struct{} // one for each handshake
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+}
+
+// New starts accepting. The listener is the Mux's, and closed with it.
+func New(l net.Listener, c Config) *Mux {
+	if c.Handshakes <= 0 {
+		c.Handshakes = DefaultHandshakes
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.Log == nil {
+		c.Log = hclog.NewNullLogger()
+	}
+	m := &Mux{config: c, listener: l, http: make(chan net.Conn), slots: make(chan struct{}, c.Handshakes)}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	m.work.Go(m.accept)
+	return m
+}
+
+// HTTP is the listener for all connections without a handler. They are *tls.Conn
+// with the handshake done, so net/http serves HTTP/2 to those who asked for it.
+// Closing it closes the Mux.
+func (m *Mux) HTTP() net.Listener { return httpListener{m} }
+
+// Close stops accepting and ends handshakes that are under way. Connections that
+// were handed on stay open. Nothing of the Mux runs when it returns.
+func (m *Mux) Close() error {
+	m.cancel()
+	err := m.listener.Close()
+	m.work.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (m *Mux) accept() {
+	const firstPause, longestPause = 5 * time.Millisecond, time.Second
+	pause := firstPause
+	for {
+		select {
+		case m.slots <- struct{}{}:
+		case <-m.ctx.Done():
+			return
+		}
+		conn, err := m.listener.Accept()
+		if err == nil {
+			pause = firstPause
+			m.work.Go(func() { m.handshake(conn) })
+			continue
+		}
+		<-m.slots
+		if m.ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, net.ErrClosed) {
+			m.config.Log.Error("the listener was closed by somebody else", "error", err)
+			m.cancel()
+			return
+		}
+		// Too many open files, for example: it passes.
+		m.config.Log.Warn("cannot accept a connection", "error", err, "pause", pause)
+		select {
+		case <-time.After(pause):
+		case <-m.ctx.Done():
+			return
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// handshake gives up its place when it is done; the hand-over needs none.
+func (m *Mux) handshake(raw net.Conn) {
+	conn := tls.Server(raw, m.config.TLS)
+	ctx, cancel := context.WithTimeout(m.ctx, m.config.Timeout)
+	err := conn.HandshakeContext(ctx)
+	cancel()
+	<-m.slots
+	if err != nil {
+		m.refuse(conn, err)
+		return
+	}
+	if handle := m.config.Handlers[conn.ConnectionState().NegotiatedProtocol]; handle != nil {
+		handle(conn)
+		return
+	}
+	select {
+	case m.http <- conn:
+	case <-m.ctx.Done():
+		conn.Close()
+	}
+}
+
+func (m *Mux) refuse(conn *tls.Conn, err error) {
+	defer conn.Close()
+	m.config.Log.Debug("handshake failed", "from", conn.RemoteAddr(), "error", err)
+	var header tls.RecordHeaderError
+	if errors.As(err, &header) && header.Conn != nil && looksLikeHTTP(header.RecordHeader) {
+		_ = header.Conn.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = io.WriteString(header.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nThis port speaks HTTPS only: use https:// in the address.\n")
+	}
+}
+
+func looksLikeHTTP(head [5]byte) bool {
+	switch string(head[:]) {
+	case "GET /", "HEAD ", "POST ", "PUT /", "OPTIO", "DELET", "PATCH":
+		return true
+	}
+	return false
+}
+
+type httpListener struct{ *Mux }
+
+// Accept implements net.Listener.
+func (l httpListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.http:
+		return c, nil
+	case <-l.ctx.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+// Addr implements net.Listener.
+func (l httpListener) Addr() net.Addr { return l.listener.Addr() }
