@@ -1,0 +1,98 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/state"
+	"github.com/berth-project/berth/engine"
+)
+
+// Why says why an element waits, in one line: what the state knows, and if that is
+// nothing, what the engine said when it was last tried.
+func (c *Controller) Why(v state.View, j *state.Job, index int32) (job.Reason, string) {
+	now := time.Now()
+	if w := v.Waits(j, now); !w.None() {
+		return w.Reason, w.Message
+	}
+	if w := v.ElementWaits(j, index, now); !w.None() {
+		return w.Reason, w.Message
+	}
+	id := nextTask(v, j, index)
+	if message, tried := c.reasons.of(id.String()); tried {
+		return job.ReasonResources, message
+	}
+	if _, queued := c.eng.Queue(id.String()); queued {
+		return job.ReasonPriority, "it has not been tried yet"
+	}
+	if limit := j.Spec.Array.Limit; limit > 0 && j.Active() >= limit {
+		return job.ReasonArrayLimit, fmt.Sprintf("%d elements run, as many as the array allows at once", j.Active())
+	}
+	if q := v.Queue(j.Spec.Queue); q != nil && q.MaxRunning > 0 {
+		return job.ReasonQueueLimit, fmt.Sprintf("queue %s lets a user run %d tasks at once", q.Name, q.MaxRunning)
+	}
+	return job.ReasonPriority, "other elements of the job go first"
+}
+
+// nextTask is the first task of an element's next attempt.
+func nextTask(v state.View, j *state.Job, index int32) job.TaskID {
+	id := job.TaskID{Job: j.ID, Element: index, Attempt: 1}
+	if e := v.Element(j.ID, index); e != nil {
+		id.Attempt = e.Attempt
+		if e.State == job.Pending {
+			id.Attempt++
+		}
+	}
+	return id
+}
+
+// Explain says why an element waits, or why it is where it is, node by node, as far
+// as the engine has it.
+func (c *Controller) Explain(v state.View, j *state.Job, index int32) (*api.Explanation, error) {
+	s, _ := v.StateOf(j, index)
+	out := &api.Explanation{Job: j.ID, Element: index, State: s}
+	if s == job.Pending {
+		out.Reason, out.Message = c.Why(v, j, index)
+	}
+	x, err := c.eng.Explain(nextTask(v, j, index).String(), engine.ExplainOptions{AllFilters: true})
+	switch {
+	case errors.Is(err, engine.ErrNotFound), errors.Is(err, engine.ErrNoRecord):
+		return out, nil
+	case err != nil:
+		return nil, err
+	}
+	for _, p := range x.Scores {
+		out.Scores = append(out.Scores, p.Plugin)
+	}
+	for i := range x.Nodes {
+		out.Nodes = append(out.Nodes, verdict(&x.Nodes[i]))
+	}
+	if out.Message == "" {
+		out.Message = x.Message
+	}
+	return out, nil
+}
+
+// verdict is what speaks for and against a node.
+func verdict(n *engine.NodeExplanation) api.NodeVerdict {
+	out := api.NodeVerdict{Node: n.Node, Feasible: n.Feasible, Unseen: n.Unseen, Total: n.Total}
+	for _, r := range n.Verdicts {
+		out.Verdicts = append(out.Verdicts, api.Verdict{Plugin: r.Plugin, Reasons: r.Reasons})
+	}
+	for _, s := range n.Scores {
+		out.Scores = append(out.Scores, s.Weighted)
+	}
+	return out
+}
+
+// Counts says how many workloads are in each part of the engine's queue.
+func (c *Controller) Counts() map[string]int {
+	q := c.eng.QueueCounts()
+	return map[string]int{
+		"active": q.Active, "backoff": q.Backoff + q.ErrorBackoff, "unschedulable": q.Unschedulable,
+		"gated": q.Gated, "inFlight": q.InFlight,
+	}
+}

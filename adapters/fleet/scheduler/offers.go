@@ -1,0 +1,308 @@
+package scheduler
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/state"
+	"github.com/berth-project/berth/engine"
+)
+
+// tracked is what the controller knows of a job that has not ended.
+type tracked struct {
+	// counts are the job's when it was last looked at, held how many of its elements
+	// were held.
+	counts state.Counts
+	held   int32
+	// claim is how many tasks of its share it runs, or has offered.
+	claim int32
+	// offers are the elements that the engine has, or some tasks of.
+	offers map[int32]*offer
+	// again are the elements with rows that may be offered, and are not, for want of
+	// room.
+	again map[int32]bool
+	// cursor is the last element that was offered as it was submitted.
+	cursor int32
+	// needs are the jobs that it depends on.
+	needs []job.ID
+	share share
+	tasks int32 // of an element
+}
+
+// offer is an attempt that the engine is to place.
+type offer struct {
+	attempt int32
+	ranks   map[int32]bool // those that the engine has
+}
+
+// jobChanged brings the offers of a job up to date, and wakes those who wait for it.
+func (c *Controller) jobChanged(v state.View, id job.ID) {
+	j := v.Job(id)
+	t := c.jobs[id]
+	if j == nil || j.Done() {
+		if t != nil {
+			c.untrack(id, t)
+		}
+		c.wake(v, id, j)
+		return
+	}
+	if t == nil {
+		t = c.track(j)
+	}
+	wakes := t.counts != j.Counts
+	if j.HeldElements != t.held || cancelledOf(j.Counts) != cancelledOf(t.counts) {
+		c.recheck(v, j, t)
+	}
+	t.counts, t.held = j.Counts, j.HeldElements
+	c.fill(v, j, t)
+	if wakes {
+		c.wake(v, id, j)
+	}
+}
+
+// cancelledOf counts the elements that have ended by request, as many that wait may
+// do at once, without rows of their own.
+func cancelledOf(counts state.Counts) int32 {
+	return counts.Of(job.Cancelled) + counts.Of(job.Deadline)
+}
+
+// recheck takes back the offers of elements that do not wait any more, or are held,
+// and has those looked at again that were passed over.
+func (c *Controller) recheck(v state.View, j *state.Job, t *tracked) {
+	for _, index := range slices.Sorted(maps.Keys(t.offers)) {
+		if s, isHeld := v.StateOf(j, index); s != job.Starting && (s != job.Pending || isHeld) {
+			c.withdraw(state.ElementID{Job: j.ID, Index: index}, t)
+		}
+	}
+	t.cursor = -1
+}
+
+// track begins to look after a job.
+func (c *Controller) track(j *state.Job) *tracked {
+	t := &tracked{
+		offers: map[int32]*offer{}, again: map[int32]bool{}, cursor: -1, share: share{j.Owner, j.Spec.Queue},
+		tasks: j.Spec.Tasks,
+	}
+	for i := range j.Spec.After {
+		if need, ok := j.Spec.After[i].ID(); ok {
+			t.needs = append(t.needs, need)
+			if c.dependents[need] == nil {
+				c.dependents[need] = map[job.ID]bool{}
+			}
+			c.dependents[need][j.ID] = true
+		}
+	}
+	if !j.Spec.Deadline.IsZero() {
+		c.timers.set(j.Spec.Deadline, jobDue(dueDeadline, j.ID))
+	}
+	c.jobs[j.ID] = t
+	return t
+}
+
+// untrack ends to look after a job.
+func (c *Controller) untrack(id job.ID, t *tracked) {
+	c.withdrawAll(id, t)
+	for _, need := range t.needs {
+		delete(c.dependents[need], id)
+		if len(c.dependents[need]) == 0 {
+			delete(c.dependents, need)
+		}
+	}
+	c.loads.claim(t, 0)
+	delete(c.jobs, id)
+}
+
+// wake looks again at the jobs that wait for one.
+func (c *Controller) wake(v state.View, id job.ID, j *state.Job) {
+	for _, d := range slices.Sorted(maps.Keys(c.dependents[id])) {
+		c.refill(v, d)
+	}
+	if j == nil || !j.Done() {
+		return
+	}
+	for next := range v.JobsNamed(j.Owner, j.Spec.Name) {
+		if next.Spec.Singleton {
+			c.refill(v, next.ID)
+		}
+	}
+}
+
+// refill looks again at what a job may offer.
+func (c *Controller) refill(v state.View, id job.ID) {
+	if j, t := v.Job(id), c.jobs[id]; j != nil && t != nil {
+		if hasCorr(j) {
+			t.cursor = -1
+		}
+		c.fill(v, j, t)
+	}
+}
+
+// hasCorr reports whether elements of the job wait for elements of others.
+func hasCorr(j *state.Job) bool {
+	return slices.ContainsFunc(j.Spec.After, func(d job.Dependency) bool { return d.Kind == job.AfterCorr })
+}
+
+// fill offers as many elements of a job as may be, or takes all back where none may.
+func (c *Controller) fill(v state.View, j *state.Job, t *tracked) {
+	now := time.Now()
+	if w := v.Waits(j, now); !w.None() {
+		c.withdrawAll(j.ID, t)
+		c.loads.claim(t, j.Active()*t.tasks)
+		if !w.Until.IsZero() {
+			c.timers.set(w.Until, jobDue(dueJob, j.ID))
+		}
+		return
+	}
+	c.loads.claim(t, (j.Active()+int32(len(t.offers)))*t.tasks)
+	for room := c.room(v, j, t); room > 0; room-- {
+		index, ok := c.next(v, j, t, now)
+		if !ok {
+			return
+		}
+		c.offer(v, j, t, index)
+		c.loads.claim(t, t.claim+t.tasks)
+	}
+}
+
+// room is how many more elements of the job may be offered.
+func (c *Controller) room(v state.View, j *state.Job, t *tracked) int {
+	room := c.cfg.Window - len(t.offers)
+	if limit := j.Spec.Array.Limit; limit > 0 {
+		room = min(room, int(limit-j.Active())-len(t.offers))
+	}
+	if most := queueOf(v, j).MaxRunning; most > 0 {
+		left := int((most - c.loads.of(t.share).tasks) / t.tasks)
+		if left < room {
+			c.loads.of(t.share).limited[j.ID] = true
+		}
+		room = min(room, left)
+	}
+	return room
+}
+
+// next is the next element to offer.
+func (c *Controller) next(v state.View, j *state.Job, t *tracked, now time.Time) (int32, bool) {
+	if len(t.again) > 0 {
+		index := slices.Min(slices.Collect(maps.Keys(t.again)))
+		delete(t.again, index)
+		return index, true
+	}
+	for {
+		index, ok := v.NextWaiting(j, t.cursor)
+		if !ok {
+			t.cursor = math.MaxInt32 - 1
+			return 0, false
+		}
+		t.cursor = index
+		if w := v.ElementWaits(j, index, now); w.None() && t.offers[index] == nil {
+			return index, true
+		}
+	}
+}
+
+// offer gives the engine the tasks of an element's next attempt, or those of the
+// attempt under way that have no node yet.
+func (c *Controller) offer(v state.View, j *state.Job, t *tracked, index int32) {
+	o := &offer{attempt: 1, ranks: map[int32]bool{}}
+	var nodes []string
+	avoid := ""
+	if e := v.Element(j.ID, index); e != nil {
+		o.attempt, avoid = e.Attempt, e.Avoid
+		if e.State == job.Pending {
+			o.attempt++
+		} else {
+			nodes = e.Nodes
+		}
+	}
+	q := queueOf(v, j)
+	if avoid != "" && !c.othersThan(avoid, j, q) {
+		avoid = ""
+	}
+	for rank := range j.Spec.Tasks {
+		if nodes != nil && nodes[rank] != "" {
+			continue
+		}
+		id := job.TaskID{Job: j.ID, Element: index, Attempt: o.attempt, Rank: rank}
+		c.joinGroup(j, q, id)
+		c.change(engine.Change{Submit: workloadModel(j, q, id, avoid)})
+		c.known[id.String()] = offered
+		o.ranks[rank] = true
+	}
+	t.offers[index] = o
+}
+
+// othersThan reports whether a node besides the one could take a task of the job, as
+// far as labels say.
+func (c *Controller) othersThan(node string, j *state.Job, q *state.Queue) bool {
+	a := nodeAffinity(j.Spec, q, node)
+	for _, n := range c.nodes {
+		if !n.Unschedulable && a.Required.Matches(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// elementChanged brings the offer of an element up to date. What it cannot offer for
+// want of room it leaves to the job.
+func (c *Controller) elementChanged(v state.View, id state.ElementID) {
+	j := v.Job(id.Job)
+	if j == nil || j.Done() {
+		return
+	}
+	t := c.jobs[id.Job]
+	if t == nil {
+		t = c.track(j)
+	}
+	delete(t.again, id.Index)
+	e := v.Element(id.Job, id.Index)
+	o := t.offers[id.Index]
+	switch {
+	case e == nil:
+		c.withdraw(id, t)
+	case e.State == job.Pending:
+		if o != nil && o.attempt == e.Attempt+1 && e.Held == "" {
+			return
+		}
+		c.withdraw(id, t)
+		if w := v.ElementWaits(j, id.Index, time.Now()); w.None() {
+			t.again[id.Index] = true
+		} else if !w.Until.IsZero() {
+			c.timers.set(w.Until, due{kind: dueElement, element: id})
+		}
+	case e.State == job.Starting && e.Placed < j.Spec.Tasks:
+		c.timers.set(time.Now().Add(c.cfg.Times.Gang), due{kind: dueGang, element: id, attempt: e.Attempt})
+		if o == nil || o.attempt != e.Attempt {
+			c.withdraw(id, t)
+			c.offer(v, j, t, id.Index)
+		}
+	default:
+		c.withdraw(id, t)
+	}
+}
+
+// withdraw takes an offer back, as far as its tasks have no nodes.
+func (c *Controller) withdraw(id state.ElementID, t *tracked) {
+	o := t.offers[id.Index]
+	if o == nil {
+		return
+	}
+	for rank := range o.ranks {
+		task := job.TaskID{Job: id.Job, Element: id.Index, Attempt: o.attempt, Rank: rank}
+		if c.known[task.String()] == offered {
+			c.forget(task)
+		}
+	}
+	delete(t.offers, id.Index)
+}
+
+// withdrawAll takes all offers of a job back.
+func (c *Controller) withdrawAll(id job.ID, t *tracked) {
+	for _, index := range slices.Sorted(maps.Keys(t.offers)) {
+		c.withdraw(state.ElementID{Job: id, Index: index}, t)
+	}
+	t.cursor = -1
+}
