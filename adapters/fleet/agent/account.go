@@ -1,0 +1,129 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/berth-project/berth/adapters/fleet/agent/shim"
+)
+
+// person is an account with what its tasks' environment says of it.
+type person struct {
+	shim.Account
+	Home string
+}
+
+// accountName is what is let through to programs and files: no options, no paths.
+var accountName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,254}\$?$`)
+
+// account is who a task runs as that names the account name, empty: none. The bool
+// says that it is another one than the agent's own.
+func (c Config) account(ctx context.Context, name string) (p person, other bool, err error) {
+	own, err := ownAccount()
+	if err != nil {
+		return p, false, err
+	}
+	if c.Accounts == AccountsOwn {
+		if name != "" && name != own.Name {
+			return p, false, fmt.Errorf("this node runs tasks as %s alone, not as %q", own.Name, name)
+		}
+		return own, false, nil
+	}
+	if name == "" {
+		p = own
+	} else if p, err = lookupAccount(ctx, name); err != nil {
+		return p, false, err
+	}
+	if int64(p.UID) < int64(c.MinUID) {
+		return p, false, fmt.Errorf("tasks may not run as %s: its number %d is below %d", p.Name, p.UID, c.MinUID)
+	}
+	return p, p.UID != own.UID, nil
+}
+
+func ownAccount() (person, error) {
+	p := person{Account: shim.Account{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}, Home: "/"}
+	u, err := user.LookupId(strconv.Itoa(os.Geteuid()))
+	if err != nil {
+		p.Name = strconv.Itoa(os.Geteuid()) // containers may have no name for it
+		return p, nil
+	}
+	p.Name, p.Home = u.Username, u.HomeDir
+	return p, nil
+}
+
+// lookupLimit is how long a directory service may take.
+const lookupLimit = 20 * time.Second
+
+// lookupAccount finds an account in the machine's files, and else by getent and id:
+// a static program cannot ask directory services itself.
+func lookupAccount(ctx context.Context, name string) (person, error) {
+	if !accountName.MatchString(name) {
+		return person{}, fmt.Errorf("%q is not the name of an account", name)
+	}
+	u, err := user.Lookup(name)
+	if err == nil {
+		groups, err := u.GroupIds()
+		if err != nil {
+			return person{}, fmt.Errorf("the groups of %s: %w", name, err)
+		}
+		return newPerson(name, u.Uid, u.Gid, u.HomeDir, groups)
+	}
+	if unknown := user.UnknownUserError(""); !errors.As(err, &unknown) {
+		return person{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupLimit)
+	defer cancel()
+	line, err := exec.CommandContext(ctx, "getent", "passwd", "--", name).Output()
+	if err != nil {
+		return person{}, fmt.Errorf("there is no account %s on this node (getent: %w)", name, err)
+	}
+	groups, err := exec.CommandContext(ctx, "id", "-G", "--", name).Output()
+	if err != nil {
+		return person{}, fmt.Errorf("the groups of %s: %w", name, err)
+	}
+	return parsePasswd(name, string(line), string(groups))
+}
+
+// parsePasswd reads a line as in /etc/passwd, and a list of group numbers.
+func parsePasswd(name, line, groups string) (person, error) {
+	line = strings.TrimRight(line, "\n")
+	f := strings.Split(line, ":")
+	if len(f) != 7 || f[0] != name || strings.Contains(line, "\n") {
+		return person{}, fmt.Errorf("%.200q is not the account %s", line, name)
+	}
+	return newPerson(name, f[2], f[3], f[5], strings.Fields(groups))
+}
+
+func newPerson(name, uid, gid, home string, groups []string) (person, error) {
+	p := person{Account: shim.Account{Name: name}, Home: home}
+	number := func(text string) uint32 {
+		// The largest number stands for none in system calls.
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil || n == 1<<32-1 {
+			n = 1<<32 - 1
+		}
+		return uint32(n)
+	}
+	p.UID, p.GID = number(uid), number(gid)
+	for _, g := range groups {
+		p.Groups = append(p.Groups, number(g))
+	}
+	for _, n := range append([]uint32{p.UID, p.GID}, p.Groups...) {
+		if n == 1<<32-1 {
+			return person{}, fmt.Errorf("the account %s has no good numbers: %s, %s, %v", name, uid, gid, groups)
+		}
+	}
+	if !filepath.IsAbs(home) {
+		p.Home = "/"
+	}
+	return p, nil
+}

@@ -1,0 +1,139 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/berth-project/berth/adapters/fleet/agent/internal/tasklog"
+	"github.com/berth-project/berth/adapters/fleet/agent/shim"
+	"github.com/berth-project/berth/adapters/fleet/job"
+)
+
+// OffsetHeader is, in the answer to a request for a log, the place in the stream of
+// the first byte of the answer: later than what was asked for where that is not kept
+// any more.
+const OffsetHeader = "Berth-Log-Offset"
+
+// logQuery is what is asked of a log.
+type logQuery struct {
+	offset int64 // negative: so many bytes before the end
+	limit  int64
+	follow bool
+}
+
+func parseLogQuery(v url.Values) (logQuery, error) {
+	q := logQuery{limit: math.MaxInt64}
+	var problems []error
+	number := func(name string, field *int64) {
+		if text := v.Get(name); text != "" {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				problems = append(problems, fmt.Errorf("%s: %q is not a number of bytes", name, text))
+				return
+			}
+			*field = n
+		}
+	}
+	number("offset", &q.offset)
+	number("limit", &q.limit)
+	if q.limit < 0 {
+		problems = append(problems, fmt.Errorf("limit: %d is negative", q.limit))
+	}
+	if text := v.Get("follow"); text != "" {
+		follow, err := strconv.ParseBool(text)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("follow: %q is neither true nor false", text))
+		}
+		q.follow = follow
+	}
+	return q, errors.Join(problems...)
+}
+
+// serveLog streams a kept log.
+func (a *Agent) serveLog(w http.ResponseWriter, r *http.Request) {
+	id, err := job.ParseTaskID(r.PathValue("task"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	stream := r.PathValue("stream")
+	if stream != tasklog.Stdout && stream != tasklog.Stderr {
+		http.Error(w, fmt.Sprintf("%q is neither stdout nor stderr", stream), http.StatusBadRequest)
+		return
+	}
+	q, err := parseLogQuery(r.URL.Query())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	// The paths come from the checked ID, in its one way to be written.
+	folder := filepath.Join(a.cfg.DataDir, "tasks", id.String())
+	if status, text := whyNoLog(folder, id, stream); status != 0 {
+		http.Error(w, text, status)
+		return
+	}
+	log, err := tasklog.Open(folder, stream, q.offset)
+	if err != nil {
+		a.log.Error("a log cannot be read", "task", id, "error", err)
+		http.Error(w, "the log cannot be read", http.StatusInternalServerError)
+		return
+	}
+	defer log.Close()
+	// What tasks write must not be taken for a page by a browser.
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set(OffsetHeader, strconv.FormatInt(log.Offset(), 10))
+	w.WriteHeader(http.StatusOK)
+	copyLog(r.Context(), w, log, q, folder)
+}
+
+// whyNoLog says why there is none to serve; status 0: there is.
+func whyNoLog(folder string, id job.TaskID, stream string) (status int, text string) {
+	if _, err := os.Lstat(folder); err != nil {
+		return http.StatusNotFound, fmt.Sprintf("nothing is kept here of a task %s", id)
+	}
+	if t, err := shim.ReadTask(folder); err == nil {
+		if path := map[string]string{tasklog.Stdout: t.Stdout, tasklog.Stderr: t.Stderr}[stream]; path != "" {
+			return http.StatusNotFound, fmt.Sprintf("the job has %s written to %s on the node", stream, path)
+		}
+	}
+	return 0, ""
+}
+
+// followEvery is how often it is looked whether a log has grown.
+const followEvery = 100 * time.Millisecond
+
+// copyLog copies what is there, and with follow what comes until the task has ended.
+// Errors are those of a reader that went away, or of the disk; the answer just ends.
+func copyLog(ctx context.Context, w http.ResponseWriter, log *tasklog.Reader, q logQuery, folder string) {
+	out := http.NewResponseController(w)
+	rest := &io.LimitedReader{R: log, N: q.limit}
+	for {
+		// Ended before it was read to its end: then nothing more can come.
+		ended := hasEnded(folder)
+		if _, err := io.Copy(w, rest); err != nil || rest.N == 0 || ended || !q.follow {
+			return
+		}
+		if err := out.Flush(); err != nil || !pause(ctx, followEvery) {
+			return
+		}
+	}
+}
+
+func hasEnded(folder string) bool {
+	if _, err := os.Lstat(filepath.Join(folder, "report.json")); err == nil {
+		return true
+	}
+	s, err := shim.ReadStatus(folder)
+	return err == nil && s.HasEnded()
+}

@@ -1,0 +1,116 @@
+package shim
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/berth-project/berth/adapters/fleet/agent/internal/tasklog"
+)
+
+// outputs are where a task's standard output and error go.
+type outputs struct {
+	stdout, stderr *os.File // the task's ends
+	ours           []*os.File
+	writers        []*tasklog.Writer
+	copying        sync.WaitGroup
+}
+
+// openOutputs opens them. The goroutines that keep output end when no process of
+// the task has its end of the pipe open any more, or by finish.
+func openOutputs(t Task) (*outputs, error) {
+	o := &outputs{}
+	var err error
+	if o.stdout, err = o.open(t, tasklog.Stdout, t.Stdout); err != nil {
+		return nil, fmt.Errorf("standard output: %w", err)
+	}
+	if o.stderr, err = o.open(t, tasklog.Stderr, t.Stderr); err != nil {
+		return nil, fmt.Errorf("standard error: %w", err)
+	}
+	return o, nil
+}
+
+func (o *outputs) open(t Task, stream, path string) (f *os.File, err error) {
+	if path != "" {
+		err = as(t.Account, func() (err error) {
+			f, err = openUserFile(path)
+			return err
+		})
+		return f, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	// Ours waits in the runtime, the task's must block as programs expect.
+	if err := unix.SetNonblock(int(w.Fd()), false); err != nil {
+		return nil, err
+	}
+	writer := tasklog.NewWriter(".", stream, t.Logs)
+	o.ours = append(o.ours, r)
+	o.writers = append(o.writers, writer)
+	o.copying.Go(func() {
+		// The only errors are those of reading: the end. Buffers stay small, there
+		// are two of them for each task of the node.
+		io.CopyBuffer(struct{ io.Writer }{writer}, struct{ io.Reader }{r}, make([]byte, 16<<10))
+		writer.Close()
+	})
+	return w, nil
+}
+
+// openUserFile opens a file for a user, who names it: with the rights of the user,
+// so no link leads to where the user may not write. The last part of the path must
+// be no link at all, for in a folder that others write to they may have put it
+// there. Only files and /dev/null will do: nothing that blocks, or does something
+// else when it is written to.
+func openUserFile(path string) (*os.File, error) {
+	flags := unix.O_WRONLY | unix.O_CREAT | unix.O_APPEND | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
+	fd, err := unix.Open(path, flags, 0o644)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err == nil {
+		null := st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == unix.Mkdev(1, 3)
+		if st.Mode&unix.S_IFMT != unix.S_IFREG && !null {
+			err = fmt.Errorf("%s is neither a file nor /dev/null", path)
+		} else {
+			err = unix.SetNonblock(fd, false)
+		}
+	}
+	if err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// started closes the task's ends in this process: only the task has them now.
+func (o *outputs) started() {
+	o.stdout.Close()
+	o.stderr.Close()
+}
+
+// finish waits until all output was kept, but not longer than limit: a process that
+// could not be killed may hold the pipe.
+func (o *outputs) finish(limit time.Duration) {
+	timer := time.AfterFunc(limit, func() {
+		for _, f := range o.ours {
+			f.Close() // ends the copying
+		}
+	})
+	o.copying.Wait()
+	timer.Stop()
+}
+
+// lost is how many bytes could not be kept. It is called after finish.
+func (o *outputs) lost() (n int64) {
+	for _, w := range o.writers {
+		n += w.Lost()
+	}
+	return n
+}

@@ -1,0 +1,282 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/berth-project/berth/adapters/fleet/agent/cgroup"
+	"github.com/berth-project/berth/adapters/fleet/agent/internal/proc"
+	"github.com/berth-project/berth/adapters/fleet/job"
+)
+
+// supervisor looks after one task. All its fields belong to the goroutine of Main;
+// connections speak to it by asked.
+type supervisor struct {
+	task    Task
+	group   *cgroup.Group // nil: none
+	outputs *outputs
+	family  *family
+	status  Status
+
+	asked   chan question
+	conns   map[net.Conn]bool // those that asked
+	signals chan os.Signal
+	warn    *time.Timer // before the limit
+	limit   *time.Timer // the task's time limit
+	kill    *time.Timer // the end of the grace
+
+	// ending says why the task was told to end; nil: it was not. killAt is when the
+	// grace ends.
+	ending *Stop
+	killAt time.Time
+	peak   int64
+}
+
+func newSupervisor(t Task) *supervisor {
+	s := &supervisor{
+		task:    t,
+		asked:   make(chan question),
+		conns:   map[net.Conn]bool{},
+		signals: make(chan os.Signal, 8),
+		warn:    stoppedTimer(),
+		limit:   stoppedTimer(),
+		kill:    stoppedTimer(),
+	}
+	if t.Cgroup != "" {
+		s.group = cgroup.At(t.Cgroup)
+	}
+	return s
+}
+
+func stoppedTimer() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}
+
+// begin starts the task and writes that down.
+func (s *supervisor) begin() (err error) {
+	if s.outputs, err = openOutputs(s.task); err != nil {
+		return err
+	}
+	pid, err := start(s.task, s.outputs)
+	s.outputs.started()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	s.family = newFamily(pid)
+	if s.task.TimeLimit > 0 {
+		s.limit.Reset(s.task.TimeLimit)
+		if s.task.WarnBefore > 0 {
+			s.warn.Reset(max(0, s.task.TimeLimit-s.task.WarnBefore))
+		}
+	}
+	s.status.State, s.status.PID, s.status.Started = job.Running, pid, now
+	// Not known, these two only help to find leftovers.
+	s.status.Boot, _ = proc.BootID()
+	if stat, err := proc.Read(pid); err == nil {
+		s.status.Start = stat.Start
+	}
+	if err := writeStatus(s.status); err != nil {
+		// It runs, and the agent hears so by the socket. If the disk stays full the
+		// end cannot be written down either, and will be said to be the node's.
+		fmt.Fprintln(os.Stderr, "shim:", err)
+	}
+	return nil
+}
+
+// sampleEvery is how often memory is looked at where the kernel does not count it.
+const sampleEvery = time.Second
+
+// supervise returns when the first process has ended.
+func (s *supervisor) supervise() {
+	sample := time.NewTicker(sampleEvery)
+	defer sample.Stop()
+	if s.task.CgroupMemory {
+		sample.Stop()
+	}
+	for {
+		select {
+		case status := <-s.family.exited:
+			s.exited(status)
+			return
+		case q := <-s.asked:
+			s.answer(q)
+		case <-s.warn.C:
+			if n, err := SignalNumber(s.task.WarnSignal); err == nil && s.ending == nil {
+				unix.Kill(s.family.first, n)
+			}
+		case <-s.limit.C:
+			if s.ending == nil {
+				s.stop(Stop{State: job.Timeout, Grace: s.task.KillGrace})
+			}
+		case <-s.kill.C:
+			s.killAll()
+		case n := <-s.signals:
+			if n == unix.SIGTERM && s.ending == nil {
+				s.stop(Stop{State: job.NodeFail, Grace: s.task.KillGrace,
+					Reason: "the shim was told to end, as at the shutdown of the node"})
+			}
+		case <-sample.C:
+			s.sample()
+		}
+	}
+}
+
+// stop asks the task to end, and sees to it that it does.
+func (s *supervisor) stop(stop Stop) {
+	name := stop.Signal
+	if name == "" {
+		name = "TERM"
+	}
+	if n, err := SignalNumber(name); err == nil && stop.Grace > 0 {
+		s.family.signal(n)
+	}
+	at := time.Now().Add(stop.Grace)
+	if s.ending == nil || at.Before(s.killAt) {
+		s.killAt = at
+		s.kill.Reset(stop.Grace)
+	}
+	s.ending = &stop
+}
+
+// killAll sends SIGKILL to all of the task, and once more a little later in case that
+// some were just being born. The end of the first process shows in exited.
+func (s *supervisor) killAll() {
+	if s.group != nil {
+		s.group.Kill()
+	}
+	unix.Kill(-s.family.first, unix.SIGKILL)
+	for _, pid := range proc.Descendants(os.Getpid()) {
+		proc.Kill(pid, isDescendant)
+	}
+	s.kill.Reset(time.Second)
+}
+
+// sample keeps the peak of memory, and enforces its limit where the kernel does not.
+func (s *supervisor) sample() {
+	now := s.family.memory()
+	s.peak = max(s.peak, now)
+	if s.task.Memory > 0 && now > s.task.Memory && s.ending == nil {
+		s.stop(Stop{State: job.OutOfMemory,
+			Reason: fmt.Sprintf("it held %d bytes of memory, and its limit is %d", now, s.task.Memory)})
+	}
+}
+
+// exited sets down how the task ended.
+func (s *supervisor) exited(status syscall.WaitStatus) {
+	s.status.Ended = time.Now()
+	s.status.Exit = &Exit{Code: status.ExitStatus()}
+	if status.Signaled() {
+		s.status.Exit = &Exit{Code: -1, Signal: signalName(status.Signal())}
+	}
+	switch {
+	case s.ending != nil:
+		s.status.State, s.status.Message = s.ending.State, s.ending.Reason
+	case status.ExitStatus() == 0:
+		s.status.State = job.Completed
+	case s.group != nil && s.group.OOMKills() > 0:
+		s.status.State = job.OutOfMemory
+		s.status.Message = fmt.Sprintf("its memory limit is %d bytes", s.task.Memory)
+	default:
+		s.status.State = job.Failed
+	}
+}
+
+// drainLimit is how long the last of the output may take when no process is left.
+const drainLimit = 10 * time.Second
+
+// end kills what the task left behind, and writes down how it ended.
+func (s *supervisor) end() error {
+	if s.status.Ended.IsZero() {
+		s.status.Ended = time.Now()
+	}
+	if s.family != nil {
+		if !s.family.kill(s.group) {
+			s.note("some of its processes did not end by SIGKILL")
+		}
+		s.status.Usage = s.usage()
+	}
+	if s.outputs != nil {
+		s.outputs.finish(drainLimit)
+		if n := s.outputs.lost(); n > 0 {
+			s.note(fmt.Sprintf("%d bytes of its output could not be kept", n))
+		}
+	}
+	return s.record()
+}
+
+// recordEvery is how often it is tried to write down the end of a task, where the
+// disk does not take it.
+const recordEvery = 5 * time.Second
+
+// record writes the status down and tells it to the agents that are connected. While
+// the disk is full it stays, tries again, and answers agents: what is known of the end
+// must not get lost. It gives up where the task's folder has gone.
+func (s *supervisor) record() error {
+	for {
+		err := writeStatus(s.status)
+		for conn := range s.conns {
+			s.send(conn)
+		}
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		fmt.Fprintln(os.Stderr, "shim:", err)
+		s.answerFor(recordEvery)
+	}
+}
+
+func (s *supervisor) answerFor(d time.Duration) {
+	end := time.After(d)
+	for {
+		select {
+		case q := <-s.asked:
+			q.request.Stop = nil // it has ended
+			s.answer(q)
+		case <-end:
+			return
+		}
+	}
+}
+
+func (s *supervisor) note(text string) {
+	if s.status.Message != "" {
+		text = s.status.Message + "; " + text
+	}
+	s.status.Message = text
+}
+
+// usage is what was used so far: by what the control group counted, where it did,
+// else by what the kernel says of the processes that have ended.
+func (s *supervisor) usage() Usage {
+	var u Usage
+	select {
+	case <-s.family.gone:
+		u = s.family.used
+	default:
+	}
+	u.PeakMemory = max(u.PeakMemory, s.peak)
+	if s.group == nil {
+		return u
+	}
+	counted := s.group.Usage()
+	if counted.CPU > 0 {
+		u.CPU = counted.CPU
+	}
+	if counted.PeakMemory > 0 {
+		u.PeakMemory = counted.PeakMemory
+	}
+	if counted.ReadBytes+counted.WriteBytes > 0 {
+		u.ReadBytes, u.WriteBytes = counted.ReadBytes, counted.WriteBytes
+	}
+	return u
+}

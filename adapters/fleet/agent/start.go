@@ -1,0 +1,231 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/berth-project/berth/adapters/fleet/agent/cgroup"
+	"github.com/berth-project/berth/adapters/fleet/agent/internal/durable"
+	"github.com/berth-project/berth/adapters/fleet/agent/internal/proc"
+	"github.com/berth-project/berth/adapters/fleet/agent/internal/tasklog"
+	"github.com/berth-project/berth/adapters/fleet/agent/shim"
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/job"
+)
+
+// start brings the task to where its shim was forked: then the report is empty. Else
+// it says why it was not. The error is errLeft.
+func (r *runner) start(ctx context.Context) (api.Report, error) {
+	select { // the order may have come with a stop
+	case s := <-r.stops:
+		return r.stopped(s), nil
+	default:
+	}
+	select {
+	case r.agent.starts <- struct{}{}:
+		defer func() { <-r.agent.starts }()
+	case s := <-r.stops:
+		return r.stopped(s), nil
+	case <-ctx.Done():
+		return api.Report{}, errLeft
+	}
+	stop, err := r.unlessStopped(ctx, r.prepare)
+	if stop != nil {
+		return r.stopped(*stop), nil
+	}
+	if err == nil {
+		err = r.fork()
+	}
+	if ctx.Err() != nil && err != nil {
+		return api.Report{}, errLeft
+	}
+	if err != nil {
+		r.agent.log.Error("a task cannot be started", "task", r.id, "error", err)
+		return r.neverRan(job.BootFail, err.Error()), nil
+	}
+	r.agent.metrics.starts.Inc()
+	return api.Report{}, nil
+}
+
+func (r *runner) stopped(s api.Stop) api.Report {
+	message := "it was stopped before it started"
+	if s.Reason != "" {
+		message += ": " + s.Reason
+	}
+	return r.neverRan(s.State, message)
+}
+
+// unlessStopped runs f with a context that ends when an order to stop comes, which it
+// returns.
+func (r *runner) unlessStopped(ctx context.Context, f func(context.Context) error) (*api.Stop, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	result := make(chan error, 1)
+	go func() { result <- f(ctx) }()
+	select {
+	case s := <-r.stops:
+		cancel()
+		<-result
+		return &s, nil
+	case err := <-result:
+		select { // both may have come
+		case s := <-r.stops:
+			return &s, nil
+		default:
+			return nil, err
+		}
+	}
+}
+
+// prepare makes all that the task needs on the node, and runs the prolog. It may be
+// done again: nothing of the task has run.
+func (r *runner) prepare(ctx context.Context) error {
+	a, run := r.agent, r.order.Run
+	who, other, err := a.cfg.account(ctx, run.User)
+	if err != nil {
+		return err
+	}
+	gpus := a.machine.Load().GPUs
+	if err := checkDevices(run.GPUs, gpus); err != nil {
+		return err
+	}
+	if err := a.folders.makeWork(r.id, run.Spec.Script, who, other); err != nil {
+		return err
+	}
+	env := environment(*r.order, place{node: a.cfg.Node, gpus: gpus, who: who, work: a.folders.work(r.id)})
+	if r.task, err = a.shimTask(*r.order, who, env); err != nil {
+		return err
+	}
+	if other {
+		r.task.Account = &who.Account
+	}
+	r.prolog = true
+	if err := a.cfg.Prolog.run(ctx, hookEnvironment(env)); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		a.unhealthy.set("prolog", fmt.Sprintf("task %s: %v", r.id, err))
+		a.metrics.hookFailures.WithLabelValues("prolog").Inc()
+		return fmt.Errorf("the prolog failed: %w", err)
+	}
+	return r.makeCgroup(ctx)
+}
+
+// makeCgroup makes the task's control group, where there are any. One of its name is
+// of a start that did not come to its end: nothing of it may be left.
+func (r *runner) makeCgroup(ctx context.Context) error {
+	a, resources := r.agent, r.order.Run.Spec.Resources
+	if a.tree == nil {
+		return nil
+	}
+	if err := a.tree.Group(r.id.String()).Clear(ctx); err != nil {
+		return err
+	}
+	group, err := a.tree.Create(r.id.String(), cgroup.Limits{
+		MilliCPU: int64(resources.CPU), Memory: int64(resources.Memory), Processes: a.cfg.MaxProcesses,
+	})
+	if err != nil {
+		return fmt.Errorf("making the control group: %w", err)
+	}
+	r.task.Cgroup = group.Path()
+	r.task.CgroupMemory = slices.Contains(a.tree.Controllers(), "memory")
+	return nil
+}
+
+// shimTask puts an order in the words of the shim.
+func (a *Agent) shimTask(o api.Order, who person, env []string) (shim.Task, error) {
+	spec := o.Run.Spec
+	t := shim.Task{
+		ID: o.Task, Argv: spec.Command, Env: env, Dir: spec.Dir,
+		Logs:      tasklog.Limits{FileBytes: int64(a.cfg.Logs.FileBytes), Files: a.cfg.Logs.Files},
+		Memory:    int64(spec.Resources.Memory),
+		TimeLimit: time.Duration(spec.TimeLimit),
+		KillGrace: time.Duration(job.DefaultKillGrace),
+	}
+	if spec.Script != "" {
+		t.Argv = append([]string{a.folders.script(o.Task)}, spec.Args...)
+	}
+	if t.Dir == "" {
+		t.Dir = filepath.Join(a.folders.work(o.Task), "dir")
+	}
+	if spec.KillGrace != nil {
+		t.KillGrace = time.Duration(*spec.KillGrace)
+	}
+	t.KillGrace = min(max(0, t.KillGrace), a.cfg.MaxKillGrace)
+	if w := spec.Warn; w != nil {
+		t.WarnSignal, t.WarnBefore = w.Signal, time.Duration(w.Before)
+		if t.WarnSignal == "" {
+			t.WarnSignal = "USR1"
+		}
+	}
+	var errs []error
+	for _, f := range []struct {
+		what, pattern string
+		path          *string
+	}{{"output", spec.Output, &t.Stdout}, {"error", spec.Error, &t.Stderr}} {
+		path, err := job.ExpandPath(f.pattern, o.Task, a.cfg.Node, who.Name)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", f.what, err))
+		}
+		if path != "" && !filepath.IsAbs(path) {
+			path = filepath.Join(t.Dir, path)
+		}
+		*f.path = path
+	}
+	return t, errors.Join(errs...)
+}
+
+// fork writes down that the task is started, the mark, and starts its shim. From the
+// mark on there is no way back: whatever comes, it is not started again.
+func (r *runner) fork() error {
+	dir := r.dir()
+	if err := durable.Mkdir(dir); err != nil {
+		return fmt.Errorf("writing down that it is started: %w", err)
+	}
+	if started, err := shim.HasTask(dir); started || err != nil {
+		return errors.Join(errors.New("it was started before"), err)
+	}
+	socket, err := shim.Listen(dir)
+	if err != nil {
+		return err
+	}
+	defer socket.Close()
+	log, err := os.OpenFile(filepath.Join(dir, "shim.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	// All that takes time or may fail is before the mark.
+	if err := shim.WriteTask(dir, r.task); err != nil {
+		return fmt.Errorf("writing down that it is started: %w", err)
+	}
+	cmd := exec.Command(r.agent.cfg.Shim, "shim", dir)
+	cmd.Dir, cmd.Stderr = "/", log
+	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=20"}
+	cmd.ExtraFiles = []*os.File{socket}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("starting the shim: %w", err)
+	}
+	r.shim = cmd
+	return nil
+}
+
+// leftovers are the task's processes that its shim left behind, where there is no
+// control group that has them.
+func (r *runner) leftovers() proc.Leftovers {
+	l := proc.Leftovers{Mark: r.agent.folders.mark(r.id)}
+	if r.last.Boot == r.agent.boot {
+		l.Session, l.Start = r.last.PID, r.last.Start
+	}
+	return l
+}
