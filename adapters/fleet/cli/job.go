@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/api/client"
+)
+
+func jobCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "job JOB",
+		Short: "Show a job: what it asks for, how it stands, where it runs, what it has been through",
+		Args:  args(1, 1),
+		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
+			id, err := parseJob(args[0])
+			if err != nil {
+				return err
+			}
+			j, err := servers.Job(c.Context(), id)
+			if err != nil {
+				return err
+			}
+			return a.print(c, view{value: j, names: []string{id.String()}, people: func(w io.Writer) { a.writeJob(c, w, &j) }})
+		}),
+	}
+}
+
+// fields prints names and values below each other. Empty values are left out.
+func fields(w io.Writer, pairs ...string) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" && pairs[i+1] != "-" {
+			fmt.Fprintf(w, "%-11s %s\n", pairs[i]+":", visible(strings.TrimSpace(pairs[i+1])))
+		}
+	}
+}
+
+// writeJob prints a job for people.
+func (a *app) writeJob(c *cobra.Command, w io.Writer, j *api.JobDetail) {
+	reason := string(j.Reason)
+	if j.Message != "" {
+		reason = strings.TrimPrefix(reason+": "+j.Message, ": ")
+	}
+	fields(w,
+		"Job", j.ID.String(), "Name", j.Name, "Owner", j.Owner, "Queue", j.Queue, "Priority", strconv.Itoa(int(j.Priority)),
+		"State", string(j.State), "Reason", reason, "Elements", counts(&j.Job),
+		"Submitted", a.stamp(j.Submitted), "Started", a.stamp(j.Started), "Ended", a.stamp(j.Ended), "Time", a.elapsed(j.Started, j.Ended),
+		"Nodes", strings.Join(j.Nodes, ","), "Usage", used(j.Usage, j.GPUSeconds))
+	a.writeElements(c, w, j)
+	a.writeAttempts(c, w, j)
+	data, err := yaml.Marshal(j.Spec)
+	if err != nil {
+		data = []byte(err.Error() + "\n")
+	}
+	fmt.Fprint(w, "\nSpec:\n")
+	for line := range strings.Lines(string(data)) {
+		fmt.Fprintln(w, "  "+visible(strings.TrimRight(line, "\n")))
+	}
+}
+
+// counts says how many elements of an array are in each state.
+func counts(j *api.Job) string {
+	if !j.Array {
+		return ""
+	}
+	parts := []string{strconv.Itoa(int(j.Elements))}
+	for _, state := range slices.Sorted(maps.Keys(j.Counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", j.Counts[state], state))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// used says what was used.
+func used(u api.Usage, gpuSeconds float64) string {
+	if u == (api.Usage{}) && gpuSeconds == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("cpu %s, peak memory %s, read %s, written %s", seconds(u.CPUSeconds),
+		shortBytes(u.PeakMemory), shortBytes(u.ReadBytes), shortBytes(u.WriteBytes))
+	if gpuSeconds > 0 {
+		s += ", gpu " + seconds(gpuSeconds)
+	}
+	return s
+}
+
+// writeElements prints the elements and tasks that are under way.
+func (a *app) writeElements(c *cobra.Command, w io.Writer, j *api.JobDetail) {
+	if len(j.Elements) == 0 {
+		return
+	}
+	t := a.newTable(c, "ELEMENT", "ATTEMPT", "STATE", "TASK", "NODE", "TIME", "NOTE")
+	for _, e := range j.Elements {
+		index, attempt := strconv.Itoa(int(e.Index)), strconv.Itoa(int(e.Attempt))
+		note := string(e.Reason)
+		if !e.Eligible.IsZero() && e.Eligible.After(a.now()) {
+			note += " until " + a.stamp(e.Eligible)
+		}
+		if len(e.Tasks) == 0 {
+			t.row(index, attempt, string(e.State), "-", "-", "-", note)
+		}
+		for _, task := range e.Tasks {
+			t.row(index, attempt, string(task.State), strconv.Itoa(int(task.ID.Rank)), task.Node,
+				a.elapsed(task.Started, j.Ended), or(task.Stopping, note))
+		}
+	}
+	fmt.Fprintln(w)
+	t.write(w)
+}
+
+// writeAttempts prints the attempts that have ended.
+func (a *app) writeAttempts(c *cobra.Command, w io.Writer, j *api.JobDetail) {
+	if len(j.Attempts) == 0 {
+		return
+	}
+	t := a.newTable(c, "ELEMENT", "ATTEMPT", "STATE", "EXIT", "NODES", "STARTED", "TIME", "CPU", "MEMORY", "NOTE")
+	for i := range j.Attempts {
+		at := &j.Attempts[i]
+		t.row(strconv.Itoa(int(at.Element)), strconv.Itoa(int(at.Attempt)), string(at.State), exit(at.Exit),
+			or(strings.Join(at.Nodes, ","), "-"), a.stamp(at.Started), a.elapsed(at.Started, at.Ended),
+			seconds(at.Usage.CPUSeconds), shortBytes(at.Usage.PeakMemory), at.Message)
+	}
+	fmt.Fprintln(w)
+	t.write(w)
+}
+
+// exit says how a process ended.
+func exit(e *api.Exit) string {
+	switch {
+	case e == nil:
+		return "-"
+	case e.Signal != "":
+		return "SIG" + e.Signal
+	}
+	return strconv.Itoa(e.Code)
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/job"
+)
+
+func jobsCommand(a *app) *cobra.Command {
+	f := client.JobFilter{}
+	all := false
+	c := &cobra.Command{
+		Use:     "jobs",
+		Short:   "List jobs, the newest first",
+		Example: "  berth jobs --state pending,running --owner eve",
+		Args:    args(0, 0),
+	}
+	c.Flags().StringVar(&f.Owner, "owner", "", "only those of this `user`")
+	c.Flags().StringVar(&f.Queue, "queue", "", "only those of this `queue`")
+	c.Flags().StringVar(&f.Name, "name", "", "only those of this `name`")
+	c.Flags().StringVar(&f.State, "state", "", "only those in one of these `states`, with commas")
+	c.Flags().IntVar(&f.Limit, "limit", 50, "at most this `number`")
+	c.Flags().BoolVar(&all, "all", false, "without a limit")
+	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
+		f := f
+		f.State = strings.ToUpper(f.State)
+		list, err := listJobs(c, servers, f, all)
+		if err != nil {
+			return err
+		}
+		return a.printJobs(c, list)
+	})
+	return c
+}
+
+// listJobs gathers pages up to the filter's limit, or all.
+func listJobs(c *cobra.Command, servers *client.Client, f client.JobFilter, all bool) (api.JobList, error) {
+	if !all && f.Limit < 1 {
+		return api.JobList{}, usage(fmt.Errorf("--limit %d is below 1", f.Limit))
+	}
+	list := api.JobList{Jobs: []api.Job{}}
+	for left := f.Limit; ; {
+		f.Limit = api.MaxPage
+		if !all {
+			f.Limit = min(left, api.MaxPage)
+		}
+		page, err := servers.Jobs(c.Context(), f)
+		if err != nil {
+			return list, err
+		}
+		list.Jobs = append(list.Jobs, page.Jobs...)
+		list.Page = page.Page
+		left -= len(page.Jobs)
+		if page.After == "" || len(page.Jobs) == 0 || !all && left <= 0 {
+			return list, nil
+		}
+		f.After = page.After
+	}
+}
+
+// printJobs prints a list of jobs.
+func (a *app) printJobs(c *cobra.Command, list api.JobList) error {
+	v := view{value: list, people: func(w io.Writer) { a.jobTable(c, list.Jobs).write(w) }}
+	for i := range list.Jobs {
+		v.names = append(v.names, list.Jobs[i].ID.String())
+	}
+	if err := a.print(c, v); err != nil {
+		return err
+	}
+	if list.After != "" && a.format == "" {
+		fmt.Fprintf(c.ErrOrStderr(), "berth: there are more: --limit or --all shows them\n")
+	}
+	return nil
+}
+
+// jobTable is a table of jobs.
+func (a *app) jobTable(c *cobra.Command, jobs []api.Job) *table {
+	t := a.newTable(c, "JOB", "NAME", "OWNER", "QUEUE", "PRIO", "STATE", "ENDED", "TIME", "NODES/REASON")
+	for i := range jobs {
+		j := &jobs[i]
+		ended := "-"
+		if j.Array {
+			ended = fmt.Sprintf("%d/%d", endedElements(j), j.Elements)
+		}
+		t.row(j.ID.String(), j.Name, j.Owner, j.Queue, strconv.Itoa(int(j.Priority)), string(j.State), ended,
+			a.elapsed(j.Started, j.Ended), where(j))
+	}
+	return t
+}
+
+// where says where a job is, or why it is nowhere.
+func where(j *api.Job) string {
+	if j.State == job.Pending && j.Reason != "" {
+		return "(" + string(j.Reason) + ")"
+	}
+	if len(j.Nodes) == 0 {
+		return "-"
+	}
+	if len(j.Nodes) > 4 {
+		return fmt.Sprintf("%s and %d more", strings.Join(j.Nodes[:4], ","), len(j.Nodes)-4)
+	}
+	return strings.Join(j.Nodes, ",")
+}

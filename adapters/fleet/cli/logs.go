@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/api/client"
+)
+
+func logsCommand(a *app) *cobra.Command {
+	var (
+		q           api.LogQuery
+		tail        int64
+		stderr, raw bool
+	)
+	c := &cobra.Command{
+		Use:   "logs JOB[_ELEMENT]",
+		Short: "Show what a job has written",
+		Long: `Show what a job has written.
+
+On a terminal, characters that would act on it are made visible, but for colours;
+--raw leaves them as they are, and so does a pipe.`,
+		Args: args(1, 1),
+	}
+	c.Flags().BoolVarP(&q.Follow, "follow", "f", false, "go on until the task has ended")
+	c.Flags().BoolVar(&stderr, "stderr", false, "the error output")
+	c.Flags().Int32Var(&q.Attempt, "attempt", 0, "`number` of the attempt; the last without it")
+	c.Flags().Int32Var(&q.Rank, "rank", 0, "`rank` of the task")
+	c.Flags().Int64Var(&tail, "tail", 0, "only the last `bytes`")
+	c.Flags().BoolVar(&raw, "raw", false, "change nothing")
+	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
+		id, element, err := parseElement(args[0])
+		if err != nil {
+			return err
+		}
+		if tail < 0 {
+			return usage(fmt.Errorf("--tail %d is below 0", tail))
+		}
+		q := q
+		q.Element, q.Offset, q.Stream = element, -tail, api.Stdout
+		if stderr {
+			q.Stream = api.Stderr
+		}
+		log, err := servers.Logs(c.Context(), id, q)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		if raw || !isTerminal(c.OutOrStdout()) {
+			_, err = io.Copy(c.OutOrStdout(), log)
+			return err
+		}
+		to := &tame{to: c.OutOrStdout()}
+		_, err = io.Copy(to, log)
+		return errors.Join(err, to.Close())
+	})
+	return c
+}

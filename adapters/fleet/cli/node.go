@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/job/flags"
+)
+
+func nodeCommand(a *app) *cobra.Command {
+	return group("node", "Look after nodes; see nodes for how they stand",
+		drainCommand(a), resumeCommand(a), maintenanceCommand(a), labelCommand(a), removeNodeCommand(a))
+}
+
+func drainCommand(a *app) *cobra.Command {
+	reason, deadline := "", ""
+	c := &cobra.Command{
+		Use:     "drain NODE...",
+		Short:   "Keep new tasks away from nodes",
+		Example: "  berth node drain n17 --reason 'broken fan' --deadline now+2h",
+		Args:    args(1, -1),
+	}
+	c.Flags().StringVar(&reason, "reason", "", "`text` that says why")
+	c.Flags().StringVar(&deadline, "deadline", "", "`time` at which tasks that still run are ended; without it they may run on")
+	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
+		d := api.Drain{Reason: reason}
+		var err error
+		if d.Deadline, err = a.moment("deadline", deadline); err != nil {
+			return err
+		}
+		return a.eachNode(c, args, "is drained", func(name string) error { return servers.DrainNode(c.Context(), name, d) })
+	})
+	return c
+}
+
+// moment reads the time that a flag has, zero where it is empty.
+func (a *app) moment(flag, value string) (time.Time, error) {
+	if value == "" {
+		return time.Time{}, nil
+	}
+	t, err := flags.Moment(value, a.now())
+	if err != nil {
+		return t, usage(fmt.Errorf("--%s: %w", flag, err))
+	}
+	return t, nil
+}
+
+// eachNode does something to each node, and stops at the first that fails.
+func (a *app) eachNode(c *cobra.Command, names []string, done string, do func(name string) error) error {
+	for _, name := range names {
+		if err := job.CheckName(name); err != nil {
+			return usage(fmt.Errorf("the node's name: %w", err))
+		}
+	}
+	for i, name := range names {
+		if err := do(name); err != nil {
+			if i > 0 {
+				return fmt.Errorf("node %s, and those after it (%s before it are done): %w", name, strings.Join(names[:i], ", "), err)
+			}
+			return err
+		}
+	}
+	return a.print(c, view{value: names, names: names, people: func(w io.Writer) {
+		for _, name := range names {
+			fmt.Fprintf(w, "Node %s %s.\n", name, done)
+		}
+	}})
+}
+
+func resumeCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "resume NODE...", Short: "Use drained nodes again", Args: args(1, -1),
+		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
+			return a.eachNode(c, args, "is used again", func(name string) error { return servers.ResumeNode(c.Context(), name) })
+		}),
+	}
+}
+
+func maintenanceCommand(a *app) *cobra.Command {
+	from, to, reason := "", "", ""
+	c := &cobra.Command{
+		Use:     "maintenance NODE...",
+		Short:   "Set a window of time in which nodes are not used",
+		Example: "  berth node maintenance n17 --from 2026-02-01T08:00 --to 2026-02-01T12:00",
+		Args:    args(1, -1),
+	}
+	c.Flags().StringVar(&from, "from", "now", "`time` at which it begins")
+	c.Flags().StringVar(&to, "to", "", "`time` at which it ends")
+	c.Flags().StringVar(&reason, "reason", "", "`text` that says why")
+	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
+		m := api.Maintenance{Reason: reason}
+		var err error
+		if m.From, err = a.moment("from", from); err != nil {
+			return err
+		}
+		if m.To, err = a.moment("to", to); err != nil {
+			return err
+		}
+		if !m.To.After(m.From) {
+			return usage(fmt.Errorf("--to must be after --from"))
+		}
+		return a.eachNode(c, args, "has a maintenance window", func(name string) error { return servers.MaintainNode(c.Context(), name, m) })
+	})
+	return c
+}
+
+func labelCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "label NODE KEY=VALUE|KEY-...",
+		Short:   "Set labels of a node, or remove them",
+		Example: "  berth node label n17 rack=4 old-",
+		Args:    args(2, -1),
+		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
+			l := api.Labels{Labels: map[string]string{}}
+			for _, arg := range args[1:] {
+				key, value, set := strings.Cut(arg, "=")
+				if !set && !strings.HasSuffix(key, "-") || set && value == "" {
+					return usage(fmt.Errorf("%q is neither key=value nor key-", arg))
+				}
+				if !set {
+					key = strings.TrimSuffix(key, "-")
+				}
+				if err := job.CheckLabel(key, value); err != nil {
+					return usage(err)
+				}
+				l.Labels[key] = value
+			}
+			return a.eachNode(c, args[:1], "has its labels", func(name string) error { return servers.LabelNode(c.Context(), name, l) })
+		}),
+	}
+}
+
+func removeNodeCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NODE...", Short: "Forget nodes that are gone for good", Args: args(1, -1),
+		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
+			return a.eachNode(c, args, "is removed", func(name string) error { return servers.RemoveNode(c.Context(), name) })
+		}),
+	}
+}

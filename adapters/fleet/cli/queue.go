@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/job"
+)
+
+func queueCommand(a *app) *cobra.Command {
+	c := group("queue", "List queues, or change them", setQueueCommand(a), removeQueueCommand(a))
+	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
+		list, err := servers.Queues(c.Context())
+		if err != nil {
+			return err
+		}
+		v := view{value: list, people: func(w io.Writer) { a.queueTable(c, list.Queues).write(w) }}
+		for i := range list.Queues {
+			v.names = append(v.names, list.Queues[i].Name)
+		}
+		return a.print(c, v)
+	})
+	return c
+}
+
+// queueTable is a table of queues.
+func (a *app) queueTable(c *cobra.Command, queues []api.QueueStatus) *table {
+	t := a.newTable(c, "QUEUE", "PRIO", "PENDING", "RUNNING", "DEFAULT TIME", "MAX TIME", "NOTE")
+	limit := func(d job.Duration) string {
+		if d == 0 {
+			return "-"
+		}
+		return d.String()
+	}
+	for i := range queues {
+		q := &queues[i]
+		var notes []string
+		if q.Stopped {
+			notes = append(notes, "stopped")
+		}
+		if q.Preempts {
+			notes = append(notes, "preempts")
+		}
+		if len(q.Users) > 0 {
+			notes = append(notes, "for "+strings.Join(q.Users, ", "))
+		}
+		t.row(q.Name, strconv.Itoa(int(q.Priority)), strconv.Itoa(int(q.Pending)), strconv.Itoa(int(q.Running)),
+			limit(q.DefaultTime), limit(q.MaxTime), strings.Join(notes, "; "))
+	}
+	return t
+}
+
+func setQueueCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "set FILE",
+		Short: "Make a queue, or change it, as a file says",
+		Long: `Make a queue, or change it, as a YAML or JSON file says; "-" is the standard
+input. "berth queue -o yaml" shows what is there. Fields that are left out get
+their defaults.`,
+		Args: args(1, 1),
+		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
+			q, err := readQueue(c.InOrStdin(), args[0])
+			if err != nil {
+				return usage(err)
+			}
+			if err := servers.SetQueue(c.Context(), q); err != nil {
+				return err
+			}
+			return a.print(c, view{value: q, names: []string{q.Name}, people: func(w io.Writer) { fmt.Fprintf(w, "Queue %s is set.\n", q.Name) }})
+		}),
+	}
+}
+
+// readQueue reads the file of a queue.
+func readQueue(stdin io.Reader, path string) (api.Queue, error) {
+	var (
+		q    api.Queue
+		data []byte
+		err  error
+	)
+	if path == "-" {
+		data, err = io.ReadAll(io.LimitReader(stdin, maxSetting))
+	} else {
+		data, err = readFile(path)
+	}
+	if err != nil {
+		return q, err
+	}
+	if err := yaml.UnmarshalStrict(data, &q); err != nil {
+		return q, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := job.CheckName(q.Name); err != nil {
+		return q, fmt.Errorf("%s: name: %w", path, err)
+	}
+	return q, nil
+}
+
+func removeQueueCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove QUEUE", Short: "Remove an empty queue", Args: args(1, 1),
+		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
+			if err := job.CheckName(args[0]); err != nil {
+				return usage(err)
+			}
+			if err := servers.RemoveQueue(c.Context(), args[0]); err != nil {
+				return err
+			}
+			return a.print(c, view{value: args, names: args, people: func(w io.Writer) { fmt.Fprintf(w, "Queue %s is removed.\n", args[0]) }})
+		}),
+	}
+}

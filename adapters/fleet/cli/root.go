@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berth-project/berth/adapters/fleet/api/client"
+)
+
+// app is what the commands share. It is for one run.
+type app struct {
+	version  string
+	settings settings
+	format   string // of --format
+	getenv   func(string) string
+	environ  []string
+	now      func() time.Time
+	// pause waits between two looks at something.
+	pause func(context.Context, time.Duration) error
+	// patience is that of the client.
+	patience time.Duration
+}
+
+// patience outlasts a change of leader, and is no longer than people have.
+const patience = 8 * time.Second
+
+// NewCommand is the command "berth" with the commands for users and operators, and
+// extra ones. Where one of these is "server", it gets the commands that operate
+// servers.
+func NewCommand(version string, extra ...*cobra.Command) *cobra.Command {
+	a := &app{version: version, getenv: os.Getenv, environ: os.Environ(), now: time.Now, pause: sleep, patience: patience}
+	return newCommand(a, extra)
+}
+
+func newCommand(a *app, extra []*cobra.Command) *cobra.Command {
+	root := group("berth", "Batch jobs on a fleet of machines",
+		submitCommand(a), jobsCommand(a), jobCommand(a), explainCommand(a), logsCommand(a), waitCommand(a),
+		cancelCommand(a), holdCommand(a), releaseCommand(a), requeueCommand(a),
+		nodesCommand(a), nodeCommand(a), queueCommand(a), eventsCommand(a), usageCommand(a), topCommand(a), tokenCommand(a),
+	)
+	root.Version = a.version
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetVersionTemplate("berth {{.Version}}\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	fs := root.PersistentFlags()
+	a.settings.addTo(fs)
+	fs.StringVarP(&a.format, "format", "o", "", "`how` to print: json, yaml or name; a table without it")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return checkFormat(a.format) }
+
+	operate := serverCommands(a)
+	for _, c := range extra {
+		if c.Name() == "server" {
+			c.AddCommand(operate...)
+			operate = nil
+		}
+	}
+	if operate != nil {
+		root.AddCommand(group("server", "Look after the servers", operate...))
+	}
+	root.AddCommand(extra...)
+	return root
+}
+
+// group is a command that only has others.
+func group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage(fmt.Errorf("there is no command %q, see %s --help", c.CommandPath()+" "+args[0], c.CommandPath()))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(commands...)
+	return c
+}
+
+// args wants between least and most arguments; most below 0 for any number.
+func args(least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < least || most >= 0 && len(args) > most {
+			return usage(fmt.Errorf("these are not its arguments, they are: %s", c.UseLine()))
+		}
+		return nil
+	}
+}
+
+// client connects as the settings say.
+func (a *app) client() (*client.Client, error) {
+	config, err := a.settings.resolve(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	config.Patience = a.patience
+	config.UserAgent = "berth/" + a.version
+	servers, err := client.New(config)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return servers, nil
+}
+
+// with makes the function of a command that needs a client.
+func (a *app) with(f func(c *cobra.Command, servers *client.Client, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		servers, err := a.client()
+		if err != nil {
+			return err
+		}
+		defer servers.Close()
+		return f(c, servers, args)
+	}
+}
+
+// sleep waits, or until the context ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/api/client"
+)
+
+// serverCommands are those that operate servers.
+func serverCommands(a *app) []*cobra.Command {
+	return []*cobra.Command{
+		statusCommand(a), membersCommand(a), removeMemberCommand(a), backupCommand(a), restoreCommand(a), joinTokenCommand(a),
+	}
+}
+
+func statusCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Show how the servers stand", Args: args(0, 0),
+		RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
+			s, err := servers.ServerStatus(c.Context())
+			if err != nil {
+				return err
+			}
+			return a.print(c, view{value: s, names: []string{s.ID}, people: func(w io.Writer) {
+				leader := or(s.Leader, "none now")
+				if s.Leader == s.ID {
+					leader += " (this server)"
+				}
+				fields(w, "Server", s.ID, "Version", s.Version, "Leader", leader, "Term", strconv.FormatUint(s.Term, 10),
+					"Applied", strconv.FormatUint(s.Applied, 10), "Started", a.stamp(s.Started), "Nodes", strconv.Itoa(s.Nodes),
+					"Jobs", strconv.Itoa(s.Jobs), "Pending", strconv.Itoa(s.Pending), "Running", strconv.Itoa(s.Running))
+				for _, part := range slices.Sorted(maps.Keys(s.Queue)) {
+					fields(w, "Queue", fmt.Sprintf("%s %d", part, s.Queue[part]))
+				}
+			}})
+		}),
+	}
+}
+
+func membersCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "members", Short: "List the servers", Args: args(0, 0),
+		RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
+			list, err := servers.Members(c.Context())
+			if err != nil {
+				return err
+			}
+			v := view{value: list}
+			t := a.newTable(c, "SERVER", "ADDRESS", "LEADER", "VOTER")
+			word := map[bool]string{true: "yes", false: "no"}
+			for _, m := range list.Members {
+				v.names = append(v.names, m.ID)
+				t.row(m.ID, m.Address, word[m.Leader], word[m.Voter])
+			}
+			v.people = t.write
+			return a.print(c, v)
+		}),
+	}
+}
+
+func removeMemberCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove SERVER", Short: "Have a server take part no longer", Args: args(1, 1),
+		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
+			if err := servers.RemoveMember(c.Context(), args[0]); err != nil {
+				return err
+			}
+			return a.print(c, view{value: args, names: args, people: func(w io.Writer) {
+				fmt.Fprintf(w, "Server %s takes part no longer.\n", visible(args[0]))
+			}})
+		}),
+	}
+}
+
+func backupCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE",
+		Short: `Write a copy of the state to a new file; "-" is the standard output`,
+		Args:  args(1, 1),
+		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
+			from, err := servers.Backup(c.Context())
+			if err != nil {
+				return err
+			}
+			defer from.Close()
+			if args[0] == "-" {
+				_, err := io.Copy(c.OutOrStdout(), from)
+				return err
+			}
+			n, err := writeBackup(args[0], from)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "berth: %d bytes are in %s\n", n, args[0])
+			return nil
+		}),
+	}
+}
+
+// writeBackup writes a file that is there only when it is whole. It has all jobs,
+// so it is its owner's alone.
+func writeBackup(path string, from io.Reader) (n int64, err error) {
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		return 0, usage(fmt.Errorf("%s is there already: name another file", path))
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".berth-backup-*") // its mode is 0600
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	n, err = io.Copy(f, from)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return n, fmt.Errorf("writing the backup: %w", err)
+	}
+	// A link fails where somebody has made the file in between.
+	if err := os.Link(f.Name(), path); err != nil {
+		return n, err
+	}
+	return n, os.Remove(f.Name())
+}
+
+func restoreCommand(a *app) *cobra.Command {
+	sure := false
+	c := &cobra.Command{
+		Use:   "restore FILE",
+		Short: `Replace the state by a backup; "-" is the standard input`,
+		Long: `Replace the state by a backup. All that has happened since it was made is
+forgotten: jobs that were submitted are gone, and tasks that were started are ended.`,
+		Args: args(1, 1),
+	}
+	c.Flags().BoolVar(&sure, "yes", false, "it is meant")
+	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
+		if !sure {
+			return usage(errors.New("this forgets all that has happened since the backup: repeat it with --yes if that is meant"))
+		}
+		from := c.InOrStdin()
+		if args[0] != "-" {
+			f, err := os.Open(args[0])
+			if err != nil {
+				return usage(err)
+			}
+			defer f.Close()
+			from = f
+		}
+		if err := servers.Restore(c.Context(), from); err != nil {
+			return err
+		}
+		return a.print(c, view{value: args, names: args, people: func(w io.Writer) { fmt.Fprintln(w, "The state is that of the backup.") }})
+	})
+	return c
+}
+
+func joinTokenCommand(a *app) *cobra.Command {
+	expires := "1h"
+	c := &cobra.Command{
+		Use:       "join-token agent|server",
+		Short:     "Make a token that lets new machines join, and print it",
+		Args:      args(1, 1),
+		ValidArgs: []string{string(api.RoleAgent), string(api.RoleServer)},
+	}
+	c.Flags().StringVar(&expires, "expires", expires, "`duration` for which it is good")
+	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
+		if !slices.Contains(c.ValidArgs, args[0]) {
+			return usage(fmt.Errorf("%q is neither agent nor server", args[0]))
+		}
+		until, err := a.expiry(expires)
+		if err != nil {
+			return err
+		}
+		answer, err := servers.CreateJoinToken(c.Context(), api.JoinTokenRequest{Role: api.Role(args[0]), Expires: until})
+		if err != nil {
+			return err
+		}
+		return a.printToken(c, &answer)
+	})
+	return c
+}
