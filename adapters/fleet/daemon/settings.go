@@ -1,0 +1,190 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/yaml"
+
+	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/pki"
+	"github.com/berth-project/berth/adapters/fleet/server"
+)
+
+// Common are the settings that servers and agents share.
+type Common struct {
+	// Name is the server's ID, or the node's name. Default: the machine's name.
+	Name string `json:"name,omitempty"`
+	// Data is the folder of all that is kept.
+	Data string `json:"data,omitempty"`
+	// Listen is host:port to listen on, Advertise where others reach it. Advertise's
+	// default: Listen, or the machine's address where Listen names none.
+	Listen    string `json:"listen,omitempty"`
+	Advertise string `json:"advertise,omitempty"`
+	// Servers are addresses of servers of the fleet, and TokenFile a file with a token
+	// to join it. They are needed at the first start only, but for agents, which need
+	// Servers always.
+	Servers   []string `json:"servers,omitempty"`
+	TokenFile string   `json:"tokenFile,omitempty"`
+	LogLevel  string   `json:"logLevel,omitempty"`
+	LogJSON   bool     `json:"logJSON,omitempty"`
+}
+
+// addTo adds the flags.
+func (c *Common) addTo(fs *pflag.FlagSet) {
+	fs.StringVar(&c.Name, "name", "", "`name` of this machine in the fleet (default: its host name)")
+	fs.StringVar(&c.Data, "data", "", "`folder` of all that is kept (default "+c.Data+")")
+	fs.StringVar(&c.Listen, "listen", "", "`address` to listen on (default "+c.Listen+")")
+	fs.StringVar(&c.Advertise, "advertise", "", "`address` at which others reach this machine")
+	fs.StringSliceVar(&c.Servers, "servers", nil, "`addresses` of servers of the fleet")
+	fs.StringVar(&c.TokenFile, "join-token-file", "", "`file` with a join token, for the first start")
+	fs.StringVar(&c.LogLevel, "log-level", "", "trace, debug, info, warn or error (default info)")
+	fs.BoolVar(&c.LogJSON, "log-json", false, "log as JSON")
+}
+
+// maxSettings is the size of a file of settings.
+const maxSettings = 1 << 20
+
+// readSettings reads a file of settings into a value; no path, no file.
+func readSettings(path string, into any) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSettings))
+	if err != nil {
+		return err
+	}
+	if err := yaml.UnmarshalStrict(text, into); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// flagsOver gives the flags that were set the last word: what the file says of them
+// is replaced. Set is called for each flag that was given.
+func flagsOver(fs *pflag.FlagSet, read func() error) error {
+	given := map[string]string{}
+	fs.Visit(func(f *pflag.Flag) { given[f.Name] = f.Value.String() })
+	if err := read(); err != nil {
+		return err
+	}
+	var problems []error
+	for name, value := range given {
+		f := fs.Lookup(name)
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			problems = append(problems, list.Replace(strings.Split(strings.Trim(value, "[]"), ",")))
+			continue
+		}
+		problems = append(problems, f.Value.Set(value))
+	}
+	return errors.Join(problems...)
+}
+
+// fill fills in what neither file nor flags say.
+func (c *Common) fill(data, port string) error {
+	if c.Name == "" {
+		name, err := os.Hostname()
+		if err != nil {
+			return err
+		}
+		c.Name = name
+	}
+	if c.Data == "" {
+		c.Data = data
+	}
+	if c.Listen == "" {
+		c.Listen = ":" + port
+	}
+	if c.Advertise != "" {
+		return nil
+	}
+	host, listenPort, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		if host, err = ownAddress(); err != nil {
+			return err
+		}
+	}
+	c.Advertise = net.JoinHostPort(host, listenPort)
+	return nil
+}
+
+// ownAddress is the address of this machine's first network, loopback where there is
+// no other.
+func ownAddress() (string, error) {
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return "", err
+	}
+	for _, a := range addresses {
+		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() {
+			return n.IP.String(), nil
+		}
+	}
+	return "127.0.0.1", nil
+}
+
+// join is how to join the fleet, nil where no token is given.
+func (c *Common) join() (*server.Join, error) {
+	if c.TokenFile == "" {
+		return nil, nil
+	}
+	if len(c.Servers) == 0 {
+		return nil, errors.New("servers: to join a fleet, name one of its servers")
+	}
+	text, err := os.ReadFile(c.TokenFile)
+	if err != nil {
+		return nil, fmt.Errorf("the join token: %w", err)
+	}
+	return &server.Join{Servers: c.Servers, Token: strings.TrimSpace(string(text))}, nil
+}
+
+// logger logs to standard error.
+func (c *Common) logger() (hclog.Logger, error) {
+	level := hclog.Info
+	if c.LogLevel != "" {
+		if level = hclog.LevelFromString(c.LogLevel); level == hclog.NoLevel {
+			return nil, fmt.Errorf("logLevel: there is no level %q; it is trace, debug, info, warn or error", c.LogLevel)
+		}
+	}
+	return hclog.New(&hclog.LoggerOptions{Name: "berth", Level: level, JSONFormat: c.LogJSON, Output: os.Stderr}), nil
+}
+
+// hosts are the names and addresses for the certificate of a machine.
+func (c *Common) hosts() []string {
+	out := []string{}
+	if host, _, err := net.SplitHostPort(c.Advertise); err == nil {
+		out = append(out, host)
+	}
+	return out
+}
+
+// tokens and paths that more than one command uses.
+const (
+	serverPort = "7070"
+	agentPort  = "7071"
+	serverData = "/var/lib/berth/server"
+	agentData  = "/var/lib/berth/agent"
+)
+
+// HookSettings is a program of the operator's.
+type HookSettings struct {
+	Command []string     `json:"command,omitempty"`
+	Limit   job.Duration `json:"limit,omitzero"`
+}
+
+// whoMay is how the identity of a peer is told apart in the agent's handler.
+var whoMay = []pki.Role{pki.Server, pki.Operator}

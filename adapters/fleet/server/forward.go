@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"time"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/pki"
+)
+
+// forwarder hands requests on, to the server that leads or to an agent.
+type forwarder struct {
+	keeper  *pki.Keeper
+	servers *http.Transport
+}
+
+func newForwarder(k *pki.Keeper) *forwarder {
+	return &forwarder{keeper: k, servers: transport(k.ClientTLS(pki.Identity{Role: pki.Server}, "h2", "http/1.1"))}
+}
+
+// transport is for connections with the settings.
+func transport(t *tls.Config) *http.Transport {
+	d := &net.Dialer{Timeout: 5 * time.Second}
+	return &http.Transport{
+		DialContext: d.DialContext, TLSClientConfig: t, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 5 * time.Second,
+		MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute,
+	}
+}
+
+func (f *forwarder) close() { f.servers.CloseIdleConnections() }
+
+// hand hands a request on to a server, on behalf of who makes it. Once: a request
+// that comes from a server is not handed on again, lest it go round.
+func (f *forwarder) hand(r *request, address string) {
+	p := &httputil.ReverseProxy{
+		Transport: f.servers, FlushInterval: -1,
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(&url.URL{Scheme: "https", Host: address})
+			p.Out.Header.Del("Authorization")
+			p.Out.Header.Set(onBehalf, r.who.String())
+		},
+		ErrorHandler: func(w http.ResponseWriter, asked *http.Request, err error) { answerError(w, lost(asked, err)) },
+	}
+	p.ServeHTTP(r.w, r.Request)
+}
+
+// lost says what is known of a request whose answer did not come.
+func lost(asked *http.Request, err error) *api.Error {
+	var dial *net.OpError
+	if asked.Method == http.MethodGet || errors.As(err, &dial) && dial.Op == "dial" {
+		return errNoLeader
+	}
+	return errUnknown
+}
+
+// agentClient is for requests to the agent of a node.
+func (f *forwarder) agentClient(node string) *http.Client {
+	t := transport(f.keeper.ClientTLS(pki.Identity{Role: pki.Agent, Name: node}, "h2", "http/1.1"))
+	t.DisableKeepAlives = true
+	return &http.Client{Transport: t}
+}
+
+// leaderAddress is that of the server that leads, where it is another.
+func (s *Server) leaderAddress() (string, bool) {
+	l, ok := s.replica.Leader()
+	return l.Address, ok && l.ID != s.cfg.ID && l.Address != ""
+}
+
+// waitForLeader waits a moment for a server to lead, so that a change of leader is no
+// more than a pause to callers.
+func (s *Server) waitForLeader(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for s.leading.Load() == nil {
+		if _, ok := s.leaderAddress(); ok {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,283 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/state"
+)
+
+// submit answers POST /v1/jobs.
+func (s *Server) submit(r *request) (any, error) {
+	var in api.SubmitRequest
+	if err := r.decode(&in, false); err != nil {
+		return nil, err
+	}
+	if len(in.Key) > 128 {
+		return nil, invalid("key", "it is longer than 128 characters")
+	}
+	specs := make([]job.Spec, len(in.Jobs))
+	for i := range in.Jobs {
+		specs[i] = in.Jobs[i].WithDefaults()
+	}
+	if err := job.Check(specs); err != nil {
+		return nil, err
+	}
+	v := s.state.View()
+	if err := s.mayBe(r, v, specs); err != nil {
+		return nil, err
+	}
+	for i := range specs {
+		after := slices.Clone(specs[i].After)
+		for d := range after {
+			if n, ok := job.Resolve(specs, &after[d]); ok {
+				after[d].Job = "+" + strconv.Itoa(n)
+			}
+		}
+		specs[i].After = after
+	}
+	out := api.SubmitResponse{Warnings: warnings(v, specs)}
+	if in.Check {
+		return out, nil
+	}
+	result, err := s.do(r, &state.Command{Submit: &state.Submit{Specs: specs, Owner: r.who.Name, Key: in.Key}})
+	out.Jobs, out.Repeated = result.Jobs, result.Repeated
+	return out, err
+}
+
+// mayBe refuses what the user may not ask for, and fills in what the queue says.
+func (s *Server) mayBe(r *request, v state.View, specs []job.Spec) error {
+	e := invalid("", "")
+	e.Problems = nil
+	bad := func(i int, field, format string, args ...any) {
+		e.Problems = append(e.Problems, api.Problem{
+			Field: fmt.Sprintf("jobs[%d].%s", i, field), Message: fmt.Sprintf(format, args...),
+		})
+	}
+	for i := range specs {
+		spec := &specs[i]
+		q := v.Queue(spec.Queue)
+		if q == nil {
+			bad(i, "queue", "there is no queue %q; see the queues with: berth queue", spec.Queue)
+			continue
+		}
+		if spec.TimeLimit == 0 {
+			spec.TimeLimit = q.DefaultTime
+		}
+		if q.MaxTime > 0 && (spec.TimeLimit == 0 || spec.TimeLimit > q.MaxTime) {
+			bad(i, "timeLimit", "queue %s allows at most %s", q.Name, q.MaxTime)
+		}
+		if r.operator() {
+			continue
+		}
+		if spec.Priority > q.MaxPriority {
+			bad(i, "priority", "queue %s allows at most %d", q.Name, q.MaxPriority)
+		}
+		if spec.User != "" && spec.User != r.who.Name {
+			bad(i, "user", "you may run jobs as %s only", r.who.Name)
+		}
+	}
+	if len(e.Problems) > 0 {
+		return e
+	}
+	return nil
+}
+
+// warnings say which jobs no node of today could run.
+func warnings(v state.View, specs []job.Spec) []string {
+	var out []string
+	for i := range specs {
+		r := &specs[i].Resources
+		fits := false
+		for n := range v.Nodes() {
+			m := &n.Machine
+			fits = fits || r.CPU <= m.CPU && r.Memory <= m.Memory && r.Disk <= m.Disk &&
+				(r.GPUs == nil || r.GPUs.Count <= int64(len(m.GPUs)))
+		}
+		if !fits {
+			out = append(out, fmt.Sprintf("jobs[%d]: no node is large enough for it at present", i))
+		}
+	}
+	return out
+}
+
+// job finds the job of the path, if the caller may see it.
+func (r *request) job(v state.View) (*state.Job, error) {
+	text := r.PathValue("id")
+	id, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return nil, invalid("id", "%q is no number of a job", text)
+	}
+	j := v.Job(job.ID(id))
+	if j == nil || !r.mayHave(j.Owner) {
+		return nil, fail(http.StatusNotFound, api.CodeNotFound, "there is no job %d, or it is not yours", id)
+	}
+	return j, nil
+}
+
+// mayHave reports whether the caller may see and change what is the owner's.
+func (r *request) mayHave(owner string) bool { return r.operator() || r.who.Name == owner }
+
+// listJobs answers GET /v1/jobs.
+func (s *Server) listJobs(r *request) (any, error) {
+	limit, err := r.page()
+	if err != nil {
+		return nil, err
+	}
+	q := r.URL.Query()
+	var before job.ID
+	if after := q.Get("after"); after != "" {
+		n, err := strconv.ParseUint(after, 10, 64)
+		if err != nil {
+			return nil, invalid("after", "it is not what an answer had")
+		}
+		before = job.ID(n)
+	}
+	states := map[job.State]bool{}
+	for _, st := range strings.FieldsFunc(q.Get("state"), func(c rune) bool { return c == ',' }) {
+		states[job.State(strings.ToUpper(st))] = true
+	}
+	v := s.state.View()
+	out := api.JobList{Jobs: []api.Job{}}
+	for j := range v.JobsBefore(before) {
+		switch {
+		case !r.mayHave(j.Owner), q.Get("owner") != "" && j.Owner != q.Get("owner"),
+			q.Get("queue") != "" && j.Spec.Queue != q.Get("queue"), q.Get("name") != "" && j.Spec.Name != q.Get("name"),
+			len(states) > 0 && !states[j.State()]:
+			continue
+		}
+		if len(out.Jobs) == limit {
+			out.After = out.Jobs[limit-1].ID.String()
+			break
+		}
+		out.Jobs = append(out.Jobs, viewJob(r.lead, v, j))
+	}
+	return out, nil
+}
+
+// showJob answers GET /v1/jobs/{id}.
+func (s *Server) showJob(r *request) (any, error) {
+	v := s.state.View()
+	j, err := r.job(v)
+	if err != nil {
+		return nil, err
+	}
+	out := api.JobDetail{Job: viewJob(r.lead, v, j), Spec: *j.Spec}
+	for e := range v.Elements(j.ID) {
+		if len(out.Elements) == api.MaxAttemptsShown {
+			break
+		}
+		out.Elements = append(out.Elements, viewElement(r.lead, v, j, e))
+	}
+	for rec := range v.RecordsOf(j.ID) {
+		out.Attempts = append(out.Attempts, viewAttempt(rec))
+	}
+	slices.SortStableFunc(out.Attempts, func(a, b api.Attempt) int { return a.Ended.Compare(b.Ended) })
+	out.Attempts = out.Attempts[max(0, len(out.Attempts)-api.MaxAttemptsShown):]
+	return out, nil
+}
+
+// selection reads which elements an action is for, and finds the job.
+func (s *Server) selection(r *request) (*state.Job, state.Select, api.Selection, error) {
+	var in api.Selection
+	if err := r.decode(&in, true); err != nil {
+		return nil, state.Select{}, in, err
+	}
+	j, err := r.job(s.state.View())
+	if err != nil {
+		return nil, state.Select{}, in, err
+	}
+	out := state.Select{Job: j.ID, Reason: in.Reason}
+	if in.Elements != "" {
+		x, err := job.ParseIndexes(in.Elements)
+		if err != nil {
+			return nil, out, in, invalid("elements", "%v", err)
+		}
+		out.Elements = &x
+	}
+	if len(in.Reason) > 1024 {
+		return nil, out, in, invalid("reason", "it is longer than 1024 characters")
+	}
+	return j, out, in, nil
+}
+
+// act has a command about elements recorded.
+func (s *Server) act(r *request, c *state.Command) (any, error) {
+	result, err := s.do(r, c)
+	return api.Affected{Elements: result.Elements}, err
+}
+
+// cancel answers POST /v1/jobs/{id}/cancel.
+func (s *Server) cancel(r *request) (any, error) {
+	_, sel, in, err := s.selection(r)
+	if err != nil {
+		return nil, err
+	}
+	if in.Signal != "" {
+		if err := job.CheckSignal(in.Signal); err != nil {
+			return nil, invalid("signal", "%v", err)
+		}
+	}
+	return s.act(r, &state.Command{Cancel: &state.Cancel{Select: sel, State: job.Cancelled, Signal: in.Signal}})
+}
+
+// hold answers POST /v1/jobs/{id}/hold.
+func (s *Server) hold(r *request) (any, error) { return s.holdOrRelease(r, false) }
+
+// release answers POST /v1/jobs/{id}/release.
+func (s *Server) release(r *request) (any, error) { return s.holdOrRelease(r, true) }
+
+func (s *Server) holdOrRelease(r *request, release bool) (any, error) {
+	j, sel, _, err := s.selection(r)
+	if err != nil {
+		return nil, err
+	}
+	admin := r.operator() && (release || r.who.Name != j.Owner)
+	return s.act(r, &state.Command{Hold: &state.Hold{Select: sel, Release: release, Admin: admin}})
+}
+
+// requeue answers POST /v1/jobs/{id}/requeue.
+func (s *Server) requeue(r *request) (any, error) {
+	_, sel, _, err := s.selection(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.act(r, &state.Command{Requeue: &sel})
+}
+
+// explain answers GET /v1/jobs/{id}/explain.
+func (s *Server) explain(r *request) (any, error) {
+	v := s.state.View()
+	j, err := r.job(v)
+	if err != nil {
+		return nil, err
+	}
+	index, err := r.element(j)
+	if err != nil {
+		return nil, err
+	}
+	return r.lead.Explain(v, j, index)
+}
+
+// element reads the element of the query, the first of the job where none is named.
+func (r *request) element(j *state.Job) (int32, error) {
+	if r.URL.Query().Get("element") == "" {
+		if first, ok := j.Spec.Array.First(); ok {
+			return first, nil
+		}
+		return 0, nil
+	}
+	n, err := r.number("element", 0, job.MaxIndex)
+	if err != nil {
+		return 0, err
+	}
+	if !j.HasElement(int32(n)) {
+		return 0, fail(http.StatusNotFound, api.CodeNotFound, "job %d has no element %d", j.ID, n)
+	}
+	return int32(n), nil
+}

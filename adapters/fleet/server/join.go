@@ -1,0 +1,113 @@
+package server
+
+import (
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/pki"
+)
+
+// join answers POST /v1/join: a certificate for a new server or agent that shows a
+// join token, or a new one for who shows the present one. Any server can answer; all
+// have the authority's key.
+func (s *Server) join(w http.ResponseWriter, hr *http.Request) {
+	r := &request{Request: hr, w: w}
+	v, err := s.joinFor(r)
+	if err != nil {
+		answerError(w, s.errorOf(hr, err))
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	answer(w, http.StatusOK, v)
+}
+
+func (s *Server) joinFor(r *request) (any, error) {
+	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		return s.renewFor(r)
+	}
+	text, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	token, err := pki.ParseToken(text)
+	if err != nil {
+		return nil, errUnauthorized
+	}
+	hash := token.Hash()
+	v := s.state.View()
+	known := v.Token(tokenID(hash))
+	if known == nil || !known.Join || subtle.ConstantTimeCompare(known.Hash, hash[:]) != 1 || expired(known.Expires) {
+		return nil, errUnauthorized
+	}
+	var in api.JoinRequest
+	if err := r.decode(&in, false); err != nil {
+		return nil, err
+	}
+	who := pki.Identity{Role: pki.Role(known.Role), Name: in.Name}
+	if err := who.Validate(); err != nil {
+		return nil, invalid("name", "%v", err)
+	}
+	if who.Role == pki.Agent && v.Node(in.Name) != nil || who.Role == pki.Server && s.isMember(in.Name) {
+		return nil, fail(http.StatusConflict, api.CodeConflict,
+			"there is %s already; if it was installed anew, remove the old one first", who)
+	}
+	return s.sign(who, in)
+}
+
+// renewFor gives a new certificate to who has one.
+func (s *Server) renewFor(r *request) (any, error) {
+	who, err := pki.PeerIdentity(*r.TLS)
+	if err != nil {
+		return nil, errUnauthorized
+	}
+	var in api.JoinRequest
+	if err := r.decode(&in, false); err != nil {
+		return nil, err
+	}
+	return s.sign(who, in)
+}
+
+// isMember reports whether there is a server of the ID.
+func (s *Server) isMember(id string) bool {
+	members, err := s.replica.Members()
+	return err != nil || slices.ContainsFunc(members, func(m memberOf) bool { return m.ID == id })
+}
+
+// sign makes a certificate. Servers get the authority's key too.
+func (s *Server) sign(who pki.Identity, in api.JoinRequest) (any, error) {
+	authority, err := pki.LoadAuthority(s.cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	g := pki.Grant{Identity: who}
+	if who.Role == pki.Agent || who.Role == pki.Server {
+		g.Hosts = in.Hosts
+	}
+	chain, err := authority.Sign([]byte(in.CSR), g)
+	if err != nil {
+		return nil, invalid("csr", "%v", err)
+	}
+	out := api.JoinResponse{Certificate: string(chain), CA: string(authority.CAPEM()), Servers: s.addresses()}
+	if who.Role == pki.Server {
+		_, key, err := authority.PEM()
+		if err != nil {
+			return nil, err
+		}
+		out.CAKey = string(key)
+	}
+	return out, nil
+}
+
+// addresses are those of all servers.
+func (s *Server) addresses() []string {
+	out := []string{}
+	members, err := s.replica.Members()
+	if err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return out
+	}
+	for _, m := range members {
+		out = append(out, m.Address)
+	}
+	return out
+}

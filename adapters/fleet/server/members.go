@@ -1,0 +1,115 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/replica"
+	"github.com/berth-project/berth/adapters/fleet/state"
+)
+
+type memberOf = replica.Member
+
+// status answers GET /v1/server/status.
+func (s *Server) status(*request) (any, error) {
+	v := s.state.View()
+	l, _ := s.replica.Leader()
+	out := api.ServerStatus{
+		ID: s.cfg.ID, Version: s.cfg.Version, Leader: l.ID, Term: l.Term, Applied: s.replica.Stats().AppliedIndex,
+		Started: s.started.UTC(),
+	}
+	for j := range v.Jobs() {
+		out.Jobs++
+		out.Pending += int(j.Counts.Of(job.Pending))
+		out.Running += int(j.Active())
+	}
+	for range v.Nodes() {
+		out.Nodes++
+	}
+	if lead := s.leading.Load(); lead != nil {
+		out.Queue = lead.Counts()
+	}
+	return out, nil
+}
+
+// members answers GET /v1/server/members.
+func (s *Server) members(*request) (any, error) {
+	members, err := s.replica.Members()
+	if err != nil {
+		return nil, errNoLeader
+	}
+	out := api.MemberList{}
+	for _, m := range members {
+		out.Members = append(out.Members, api.Member{ID: m.ID, Address: m.Address, Voter: m.Voter, Leader: m.Leader})
+	}
+	return out, nil
+}
+
+// addMember answers POST /v1/server/members, of a server that asks to take part.
+func (s *Server) addMember(r *request) (any, error) {
+	var in api.MemberRequest
+	if err := r.decode(&in, false); err != nil {
+		return nil, err
+	}
+	if in.ID != r.who.Name {
+		return nil, fail(http.StatusForbidden, api.CodeForbidden, "%s may not speak for server %q", r.who, in.ID)
+	}
+	if _, _, err := net.SplitHostPort(in.Address); err != nil {
+		return nil, invalid("address", "%v", err)
+	}
+	return nil, memberError(s.replica.AddVoter(r.Context(), in.ID, in.Address))
+}
+
+// removeMember answers DELETE /v1/server/members/{id}.
+func (s *Server) removeMember(r *request) (any, error) {
+	return nil, memberError(s.replica.Remove(r.Context(), r.PathValue("id")))
+}
+
+// memberError gives errors of the replication their status.
+func memberError(err error) error {
+	switch {
+	case errors.Is(err, replica.ErrUnknownMember):
+		return fail(http.StatusNotFound, api.CodeNotFound, "%v", err)
+	case errors.Is(err, replica.ErrNotLeader), errors.Is(err, replica.ErrClosed):
+		return errNoLeader
+	case err != nil:
+		return fail(http.StatusConflict, api.CodeConflict, "%v", err)
+	}
+	return nil
+}
+
+// backup answers GET /v1/server/backup.
+func (s *Server) backup(r *request) (any, error) {
+	r.w.Header().Set("Content-Type", "application/octet-stream")
+	if _, err := s.replica.Backup(r.w); err != nil {
+		s.cfg.Logger.Error("a backup failed", "error", err)
+		panic(http.ErrAbortHandler) // what is written already is not a whole one
+	}
+	return answered, nil
+}
+
+// maxBackup is the size of a backup that is restored.
+const maxBackup = 16 << 30
+
+// restore answers POST /v1/server/restore.
+func (s *Server) restore(r *request) (any, error) {
+	// Who uploads may take her time.
+	if err := http.NewResponseController(r.w).SetReadDeadline(time.Time{}); err != nil {
+		return nil, err
+	}
+	check := func(in io.Reader) error { return state.New(nil).Restore(in) }
+	info, err := s.replica.RestoreBackup(r.Context(), http.MaxBytesReader(r.w, r.Body, maxBackup), check)
+	if errors.Is(err, replica.ErrBackup) || errors.Is(err, state.ErrPicture) {
+		return nil, fail(http.StatusBadRequest, api.CodeInvalid, "%v", err)
+	}
+	if err != nil {
+		return nil, memberError(err)
+	}
+	s.cfg.Logger.Warn("the state was replaced by a backup", "by", r.who.Name, "index", info.Index)
+	return nil, nil
+}

@@ -1,0 +1,160 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/pki"
+)
+
+// prepare makes sure that the server has a certificate: the one that is there, one
+// of a fleet that it begins, or one of a fleet that it joins.
+func prepare(ctx context.Context, cfg *Config) error {
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return err
+	}
+	path := filepath.Join(cfg.Dir, credentialFile)
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	switch {
+	case cfg.Bootstrap:
+		return begin(cfg)
+	case cfg.Join != nil:
+		return joinFleet(ctx, cfg)
+	}
+	return fmt.Errorf("server %s: there is no certificate in %s: begin a new fleet, or join one", cfg.ID, path)
+}
+
+// hosts are the names and addresses for the server's certificate.
+func (c *Config) hosts() []string {
+	out := slices.Clone(c.Hosts)
+	if host, _, err := net.SplitHostPort(c.Advertise); err == nil && host != "" {
+		out = append(out, host)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// begin makes the authority of a new fleet, the certificate of its first server, and
+// one of its first operator, "admin".
+func begin(cfg *Config) error {
+	authority, err := pki.LoadAuthority(cfg.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		authority, err = pki.NewAuthority(pki.AuthorityOptions{})
+		if err == nil {
+			err = authority.Save(cfg.Dir, false)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("begin a fleet: %w", err)
+	}
+	for file, g := range map[string]pki.Grant{
+		adminFile:      {Identity: pki.Identity{Role: pki.Operator, Name: "admin"}},
+		credentialFile: {Identity: pki.Identity{Role: pki.Server, Name: cfg.ID}, Hosts: cfg.hosts()},
+	} {
+		c, err := authority.Issue(g)
+		if err != nil {
+			return fmt.Errorf("begin a fleet: %w", err)
+		}
+		if err := c.Save(filepath.Join(cfg.Dir, file), true); err != nil {
+			return fmt.Errorf("begin a fleet: %w", err)
+		}
+	}
+	return nil
+}
+
+// joinFleet has the server's certificate made by the fleet that it joins.
+func joinFleet(ctx context.Context, cfg *Config) error {
+	got, key, err := RequestCertificate(ctx, pki.Identity{Role: pki.Server, Name: cfg.ID}, cfg.Join, cfg.hosts())
+	if err != nil {
+		return err
+	}
+	authority, err := pki.ParseAuthority([]byte(got.CA), []byte(got.CAKey))
+	if err != nil {
+		return fmt.Errorf("join the fleet: %w", err)
+	}
+	if err := authority.Save(cfg.Dir, true); err != nil {
+		return fmt.Errorf("join the fleet: %w", err)
+	}
+	c, err := pki.NewCredential([]byte(got.Certificate), key)
+	if err != nil {
+		return fmt.Errorf("join the fleet: %w", err)
+	}
+	return c.Save(filepath.Join(cfg.Dir, credentialFile), true)
+}
+
+// RequestCertificate asks servers, one after the other, for the certificate of a
+// machine that joins their fleet with a token. Servers and agents call it when they
+// are started for the first time. It returns the answer, and the key that the
+// certificate is for.
+func RequestCertificate(ctx context.Context, who pki.Identity, j *Join, hosts []string) (*api.JoinResponse, crypto.Signer, error) {
+	token, err := pki.ParseToken(j.Token)
+	if err != nil {
+		return nil, nil, fmt.Errorf("join the fleet: %w", err)
+	}
+	if token.Kind != who.Role {
+		return nil, nil, fmt.Errorf("join the fleet: the token is for a new %s, not for a new %s", token.Kind, who.Role)
+	}
+	csr, key, err := pki.NewRequest(who)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := json.Marshal(api.JoinRequest{Name: who.Name, CSR: string(csr), Hosts: hosts})
+	if err != nil {
+		return nil, nil, err
+	}
+	var problems []error
+	for _, address := range j.Servers {
+		got, err := askToJoin(ctx, address, token, body)
+		if err == nil {
+			return got, key, nil
+		}
+		problems = append(problems, fmt.Errorf("%s: %w", address, err))
+	}
+	return nil, nil, fmt.Errorf("join the fleet: %w", errors.Join(problems...))
+}
+
+// askToJoin asks one server.
+func askToJoin(ctx context.Context, address string, token pki.Token, body []byte) (*api.JoinResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	ask, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+address+"/v1/join", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	ask.Header.Set("Authorization", "Bearer "+token.Text())
+	t := transport(token.TLS("http/1.1"))
+	t.DisableKeepAlives = true
+	r, err := (&http.Client{Transport: t}).Do(ask)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	if err != nil {
+		return nil, err
+	}
+	if r.StatusCode != http.StatusOK {
+		e := &api.Error{}
+		if json.Unmarshal(text, e) != nil || e.Message == "" {
+			e.Message = r.Status
+		}
+		return nil, e
+	}
+	out := &api.JoinResponse{}
+	return out, json.Unmarshal(text, out)
+}

@@ -1,0 +1,154 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/pki"
+)
+
+// handler answers a request: with a value, nil for none, or an error. One that has
+// answered by itself returns answered.
+type handler func(r *request) (any, error)
+
+// answered says that the handler has answered by itself.
+var answered any = struct{}{}
+
+// route is one thing that can be asked.
+type route struct {
+	pattern string // as of http.ServeMux
+	roles   []pki.Role
+	where   place
+	handler handler
+}
+
+// place says which servers answer.
+type place uint8
+
+const (
+	anywhere place = iota // every server
+	leader                // the one that leads
+	fresh                 // the one that leads, after it has made sure that it does
+)
+
+var (
+	people    = []pki.Role{pki.User, pki.Operator}
+	operators = []pki.Role{pki.Operator}
+	agents    = []pki.Role{pki.Agent}
+	servers   = []pki.Role{pki.Server}
+)
+
+// routes is the one table of what can be asked, and by whom. That jobs are their
+// owner's is seen by the handlers.
+func (s *Server) routes() []route {
+	return []route{
+		{"POST /v1/jobs", people, leader, s.submit},
+		{"GET /v1/jobs", people, fresh, s.listJobs},
+		{"GET /v1/jobs/{id}", people, fresh, s.showJob},
+		{"GET /v1/jobs/{id}/explain", people, fresh, s.explain},
+		{"GET /v1/jobs/{id}/logs", people, fresh, s.logs},
+		{"POST /v1/jobs/{id}/cancel", people, leader, s.cancel},
+		{"POST /v1/jobs/{id}/hold", people, leader, s.hold},
+		{"POST /v1/jobs/{id}/release", people, leader, s.release},
+		{"POST /v1/jobs/{id}/requeue", people, leader, s.requeue},
+
+		{"GET /v1/nodes", people, fresh, s.listNodes},
+		{"GET /v1/nodes/{name}", people, fresh, s.showNode},
+		{"POST /v1/nodes/{name}/drain", operators, leader, s.drain},
+		{"POST /v1/nodes/{name}/resume", operators, leader, s.resume},
+		{"POST /v1/nodes/{name}/maintenance", operators, leader, s.maintenance},
+		{"POST /v1/nodes/{name}/labels", operators, leader, s.label},
+		{"DELETE /v1/nodes/{name}", operators, leader, s.removeNode},
+
+		{"GET /v1/queues", people, fresh, s.listQueues},
+		{"PUT /v1/queues/{name}", operators, leader, s.putQueue},
+		{"DELETE /v1/queues/{name}", operators, leader, s.removeQueue},
+
+		{"GET /v1/events", people, leader, s.events},
+		{"GET /v1/usage", people, fresh, s.usage},
+		{"GET /v1/records", people, fresh, s.records},
+
+		{"GET /v1/self", people, anywhere, s.self},
+		{"GET /v1/tokens", operators, fresh, s.listTokens},
+		{"POST /v1/tokens", operators, leader, s.createToken},
+		{"DELETE /v1/tokens/{id}", operators, leader, s.removeToken},
+		{"POST /v1/join-tokens", operators, leader, s.createJoinToken},
+
+		{"GET /v1/server/status", people, anywhere, s.status},
+		{"GET /v1/server/members", operators, fresh, s.members},
+		{"POST /v1/server/members", servers, leader, s.addMember},
+		{"DELETE /v1/server/members/{id}", operators, leader, s.removeMember},
+		{"GET /v1/server/backup", operators, fresh, s.backup},
+		{"POST /v1/server/restore", operators, leader, s.restore},
+
+		{"POST /v1/agent/register", agents, leader, s.register},
+		{"POST /v1/agent/poll", agents, leader, s.poll},
+		{"POST /v1/agent/report", agents, leader, s.report},
+	}
+}
+
+// handler is all that the server answers.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, rt := range s.routes() {
+		mux.Handle(rt.pattern, s.metrics.count(rt.pattern, s.serve(rt)))
+	}
+	mux.Handle("POST /v1/join", http.HandlerFunc(s.join))
+	mux.Handle("GET /metrics", s.metrics.handler())
+	mux.HandleFunc("GET /healthz", s.healthz)
+	mux.HandleFunc("GET /readyz", s.readyz)
+	mux.HandleFunc("GET /v1/openapi.yaml", openAPI)
+	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
+		answerError(w, fail(http.StatusNotFound, api.CodeNotFound, "there is nothing at %s %s", r.Method, r.URL.Path))
+	})
+	return mux
+}
+
+// serve does what is the same for all routes.
+func (s *Server) serve(rt route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
+		v, err := s.answerTo(rt, w, hr)
+		switch {
+		case err != nil:
+			answerError(w, s.errorOf(hr, err))
+		case v == nil:
+			w.WriteHeader(http.StatusNoContent)
+		case v != answered:
+			answer(w, http.StatusOK, v)
+		}
+	})
+}
+
+// answerTo finds out who asks, and has the right server answer.
+func (s *Server) answerTo(rt route, w http.ResponseWriter, hr *http.Request) (any, error) {
+	who, err := s.identify(hr)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(rt.roles, who.Role) {
+		return nil, fail(http.StatusForbidden, api.CodeForbidden, "%s may not do this", who)
+	}
+	if !s.limits.allow(who) {
+		return nil, fail(http.StatusTooManyRequests, api.CodeRate, "too many requests at once; try again in a moment")
+	}
+	r := &request{Request: hr, w: w, who: who}
+	if rt.where == anywhere {
+		return rt.handler(r)
+	}
+	s.waitForLeader(hr.Context())
+	if r.lead = s.leading.Load(); r.lead == nil {
+		address, ok := s.leaderAddress()
+		if !ok || hr.Header.Get(onBehalf) != "" {
+			return nil, errNoLeader
+		}
+		s.proxy.hand(r, address)
+		return answered, nil
+	}
+	if rt.where == fresh {
+		if err := s.replica.Verify(hr.Context()); err != nil {
+			return nil, errNoLeader
+		}
+	}
+	return rt.handler(r)
+}

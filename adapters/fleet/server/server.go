@@ -1,0 +1,229 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/pki"
+	"github.com/berth-project/berth/adapters/fleet/replica"
+	"github.com/berth-project/berth/adapters/fleet/replica/muxer"
+	"github.com/berth-project/berth/adapters/fleet/scheduler"
+	"github.com/berth-project/berth/adapters/fleet/state"
+)
+
+// Server is one server of a fleet.
+type Server struct {
+	cfg     Config
+	keeper  *pki.Keeper
+	state   *state.State
+	replica *replica.Replica
+	mux     *muxer.Mux
+	addr    net.Addr
+	started time.Time
+	polls   *waiters
+	limits  *limits
+	proxy   *forwarder
+	metrics *metrics
+	streams chan struct{} // has one for each stream that is open
+
+	leading atomic.Pointer[leadership]
+}
+
+// leadership is one term in which this server leads.
+type leadership struct {
+	*scheduler.Controller
+	term uint64
+	done <-chan struct{}
+}
+
+// machine is the state as the replication knows it.
+type machine struct{ *state.State }
+
+// Snapshot implements replica.Machine.
+func (m machine) Snapshot() (replica.Picture, error) { return m.State.Snapshot(), nil }
+
+// New makes a server, and listens: where it is new it makes or asks for its
+// certificate first. It answers when Run runs. Close ends a server that is not run.
+func New(ctx context.Context, cfg Config) (*Server, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	if err := prepare(ctx, &cfg); err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg: cfg, started: time.Now(), polls: newWaiters(), limits: newLimits(cfg.Limits),
+		streams: make(chan struct{}, cfg.Limits.Streams),
+	}
+	s.state = state.New(s.changed)
+	var err error
+	s.keeper, err = pki.NewKeeper(pki.Files{
+		CA: filepath.Join(cfg.Dir, pki.CAFile), Credential: filepath.Join(cfg.Dir, credentialFile),
+	}, cfg.Logger.Named("pki"))
+	if err != nil {
+		return nil, err
+	}
+	s.proxy = newForwarder(s.keeper)
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	s.metrics = newMetrics(s)
+	return s, nil
+}
+
+// open opens the replication and the port.
+func (s *Server) open() error {
+	l, err := net.Listen("tcp", s.cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("server %s: %w", s.cfg.ID, err)
+	}
+	s.addr = l.Addr()
+	s.replica, err = replica.Open(replica.Config{
+		ID: s.cfg.ID, Address: s.cfg.Advertise, Dir: filepath.Join(s.cfg.Dir, raftDir), Machine: machine{s.state},
+		Keeper: s.keeper, Bootstrap: s.cfg.Bootstrap, Slowness: s.cfg.Slowness, Log: s.cfg.Logger.Named("replica"),
+	})
+	if err != nil {
+		l.Close()
+		return err
+	}
+	s.mux = muxer.New(l, muxer.Config{
+		TLS:      s.keeper.ServerTLS(replica.ALPN, "h2", "http/1.1"),
+		Handlers: map[string]func(*tls.Conn){replica.ALPN: s.replica.Handoff},
+		Log:      s.cfg.Logger.Named("tls"),
+	})
+	return nil
+}
+
+// Addr is the address that the server listens on.
+func (s *Server) Addr() net.Addr { return s.addr }
+
+// Close ends a server that is not run.
+func (s *Server) Close() error { return errors.Join(s.mux.Close(), s.replica.Close()) }
+
+// Run answers, and leads when it is this server's turn, until ctx ends. It can be
+// called once. An error means that the server has failed and should be started
+// again.
+func (s *Server) Run(ctx context.Context) error {
+	handler := s.handler()
+	h := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10, ErrorLog: s.cfg.Logger.Named("http").StandardLogger(nil),
+	}
+	all, inner := errgroup.WithContext(ctx)
+	h.BaseContext = func(net.Listener) context.Context { return inner }
+	all.Go(func() error {
+		if err := h.Serve(s.mux.HTTP()); !errors.Is(err, http.ErrServerClosed) && inner.Err() == nil {
+			return fmt.Errorf("server %s: %w", s.cfg.ID, err)
+		}
+		return nil
+	})
+	all.Go(func() error {
+		if err := s.replica.Lead(inner, s.lead); inner.Err() == nil {
+			return fmt.Errorf("server %s: %w", s.cfg.ID, errors.Join(err, s.replica.Err()))
+		}
+		return nil
+	})
+	all.Go(func() error { s.takePart(inner); return nil })
+	all.Go(func() error { s.renew(inner); return nil })
+	all.Go(func() error {
+		<-inner.Done()
+		s.end(ctx, h)
+		return nil
+	})
+	err := all.Wait()
+	return errors.Join(err, s.replica.Close())
+}
+
+// end ends what answers. A leader hands over before.
+func (s *Server) end(ctx context.Context, h *http.Server) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	if _, leads := s.replica.Leads(); leads {
+		if err := s.replica.TransferLeadership(ctx); err != nil {
+			s.cfg.Logger.Debug("leadership was not handed over", "error", err)
+		}
+	}
+	if err := h.Shutdown(ctx); err != nil {
+		h.Close()
+	}
+	s.mux.Close()
+	s.proxy.close()
+}
+
+// changed is told of every change of the state.
+func (s *Server) changed(ch state.Changed) {
+	if l := s.leading.Load(); l != nil {
+		l.Changed(ch)
+	}
+	if ch.All {
+		s.polls.wakeAll()
+		return
+	}
+	s.polls.wake(ch.Nodes)
+}
+
+// lead is what this server does in one term in which it leads.
+func (s *Server) lead(ctx context.Context, term uint64) {
+	log := s.cfg.Logger.With("term", term)
+	c, err := scheduler.New(scheduler.Config{
+		State: s.state, Propose: s.propose, Term: term, Times: s.cfg.Times, Logger: log.Named("scheduler"),
+	})
+	if err != nil {
+		log.Error("this server cannot lead", "error", err)
+		return
+	}
+	log.Info("this server leads")
+	s.leading.Store(&leadership{Controller: c, term: term, done: ctx.Done()})
+	defer func() {
+		s.leading.Store(nil)
+		s.polls.wakeAll()
+		log.Info("this server does not lead any more")
+	}()
+	if err := c.Run(ctx); err != nil {
+		log.Error("scheduling failed", "error", err)
+	}
+}
+
+// propose has a command recorded.
+func (s *Server) propose(ctx context.Context, c *state.Command) (state.Result, error) {
+	c.At = time.Now().UTC()
+	text, err := c.Encode()
+	if err != nil {
+		return state.Result{}, err
+	}
+	r, err := s.replica.Propose(ctx, text)
+	if err != nil {
+		return state.Result{}, err
+	}
+	return r.(state.Result), nil
+}
+
+// do has a command of somebody recorded, and gives back what a handler needs.
+func (s *Server) do(r *request, c *state.Command) (state.Result, error) {
+	c.By = r.who.Name
+	result, err := s.propose(r.Context(), c)
+	switch {
+	case errors.Is(err, replica.ErrLost):
+		return result, errUnknown
+	case errors.Is(err, replica.ErrNotLeader), errors.Is(err, replica.ErrClosed):
+		return result, errNoLeader
+	case errors.Is(err, replica.ErrTooBig):
+		return result, fail(http.StatusRequestEntityTooLarge, api.CodeTooLarge, "the request is too large to be recorded")
+	case err != nil:
+		return result, err
+	case result.Err != nil:
+		return result, statusOf(result.Err)
+	}
+	return result, nil
+}
