@@ -82,11 +82,14 @@ func flagsOver(fs *pflag.FlagSet, read func() error) error {
 	var problems []error
 	for name, value := range given {
 		f := fs.Lookup(name)
-		if list, ok := f.Value.(pflag.SliceValue); ok {
+		switch list, ok := f.Value.(pflag.SliceValue); {
+		case ok:
 			problems = append(problems, list.Replace(strings.Split(strings.Trim(value, "[]"), ",")))
-			continue
+		case f.Value.Type() == "stringToString":
+			problems = append(problems, f.Value.Set(strings.Trim(value, "[]")))
+		default:
+			problems = append(problems, f.Value.Set(value))
 		}
-		problems = append(problems, f.Value.Set(value))
 	}
 	return errors.Join(problems...)
 }

@@ -1,0 +1,20 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What is measured works, at sizes that say nothing about speed.
+func TestAllPartsWork(t *testing.T) {
+	o := options{
+		dir: t.TempDir(), servers: 1, agents: 5, clients: 4, jobs: 200, elements: 100_000,
+		queued: 2000, heartbeats: 20, seconds: 5,
+	}
+	require.NoError(t, run(t.Context(), &o))
+
+	three := o
+	three.dir, three.servers, three.only = t.TempDir(), 3, "throughput"
+	require.NoError(t, run(t.Context(), &three))
+}
