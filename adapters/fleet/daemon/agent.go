@@ -170,7 +170,7 @@ func (s *AgentSettings) enrol(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if join == nil {
+	if join == nil || join.Token == "" {
 		return fmt.Errorf("there is no certificate in %s: join the fleet with --join-token-file", path)
 	}
 	got, key, err := server.RequestCertificate(ctx, pki.Identity{Role: pki.Agent, Name: s.Name}, join, s.hosts())

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -31,6 +32,9 @@ func caInit() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			a, err := pki.NewAuthority(pki.AuthorityOptions{})
 			if err != nil {
+				return err
+			}
+			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return err
 			}
 			if err := a.Save(dir, false); err != nil {

@@ -61,9 +61,12 @@ func readSettings(path string, into any) error {
 		return err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSettings))
+	text, err := io.ReadAll(io.LimitReader(f, maxSettings+1))
 	if err != nil {
 		return err
+	}
+	if len(text) > maxSettings { // what is left after a cut may mean something else
+		return fmt.Errorf("%s: it has more than %d bytes", path, maxSettings)
 	}
 	if err := yaml.UnmarshalStrict(text, into); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -140,13 +143,16 @@ func ownAddress() (string, error) {
 	return "127.0.0.1", nil
 }
 
-// join is how to join the fleet, nil where no token is given.
+// join is how to join the fleet, nil where no server of it is named. There is no token
+// where the certificate was made by hand.
 func (c *Common) join() (*server.Join, error) {
-	if c.TokenFile == "" {
+	switch {
+	case c.TokenFile == "" && len(c.Servers) == 0:
 		return nil, nil
-	}
-	if len(c.Servers) == 0 {
+	case len(c.Servers) == 0:
 		return nil, errors.New("servers: to join a fleet, name one of its servers")
+	case c.TokenFile == "":
+		return &server.Join{Servers: c.Servers}, nil
 	}
 	text, err := os.ReadFile(c.TokenFile)
 	if err != nil {

@@ -43,7 +43,9 @@ type Config struct {
 // Join says which fleet a new server is to take part in.
 type Join struct {
 	Servers []string // addresses of servers that do, any of them
-	Token   string   // a join token for servers
+	// Token is a join token for servers. It is not needed where the server has a
+	// certificate already.
+	Token string
 }
 
 // Limits are limits of requests. The zero value of each means its default.
@@ -52,8 +54,8 @@ type Limits struct {
 	// Agents, operators and servers are not limited. Defaults: 100, 200.
 	Rate  float64
 	Burst int
-	// Streams is how many streams of logs and events there may be at once. Default:
-	// 1,000.
+	// Streams is how many streams of logs and events there may be at once; one user has
+	// no more than a tenth of them. Default: 1,000.
 	Streams int
 }
 

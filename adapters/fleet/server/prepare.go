@@ -33,7 +33,7 @@ func prepare(ctx context.Context, cfg *Config) error {
 	switch {
 	case cfg.Bootstrap:
 		return begin(cfg)
-	case cfg.Join != nil:
+	case cfg.Join != nil && cfg.Join.Token != "":
 		return joinFleet(ctx, cfg)
 	}
 	return fmt.Errorf("server %s: there is no certificate in %s: begin a new fleet, or join one", cfg.ID, path)
