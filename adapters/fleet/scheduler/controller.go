@@ -112,15 +112,22 @@ const (
 
 // New makes a controller for one term. It starts nothing.
 func New(cfg Config) (*Controller, error) {
+	return newController(cfg, func(c *Controller) engine.Config {
+		return engine.Config{
+			Profiles: profiles(), Registry: registry(), Orchestrator: c, MaxBindings: maxBindings,
+			Listener: engine.Listener{Rejected: c.reasons.rejected, Failed: c.failed}, Logger: c.cfg.Logger.Named("engine"),
+		}
+	})
+}
+
+// newController makes a controller, and its engine from what the function says.
+func newController(cfg Config, configure func(*Controller) engine.Config) (*Controller, error) {
 	c := &Controller{
 		cfg: cfg.withDefaults(), inbox: newInbox(), reasons: newReasons(), beats: newHeartbeats(),
 		jobs: map[job.ID]*tracked{}, dependents: map[job.ID]map[job.ID]bool{}, loads: loads{},
 		nodes: map[string]*model.Node{}, known: map[string]phase{}, members: map[string]int{},
 	}
-	eng, err := engine.New(engine.Config{
-		Profiles: profiles(), Registry: registry(), Orchestrator: c, MaxBindings: maxBindings,
-		Listener: engine.Listener{Rejected: c.reasons.rejected, Failed: c.failed}, Logger: c.cfg.Logger.Named("engine"),
-	})
+	eng, err := engine.New(configure(c))
 	if err != nil {
 		return nil, err
 	}

@@ -21,18 +21,22 @@ func (c *Controller) nodeChanged(v state.View, name string) {
 	}
 }
 
-// refreshNode tells the engine what a node is like by now, nil where it is gone.
+// refreshNode tells the engine what a node is like by now, nil where it is gone. One
+// that is lost is gone for the engine.
 func (c *Controller) refreshNode(n *state.Node, name string) {
+	now := time.Now()
 	if n == nil {
+		c.beats.forget(name)
+	} else {
+		c.beats.know(name, now)
+	}
+	if n == nil || n.State == api.NodeLost {
 		if c.nodes[name] != nil {
 			c.change(engine.Change{RemoveNode: name})
 			delete(c.nodes, name)
-			c.beats.forget(name)
 		}
 		return
 	}
-	now := time.Now()
-	c.beats.know(name, now)
 	next := nodeModel(n, now)
 	c.remind(n, now)
 	if reflect.DeepEqual(next, c.nodes[name]) {

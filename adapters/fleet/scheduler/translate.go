@@ -95,7 +95,7 @@ func preemption(q *state.Queue) model.PreemptionPolicy {
 func workloadModel(j *state.Job, q *state.Queue, id job.TaskID, avoid string) *model.Workload {
 	s := j.Spec
 	w := &model.Workload{
-		ID: id.String(), Namespace: j.Owner, Name: id.String(), Labels: maps.Clone(s.Labels),
+		ID: id.String(), Namespace: j.Owner, Name: s.Name, Labels: maps.Clone(s.Labels),
 		Priority: priority(j, q), Preemption: preemption(q),
 		Requests: requests(&s.Resources), NodeAffinity: nodeAffinity(s, q, avoid),
 		Affinity: affinity(s.Near), AntiAffinity: affinity(s.Apart), CreatedAt: j.Submitted,

@@ -14,6 +14,9 @@ func (t *tx) place(c *Place) Result {
 	if j == nil {
 		return refuse(api.CodeNotFound, "place task %s: there is no job %d", c.Task, c.Task.Job)
 	}
+	if k := t.Task(c.Task); k != nil && k.Node == c.Node {
+		return Result{} // it is there already: the answer was lost
+	}
 	e, r := t.placeable(j, c.Task)
 	if r.Err != nil {
 		return r
@@ -26,7 +29,7 @@ func (t *tx) place(c *Place) Result {
 		return refuse(api.CodeConflict, "place task %s on node %q: the node takes no tasks now", c.Task, c.Node)
 	}
 	for _, g := range c.GPUs {
-		if g.GPU < 0 || g.GPU >= len(n.Machine.GPUs) || g.Share <= 0 {
+		if g.GPU < 0 || g.GPU >= len(n.Machine.GPUs) || g.Share <= 0 || g.Share > wholeGPU {
 			return refuse(api.CodeConflict, "place task %s on node %q: it has no such part of GPU %d", c.Task, c.Node, g.GPU)
 		}
 	}
