@@ -26,8 +26,8 @@ type Config struct {
 	Term uint64
 	// Times are the pauses that decide about nodes and gangs.
 	Times Times
-	// Window is how many elements of a job are offered to the engine at once.
-	// Default 512.
+	// Window is how many tasks of a job are offered to the engine at once, and one
+	// element at least. Default 512.
 	Window int
 	// KeepEnded is how long jobs that have ended are remembered, KeepRecords how many
 	// attempts. Defaults: 7 days, 500,000.

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -21,10 +20,11 @@ type tracked struct {
 	claim int32
 	// offers are the elements that the engine has, or some tasks of.
 	offers map[int32]*offer
-	// again are the elements with rows that may be offered, and are not, for want of
-	// room.
+	// again are the elements before the cursor that may be offered, and are not, for
+	// want of room.
 	again map[int32]bool
-	// cursor is the last element that was offered as it was submitted.
+	// cursor is the last element that was looked at as it was submitted. Those before it
+	// that had to wait for others come into again when they need not any more.
 	cursor int32
 	// needs are the jobs that it depends on.
 	needs []job.ID
@@ -133,16 +133,26 @@ func (c *Controller) wake(v state.View, id job.ID, j *state.Job) {
 // refill looks again at what a job may offer.
 func (c *Controller) refill(v state.View, id job.ID) {
 	if j, t := v.Job(id), c.jobs[id]; j != nil && t != nil {
-		if hasCorr(j) {
-			t.cursor = -1
-		}
 		c.fill(v, j, t)
 	}
 }
 
-// hasCorr reports whether elements of the job wait for elements of others.
-func hasCorr(j *state.Job) bool {
-	return slices.ContainsFunc(j.Spec.After, func(d job.Dependency) bool { return d.Kind == job.AfterCorr })
+// wakeSame lets those elements be offered that wait for this one, which has ended.
+func (c *Controller) wakeSame(v state.View, id state.ElementID) {
+	for d := range c.dependents[id.Job] {
+		j, t := v.Job(d), c.jobs[d]
+		if j != nil && t != nil && waitsForSame(j, id.Job) && j.HasElement(id.Index) {
+			t.again[id.Index] = true
+		}
+	}
+}
+
+// waitsForSame reports whether elements of the job wait for those of the other.
+func waitsForSame(j *state.Job, other job.ID) bool {
+	return slices.ContainsFunc(j.Spec.After, func(d job.Dependency) bool {
+		id, ok := d.ID()
+		return ok && id == other && d.Kind == job.AfterCorr
+	})
 }
 
 // fill offers as many elements of a job as may be, or takes all back where none may.
@@ -169,7 +179,7 @@ func (c *Controller) fill(v state.View, j *state.Job, t *tracked) {
 
 // room is how many more elements of the job may be offered.
 func (c *Controller) room(v state.View, j *state.Job, t *tracked) int {
-	room := c.cfg.Window - len(t.offers)
+	room := max(1, c.cfg.Window/int(t.tasks)) - len(t.offers)
 	if limit := j.Spec.Array.Limit; limit > 0 {
 		room = min(room, int(limit-j.Active())-len(t.offers))
 	}
@@ -185,22 +195,29 @@ func (c *Controller) room(v state.View, j *state.Job, t *tracked) int {
 
 // next is the next element to offer.
 func (c *Controller) next(v state.View, j *state.Job, t *tracked, now time.Time) (int32, bool) {
-	if len(t.again) > 0 {
-		index := slices.Min(slices.Collect(maps.Keys(t.again)))
+	for index := range t.again { // in any order: the engine has its own
 		delete(t.again, index)
-		return index, true
+		if c.mayOffer(v, j, t, index, now) {
+			return index, true
+		}
 	}
 	for {
 		index, ok := v.NextWaiting(j, t.cursor)
 		if !ok {
-			t.cursor = math.MaxInt32 - 1
 			return 0, false
 		}
 		t.cursor = index
-		if w := v.ElementWaits(j, index, now); w.None() && t.offers[index] == nil {
+		if c.mayOffer(v, j, t, index, now) {
 			return index, true
 		}
 	}
+}
+
+// mayOffer reports whether an element waits for nothing but to be offered.
+func (c *Controller) mayOffer(v state.View, j *state.Job, t *tracked, index int32, now time.Time) bool {
+	s, _ := v.StateOf(j, index)
+	w := v.ElementWaits(j, index, now)
+	return s == job.Pending && w.None() && t.offers[index] == nil
 }
 
 // offer gives the engine the tasks of an element's next attempt, or those of the
@@ -251,6 +268,7 @@ func (c *Controller) othersThan(node string, j *state.Job, q *state.Queue) bool 
 func (c *Controller) elementChanged(v state.View, id state.ElementID) {
 	j := v.Job(id.Job)
 	if j == nil || j.Done() {
+		c.wakeSame(v, id)
 		return
 	}
 	t := c.jobs[id.Job]
@@ -263,6 +281,7 @@ func (c *Controller) elementChanged(v state.View, id state.ElementID) {
 	switch {
 	case e == nil:
 		c.withdraw(id, t)
+		c.wakeSame(v, id)
 	case e.State == job.Pending:
 		if o != nil && o.attempt == e.Attempt+1 && e.Held == "" {
 			return

@@ -134,6 +134,32 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
+// More elements than are offered at once, in an order that is not that of the other
+// job's ends, and across a change of leader.
+func TestElementsWaitForTheirLikes(t *testing.T) {
+	in(t, []*api.Registration{node("a", 400)}, func(w *world) {
+		w.runs = func(k *state.Task) run {
+			r := run{lasts: time.Minute, ends: job.Completed}
+			if k.ID.Job == 1 {
+				r.lasts = time.Duration(1500-k.ID.Element) * time.Second
+			}
+			if k.ID.Job == 1 && k.ID.Element%100 == 7 {
+				r.ends = job.Failed
+			}
+			return r
+		}
+		ids := w.submit("array: 0-1499\nresources: {cpu: 0.1}", "array: 0-1499%800\nresources: {cpu: 0.1}\nafter: [{kind: aftercorr, job: '+0'}]")
+		w.pass(10 * time.Minute)
+		j := w.state.View().Job(ids[1])
+		require.Positive(t, j.Counts.Of(job.Completed))
+		w.lead()
+		w.pass(3 * time.Hour)
+		j = w.state.View().Job(ids[1])
+		require.EqualValues(t, 1485, j.Counts.Of(job.Completed))
+		require.EqualValues(t, 15, j.Counts.Of(job.Pending), "those whose likes have failed")
+	})
+}
+
 func TestSingletonsGoOneByOne(t *testing.T) {
 	in(t, two(), func(w *world) {
 		ids := w.submit("name: x\nsingleton: true", "name: x\nsingleton: true", "name: y\nsingleton: true")
