@@ -43,6 +43,13 @@ func (c *complaints) set(source, text string) {
 	}
 }
 
+// of is what source complains of, empty: nothing.
+func (c *complaints) of(source string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.what[source]
+}
+
 // String is all of them, empty where there are none.
 func (c *complaints) String() string {
 	c.mu.Lock()

@@ -18,12 +18,13 @@ import (
 const sweepEvery = time.Minute
 
 // sweep removes what is left of ended tasks when its time or its room is over, now and
-// then until ctx ends.
+// then until ctx ends. Then it may be that there is room again.
 func (a *Agent) sweep(ctx context.Context) {
 	for {
 		if err := a.sweepOnce(ctx, a.cfg.Keep, time.Now()); err != nil {
 			a.log.Warn("removing what is left of ended tasks", "error", err)
 		}
+		a.do(ctx, (*table).checkFolder)
 		if !pause(ctx, sweepEvery) {
 			return
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
 // poller asks the servers for the node's tasks. But for the atomic fields and wake, it
@@ -19,6 +20,7 @@ type poller struct {
 
 	registered *api.Machine // what the servers know of the machine; nil: nothing
 	since      uint64
+	after      job.TaskID
 	heartbeat  time.Duration
 
 	// goodUntil is until when, in Unix nanoseconds, the last answer is not old.
@@ -39,8 +41,14 @@ const (
 	maxBackoff   = 15 * time.Second
 )
 
-// answerLimit is how much longer than a heartbeat an answer may take.
-const answerLimit = 30 * time.Second
+// answerLimit is how long an answer may take, and pollLimit how much longer than the
+// wait that it asks for a poll may. A server that hangs, with its connections open, holds
+// the agent up for so long: it must be less than what servers wait for heartbeats, which
+// is 10 s if nothing else is set, or nodes would be given up with such a server.
+const (
+	answerLimit = 10 * time.Second
+	pollLimit   = 5 * time.Second
+)
 
 func newPoller(a *Agent) *poller {
 	return &poller{agent: a, wake: make(chan struct{}, 1), heartbeat: firstHeartbeat}
@@ -56,7 +64,7 @@ func (p *poller) wakeUp() {
 
 // run polls until ctx ends.
 func (p *poller) run(ctx context.Context) {
-	p.registered, p.since = nil, 0
+	p.registered, p.since, p.after = nil, 0, job.TaskID{}
 	for failures := 0; ctx.Err() == nil; {
 		err := p.once(ctx)
 		if err == nil {
@@ -110,19 +118,20 @@ func (p *poller) once(ctx context.Context) error {
 		return err
 	}
 	if resp.Unregistered {
-		p.registered, p.since = nil, 0
+		p.registered, p.since, p.after = nil, 0, job.TaskID{}
 		if fresh {
 			return errUnregistered
 		}
 		return nil
 	}
-	news := resp.Index != p.since
-	p.since = resp.Index
+	news := resp.Index != p.since || resp.After != p.after
+	p.since, p.after = resp.Index, resp.After
+	asked := p.heartbeat
 	p.heartbeat = min(max(minHeartbeat, time.Duration(resp.Heartbeat)), maxHeartbeat)
 	p.goodUntil.Store(time.Now().Add(3*p.heartbeat + answerLimit).UnixNano())
 	// The server should have held the answer. One that does not is not asked as fast
 	// as the network goes.
-	if early := p.heartbeat/2 - time.Since(began); !news && early > 0 {
+	if early := min(asked, p.heartbeat)/2 - time.Since(began); !news && early > 0 {
 		p.rest(ctx, early)
 	}
 	return nil
@@ -147,7 +156,7 @@ func (p *poller) register(ctx context.Context) (bool, error) {
 	if err := a.see(ctx, resp.Term); err != nil {
 		return false, err
 	}
-	p.registered, p.since = m, 0
+	p.registered, p.since, p.after = m, 0, job.TaskID{}
 	a.log.Info("registered", "term", resp.Term)
 	return true, nil
 }
@@ -160,7 +169,7 @@ func (p *poller) poll(ctx context.Context) (resp api.PollResponse, woken bool, e
 	if !a.do(ctx, func(t *table) { term = t.term }) {
 		return resp, false, ctx.Err()
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.heartbeat+answerLimit)
+	ctx, cancel := context.WithTimeout(ctx, p.heartbeat+pollLimit)
 	defer cancel()
 	type answer struct {
 		resp api.PollResponse
@@ -168,7 +177,8 @@ func (p *poller) poll(ctx context.Context) (resp api.PollResponse, woken bool, e
 	}
 	answers := make(chan answer, 1)
 	req := api.PollRequest{
-		Node: a.cfg.Node, Boot: a.boot, Term: term, Since: p.since, Unhealthy: a.unhealthy.String(),
+		Node: a.cfg.Node, Boot: a.boot, Term: term, Since: p.since, After: p.after, Unhealthy: a.unhealthy.String(),
+		Wait: job.Duration(p.heartbeat),
 	}
 	go func() {
 		resp, err := a.cfg.Server.Poll(ctx, req)

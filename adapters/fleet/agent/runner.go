@@ -60,6 +60,8 @@ func (r *runner) run(ctx context.Context) {
 	if err != nil {
 		return // errLeft
 	}
+	// A request has room for many reports, but not for long ones.
+	report.Message = api.CutMessage(report.Message)
 	if err := r.agent.folders.writeReport(report); err != nil {
 		// The report is sent all the same. If it does not get through before the
 		// agent ends, the next one finds out again how the task ended.

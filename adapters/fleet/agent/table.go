@@ -87,6 +87,14 @@ func (t *table) see(term uint64) error {
 	return err
 }
 
+// checkFolder tries whether the data folder can be written to, where it could not:
+// disks that were full have room again.
+func (t *table) checkFolder() {
+	if t.agent.unhealthy.of("data folder") != "" {
+		t.agent.unhealthy.set("data folder", errorText(t.agent.folders.writeTerm(t.term)))
+	}
+}
+
 func errorText(err error) string {
 	if err == nil {
 		return ""

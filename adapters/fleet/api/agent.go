@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strings"
 	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/job"
@@ -85,6 +86,11 @@ type PollRequest struct {
 	// Since is the Index of the last answer that was worked off; 0 asks for all
 	// orders.
 	Since uint64 `json:"since"`
+	// After is that of the last answer.
+	After job.TaskID `json:"after,omitzero"`
+	// Wait is how long the agent waits for the answer, at the most: where the next
+	// heartbeat is due later by now, it is told so in time. 0: until then.
+	Wait job.Duration `json:"wait,omitzero"`
 	// Unhealthy says what the node's health script complains of.
 	Unhealthy string `json:"unhealthy,omitempty"`
 }
@@ -97,8 +103,12 @@ type PollResponse struct {
 	// Tasks are all tasks that belong on the node now. What else runs there is
 	// ended, and forgotten once its report was taken or it is not asked for.
 	Tasks []job.TaskID `json:"tasks"`
-	// Orders are those that are new since PollRequest.Since.
+	// Orders are those that are new since PollRequest.Since. Where they are too many or
+	// too large for one answer it has the first of them.
 	Orders []Order `json:"orders,omitempty"`
+	// After, where it is not zero, says that of the orders of Index those of later tasks
+	// are not here: the next answer has them.
+	After job.TaskID `json:"after,omitzero"`
 	// Heartbeat is how long the agent may wait until the next poll.
 	Heartbeat job.Duration `json:"heartbeat"`
 	// Unregistered: the servers do not know the node, or another life of it. The
@@ -173,6 +183,20 @@ type Report struct {
 	// Message says why, where the state does not say it all.
 	Message string `json:"message,omitempty"`
 	Usage   Usage  `json:"usage,omitzero"`
+}
+
+// MaxMessage is how much is kept of the message of a Report, and of what a node's
+// health script complains of, in bytes.
+const MaxMessage = 1024
+
+// CutMessage is a message without what is too long of it. Agents and servers cut: some
+// of it is what users wrote, such as a PATH in which a program was not found, and it is
+// in reports, records and events many times.
+func CutMessage(text string) string {
+	if len(text) <= MaxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:MaxMessage], "") + "..."
 }
 
 // Exit is how a process ended.

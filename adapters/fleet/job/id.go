@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -25,6 +26,12 @@ type TaskID struct {
 // a file name.
 func (t TaskID) String() string {
 	return fmt.Sprintf("%d_%d.%d.%d", t.Job, t.Element, t.Attempt, t.Rank)
+}
+
+// Compare orders tasks by job, element, attempt and rank.
+func (t TaskID) Compare(o TaskID) int {
+	return cmp.Or(cmp.Compare(t.Job, o.Job), cmp.Compare(t.Element, o.Element),
+		cmp.Compare(t.Attempt, o.Attempt), cmp.Compare(t.Rank, o.Rank))
 }
 
 // ParseTaskID reads what String writes, and nothing else.

@@ -13,6 +13,9 @@ func NeedsRenewal(cert *x509.Certificate, now time.Time) bool {
 	return cert.NotAfter.Sub(now) < life/3
 }
 
+// Lifetime is how long a certificate was good when it was made.
+func Lifetime(cert *x509.Certificate) time.Duration { return cert.NotAfter.Sub(cert.NotBefore) - skew }
+
 // Renew replaces the credential in a file by one with a new key and the same
 // identity. The function sign sends the signing request to a server, with the
 // present credential, and returns its answer (see [Authority.Sign]). An answer

@@ -33,9 +33,10 @@ type BackupInfo struct {
 }
 
 // Backup writes the state as this server has it. On a follower it may be older
-// than what was acknowledged; on the leader it is not.
-func (r *Replica) Backup(w io.Writer) (BackupInfo, error) {
-	meta, body, err := r.snapshot()
+// than what was acknowledged, and fails while members change; not so on the
+// leader.
+func (r *Replica) Backup(ctx context.Context, w io.Writer) (BackupInfo, error) {
+	meta, body, err := r.snapshot(ctx)
 	if err != nil {
 		return BackupInfo{}, fmt.Errorf("backup: %w", err)
 	}
@@ -61,7 +62,14 @@ func (r *Replica) Backup(w io.Writer) (BackupInfo, error) {
 }
 
 // snapshot takes one now, or returns the newest where nothing has happened since.
-func (r *Replica) snapshot() (*raft.SnapshotMeta, io.ReadCloser, error) {
+func (r *Replica) snapshot(ctx context.Context) (*raft.SnapshotMeta, io.ReadCloser, error) {
+	if _, ok := r.Leads(); ok {
+		done, err := r.settle(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer done()
+	}
 	f := r.raft.Snapshot()
 	err := f.Error()
 	if err == nil {
@@ -105,6 +113,11 @@ func (r *Replica) RestoreBackup(ctx context.Context, from io.Reader, check func(
 	if err := check(picture()); err != nil {
 		return info, fmt.Errorf("restore: %w: %w", ErrBackup, err)
 	}
+	done, err := r.settle(ctx)
+	if err != nil {
+		return info, fmt.Errorf("restore: %w", err)
+	}
+	defer done()
 	defer r.leadership.suspend()()
 	meta := &raft.SnapshotMeta{Version: raft.SnapshotVersionMax, Index: info.Index, Term: info.Term, Size: info.Size}
 	if err := r.raft.Restore(meta, picture(), limitOf(ctx)); err != nil {

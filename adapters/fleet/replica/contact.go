@@ -8,12 +8,16 @@ import (
 )
 
 // contactTransport is raft's transport that notes what the followers answer to
-// the leader's heartbeats: raft knows how far each is, and does not say.
+// the leader's heartbeats: raft knows how far each is, and does not say. It also
+// frees raft where it is stuck, see pipeline.
 type contactTransport struct {
 	*raft.NetworkTransport
+	// timeout is how long an answer may take.
+	timeout time.Duration
 
-	mu       sync.Mutex
-	contacts map[raft.ServerID]contact
+	mu        sync.Mutex
+	contacts  map[raft.ServerID]contact
+	pipelines map[*pipeline]struct{} // that are open
 }
 
 // contact is a follower's last answer.
@@ -23,15 +27,18 @@ type contact struct {
 }
 
 func newTransport(c Config, s *stream) *contactTransport {
+	timeout := c.stretch(10 * time.Second)
 	return &contactTransport{
 		NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 			Stream:                  s,
 			MaxPool:                 pooledConns,
-			Timeout:                 c.stretch(10 * time.Second),
+			Timeout:                 timeout,
 			Logger:                  c.Log.Named("transport"),
 			MsgpackUseNewTimeFormat: true,
 		}),
-		contacts: map[raft.ServerID]contact{},
+		timeout:   timeout,
+		contacts:  map[raft.ServerID]contact{},
+		pipelines: map[*pipeline]struct{}{},
 	}
 }
 
@@ -56,4 +63,51 @@ func (t *contactTransport) forget(id raft.ServerID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.contacts, id)
+}
+
+// pipeline is a connection on which entries go to a follower before those before them
+// are answered. When raft does not read answers any more, because one of them ended the
+// pipeline, its sender may wait for room that never comes: for good, and with it the
+// heartbeats and the end of raft. So what waits longer than any answer may take ends the
+// pipeline, which raft then opens anew where it still needs one.
+type pipeline struct {
+	raft.AppendPipeline
+	transport *contactTransport
+}
+
+// AppendEntriesPipeline implements raft.Transport.
+func (t *contactTransport) AppendEntriesPipeline(id raft.ServerID, target raft.ServerAddress) (raft.AppendPipeline, error) {
+	inner, err := t.NetworkTransport.AppendEntriesPipeline(id, target)
+	if err != nil {
+		return nil, err
+	}
+	p := &pipeline{AppendPipeline: inner, transport: t}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pipelines[p] = struct{}{}
+	return p, nil
+}
+
+// AppendEntries implements raft.AppendPipeline.
+func (p *pipeline) AppendEntries(args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
+	stuck := time.AfterFunc(p.transport.timeout, func() { p.AppendPipeline.Close() })
+	defer stuck.Stop()
+	return p.AppendPipeline.AppendEntries(args, resp)
+}
+
+// Close implements raft.AppendPipeline.
+func (p *pipeline) Close() error {
+	p.transport.mu.Lock()
+	delete(p.transport.pipelines, p)
+	p.transport.mu.Unlock()
+	return p.AppendPipeline.Close()
+}
+
+// closePipelines ends all that are open, so that raft can end.
+func (t *contactTransport) closePipelines() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for p := range t.pipelines {
+		p.AppendPipeline.Close()
+	}
 }

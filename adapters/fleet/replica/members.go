@@ -57,6 +57,11 @@ func (r *Replica) Members() ([]Member, error) {
 // the others need not wait for it. Only the leader can. One change of members is
 // made at a time.
 func (r *Replica) AddVoter(ctx context.Context, id, address string) error {
+	done, err := r.change(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	ms, err := r.Members()
 	if err != nil {
 		return err
@@ -73,6 +78,11 @@ func (r *Replica) AddVoter(ctx context.Context, id, address string) error {
 // Remove takes a server out of the fleet, be it there or not. If it is the leader
 // it removes itself last and another takes over. The last server stays.
 func (r *Replica) Remove(ctx context.Context, id string) error {
+	done, err := r.change(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	ms, err := r.Members()
 	if err != nil {
 		return err
@@ -109,6 +119,32 @@ func limitOf(ctx context.Context) time.Duration {
 	return 0
 }
 
+// change waits until nobody else changes the members, or needs them to stay.
+func (r *Replica) change(ctx context.Context) (done func(), err error) {
+	select {
+	case r.changing <- struct{}{}:
+		return func() { <-r.changing }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-r.ctx.Done():
+		return nil, r.closedError()
+	}
+}
+
+// settle is change, and waits until the changes before are applied: raft makes
+// and takes no snapshot while one is on its way.
+func (r *Replica) settle(ctx context.Context) (done func(), err error) {
+	done, err = r.change(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.barrier(ctx); err != nil {
+		done()
+		return nil, err
+	}
+	return done, nil
+}
+
 // await waits for raft's answer. raft may end without one, so it is waited for by
 // a goroutine that ends with it.
 func (r *Replica) await(ctx context.Context, f raft.Future) error {
@@ -134,14 +170,19 @@ func (r *Replica) promote(ctx context.Context, _ uint64) {
 	for {
 		select {
 		case <-every.C:
-			r.promoteOnce()
+			r.promoteOnce(ctx)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-func (r *Replica) promoteOnce() {
+func (r *Replica) promoteOnce(ctx context.Context) {
+	done, err := r.change(ctx)
+	if err != nil {
+		return
+	}
+	defer done()
 	f := r.raft.GetConfiguration()
 	if f.Error() != nil {
 		return

@@ -26,6 +26,8 @@ type Replica struct {
 	proposer   *proposer
 	verifier   *verifier
 	counts     counts
+	// changing holds who changes the members, or needs them to stay as they are.
+	changing chan struct{}
 
 	// shutdownRaft gives raft the sign, once, and returns what to wait on.
 	shutdownRaft func() raft.Future
@@ -49,7 +51,7 @@ func Open(c Config) (*Replica, error) {
 	if err != nil {
 		return nil, fmt.Errorf("replica: %w", err)
 	}
-	r := &Replica{id: c.ID, log: c.Log, conf: c, leadership: newLeadership(), ended: make(chan struct{})}
+	r := &Replica{id: c.ID, log: c.Log, conf: c, leadership: newLeadership(), ended: make(chan struct{}), changing: make(chan struct{}, 1)}
 	r.ctx, r.stop = context.WithCancelCause(context.Background())
 	r.close = sync.OnceValue(r.shutdown)
 	r.store, err = openStore(c, r.fail)
@@ -111,6 +113,7 @@ func (r *Replica) cutAndEnd() {
 		r.log.Warn("ending with proposals on their way")
 	}
 	r.shutdownRaft()
+	r.trans.closePipelines()
 	close(r.ended)
 }
 

@@ -67,7 +67,7 @@ func TestCommandsAreLimited(t *testing.T) {
 }
 
 func TestFollowersCatchUpAndDecline(t *testing.T) {
-	c := newCluster(t).three()
+	c := newCluster(t).steady().three()
 	ctx, cancel := context.WithCancel(t.Context())
 	h, work := c.clients(ctx, 8)
 	c.wait("500 commands", func() bool { return h.acknowledged() >= 500 })
@@ -152,7 +152,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 }
 
 func TestMembers(t *testing.T) {
-	c := newCluster(t).three()
+	c := newCluster(t).steady().three()
 	leader := c.leader()
 	c.wait("the leader hears of all", func() bool {
 		ms, err := leader.Members()

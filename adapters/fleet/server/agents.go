@@ -1,8 +1,11 @@
 package server
 
 import (
+	"cmp"
+	"encoding/json"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
@@ -57,9 +60,13 @@ func (s *Server) poll(r *request) (any, error) {
 		return nil, errNoLeader // a newer leader has spoken to it
 	}
 	interval := r.lead.Interval()
-	timer := time.NewTimer(interval)
+	wait := interval
+	if in.Wait > 0 {
+		wait = min(wait, time.Duration(in.Wait))
+	}
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	r.lead.Heartbeat(in.Node, in.Unhealthy)
+	r.lead.Heartbeat(in.Node, api.CutMessage(in.Unhealthy))
 	for {
 		news := s.polls.on(in.Node)
 		v := s.state.View()
@@ -69,15 +76,13 @@ func (s *Server) poll(r *request) (any, error) {
 			out.Unregistered = true
 			return out, nil
 		}
-		if v.Used(in.Node).Index > in.Since || in.Since == 0 {
-			s.orders(v, in, &out)
-			return out, nil
+		if v.Used(in.Node).Index > in.Since || in.Since == 0 || in.After != (job.TaskID{}) {
+			return out, s.orders(v, in, &out)
 		}
 		select {
 		case <-news:
 		case <-timer.C:
-			s.orders(v, in, &out)
-			return out, nil
+			return out, s.orders(v, in, &out)
 		case <-r.lead.done:
 			return nil, errNoLeader
 		case <-r.Context().Done():
@@ -86,18 +91,42 @@ func (s *Server) poll(r *request) (any, error) {
 	}
 }
 
+// maxOrders is how large the orders of an answer are, in bytes: agents read no answer
+// of any size. Users write what is in them, and one user could have written enough for
+// many nodes.
+const maxOrders = 4 << 20
+
 // orders fills in what an agent is to do.
-func (s *Server) orders(v state.View, in api.PollRequest, out *api.PollResponse) {
+func (s *Server) orders(v state.View, in api.PollRequest, out *api.PollResponse) error {
 	out.Tasks = []job.TaskID{}
+	var fresh []*state.Task
 	for k := range v.TasksOn(in.Node) {
 		if !k.Ready {
 			continue
 		}
 		out.Tasks = append(out.Tasks, k.ID)
-		if k.Index > in.Since {
-			out.Orders = append(out.Orders, orderOf(v, k))
+		if k.Index > in.Since || k.Index == in.Since && in.After != (job.TaskID{}) && k.ID.Compare(in.After) > 0 {
+			fresh = append(fresh, k)
 		}
 	}
+	slices.SortFunc(fresh, func(a, b *state.Task) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), a.ID.Compare(b.ID))
+	})
+	size := 0
+	for i, k := range fresh {
+		o := orderOf(v, k)
+		text, err := json.Marshal(&o)
+		if err != nil {
+			return err
+		}
+		if size += len(text); size > maxOrders && i > 0 {
+			last := fresh[i-1]
+			out.Index, out.After = last.Index, last.ID
+			return nil
+		}
+		out.Orders = append(out.Orders, o)
+	}
+	return nil
 }
 
 // orderOf is what an agent is told of a task.
@@ -132,10 +161,34 @@ func (s *Server) report(r *request) (any, error) {
 		return nil, err
 	}
 	for i := range in.Tasks {
-		if st := in.Tasks[i].State; st != job.Running && !st.Ended() {
-			return nil, invalid("tasks", "%q is not what becomes of a task", st)
+		if err := checkReport(&in.Tasks[i]); err != nil {
+			return nil, err
 		}
 	}
 	_, err := s.do(r, &state.Command{Report: &state.Report{Node: in.Node, Tasks: in.Tasks}})
 	return api.ReportResponse{Term: r.lead.term}, err
+}
+
+// reported are the states that agents report.
+var reported = []job.State{
+	job.Running, job.Completed, job.Failed, job.Timeout, job.Cancelled, job.NodeFail, job.OutOfMemory, job.Preempted,
+	job.Deadline, job.BootFail, job.Requeued,
+}
+
+// maxSignal is longer than any signal's name.
+const maxSignal = 16
+
+// checkReport refuses a report that makes no sense, and cuts its message.
+func checkReport(r *api.Report) error {
+	if !slices.Contains(reported, r.State) {
+		return invalid("tasks", "%q is not what becomes of a task", r.State)
+	}
+	if u := &r.Usage; u.CPUSeconds < 0 || u.PeakMemory < 0 || u.ReadBytes < 0 || u.WriteBytes < 0 {
+		return invalid("tasks", "task %s cannot have used less than nothing", r.Task)
+	}
+	if r.Exit != nil && len(r.Exit.Signal) > maxSignal {
+		return invalid("tasks", "task %s: %.20q... is no signal", r.Task, r.Exit.Signal)
+	}
+	r.Message = api.CutMessage(r.Message)
+	return nil
 }

@@ -50,13 +50,16 @@ type Join struct {
 
 // Limits are limits of requests. The zero value of each means its default.
 type Limits struct {
-	// Rate is how many requests a second one user may make, Burst how many at once.
+	// Rate is how many requests a second one user may make, Burst how many at once. One
+	// for many jobs or elements counts as several.
 	// Agents, operators and servers are not limited. Defaults: 100, 200.
 	Rate  float64
 	Burst int
 	// Streams is how many streams of logs and events there may be at once; one user has
 	// no more than a tenth of them. Default: 1,000.
 	Streams int
+	// Body is how long the body of a request may take to come. Default: 30 s.
+	Body time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -71,6 +74,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Limits.Streams == 0 {
 		c.Limits.Streams = 1000
+	}
+	if c.Limits.Body == 0 {
+		c.Limits.Body = 30 * time.Second
 	}
 	if c.Logger == nil {
 		c.Logger = hclog.NewNullLogger()

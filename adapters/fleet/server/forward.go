@@ -43,6 +43,7 @@ func (f *forwarder) hand(r *request, address string) {
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(&url.URL{Scheme: "https", Host: address})
 			p.Out.Header.Del("Authorization")
+			p.Out.Header.Del("Origin") // it was looked at here, and names this server
 			p.Out.Header.Set(onBehalf, r.who.String())
 		},
 		ErrorHandler: func(w http.ResponseWriter, asked *http.Request, err error) { answerError(w, lost(asked, err)) },
@@ -59,11 +60,15 @@ func lost(asked *http.Request, err error) *api.Error {
 	return errUnknown
 }
 
-// agentClient is for requests to the agent of a node.
+// agentClient is for requests to the agent of a node. It follows no redirection: a
+// node that somebody has taken over could have the server ask for anything, and hand
+// out the answer.
 func (f *forwarder) agentClient(node string) *http.Client {
 	t := transport(f.keeper.ClientTLS(pki.Identity{Role: pki.Agent, Name: node}, "h2", "http/1.1"))
 	t.DisableKeepAlives = true
-	return &http.Client{Transport: t}
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 }
 
 // leaderAddress is that of the server that leads, where it is another.

@@ -12,6 +12,13 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/state"
 )
 
+// How many jobs that are submitted, and how many elements that something is done to,
+// count as one request more.
+const (
+	jobsARequest     = 10
+	elementsARequest = 10_000
+)
+
 // submit answers POST /v1/jobs.
 func (s *Server) submit(r *request) (any, error) {
 	var in api.SubmitRequest
@@ -20,6 +27,12 @@ func (s *Server) submit(r *request) (any, error) {
 	}
 	if len(in.Key) > 128 {
 		return nil, invalid("key", "it is longer than 128 characters")
+	}
+	if len(in.Jobs) > job.MaxJobs { // before much is made of them
+		return nil, invalid("jobs", "there are %d, at most %d are allowed", len(in.Jobs), job.MaxJobs)
+	}
+	if !s.limits.allow(r.who, len(in.Jobs)/jobsARequest) {
+		return nil, errRate
 	}
 	specs := make([]job.Spec, len(in.Jobs))
 	for i := range in.Jobs {
@@ -90,15 +103,15 @@ func (s *Server) mayBe(r *request, v state.View, specs []job.Spec) error {
 
 // warnings say which jobs no node of today could run.
 func warnings(v state.View, specs []job.Spec) []string {
+	nodes := slices.Collect(v.Nodes())
 	var out []string
 	for i := range specs {
 		r := &specs[i].Resources
-		fits := false
-		for n := range v.Nodes() {
+		fits := slices.ContainsFunc(nodes, func(n *state.Node) bool {
 			m := &n.Machine
-			fits = fits || r.CPU <= m.CPU && r.Memory <= m.Memory && r.Disk <= m.Disk &&
+			return r.CPU <= m.CPU && r.Memory <= m.Memory && r.Disk <= m.Disk &&
 				(r.GPUs == nil || r.GPUs.Count <= int64(len(m.GPUs)))
-		}
+		})
 		if !fits {
 			out = append(out, fmt.Sprintf("jobs[%d]: no node is large enough for it at present", i))
 		}
@@ -174,12 +187,27 @@ func (s *Server) showJob(r *request) (any, error) {
 		}
 		out.Elements = append(out.Elements, viewElement(r.lead, v, j, e))
 	}
-	for rec := range v.RecordsOf(j.ID) {
+	for _, rec := range lastAttempts(v, j.ID) {
 		out.Attempts = append(out.Attempts, viewAttempt(rec))
 	}
-	slices.SortStableFunc(out.Attempts, func(a, b api.Attempt) int { return a.Ended.Compare(b.Ended) })
-	out.Attempts = out.Attempts[max(0, len(out.Attempts)-api.MaxAttemptsShown):]
 	return out, nil
+}
+
+// lastAttempts are those of a job that ended last, in that order. It keeps few at a
+// time: a job may have had hundreds of thousands.
+func lastAttempts(v state.View, id job.ID) []*state.Record {
+	var last []*state.Record
+	cut := func() {
+		slices.SortStableFunc(last, func(a, b *state.Record) int { return a.Ended.Compare(b.Ended) })
+		last = last[max(0, len(last)-api.MaxAttemptsShown):]
+	}
+	for rec := range v.RecordsOf(id) {
+		if last = append(last, rec); len(last) == 8*api.MaxAttemptsShown {
+			cut()
+		}
+	}
+	cut()
+	return last
 }
 
 // selection reads which elements an action is for, and finds the job.
@@ -191,6 +219,9 @@ func (s *Server) selection(r *request) (*state.Job, state.Select, api.Selection,
 	j, err := r.job(s.state.View())
 	if err != nil {
 		return nil, state.Select{}, in, err
+	}
+	if !s.limits.allow(r.who, int(j.Elements())/elementsARequest) {
+		return nil, state.Select{}, in, errRate
 	}
 	out := state.Select{Job: j.ID, Reason: in.Reason}
 	if in.Elements != "" {

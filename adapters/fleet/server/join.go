@@ -52,20 +52,29 @@ func (s *Server) joinFor(r *request) (any, error) {
 		return nil, fail(http.StatusConflict, api.CodeConflict,
 			"there is %s already; if it was installed anew, remove the old one first", who)
 	}
-	return s.sign(who, in)
+	return s.sign(pki.Grant{Identity: who}, in)
 }
 
-// renewFor gives a new certificate to who has one.
+// renewFor gives a new certificate to who has one, that is good for as long as the
+// present one was: who was let in for a day does not stay for a year. A node that was
+// removed is let in with a token alone.
 func (s *Server) renewFor(r *request) (any, error) {
 	who, err := pki.PeerIdentity(*r.TLS)
 	if err != nil {
 		return nil, errUnauthorized
 	}
+	if !s.limits.allow(who, 1) {
+		return nil, errRate
+	}
+	if who.Role == pki.Agent && s.state.View().Node(who.Name) == nil {
+		return nil, fail(http.StatusForbidden, api.CodeForbidden, "there is no node %s any more; it joins again with a token", who.Name)
+	}
 	var in api.JoinRequest
 	if err := r.decode(&in, false); err != nil {
 		return nil, err
 	}
-	return s.sign(who, in)
+	present := r.TLS.VerifiedChains[0][0]
+	return s.sign(pki.Grant{Identity: who, Lifetime: pki.Lifetime(present)}, in)
 }
 
 // isMember reports whether there is a server of the ID.
@@ -75,13 +84,12 @@ func (s *Server) isMember(id string) bool {
 }
 
 // sign makes a certificate. Servers get the authority's key too.
-func (s *Server) sign(who pki.Identity, in api.JoinRequest) (any, error) {
+func (s *Server) sign(g pki.Grant, in api.JoinRequest) (any, error) {
 	authority, err := pki.LoadAuthority(s.cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
-	g := pki.Grant{Identity: who}
-	if who.Role == pki.Agent || who.Role == pki.Server {
+	if g.Role == pki.Agent || g.Role == pki.Server {
 		g.Hosts = in.Hosts
 	}
 	chain, err := authority.Sign([]byte(in.CSR), g)
@@ -89,7 +97,7 @@ func (s *Server) sign(who pki.Identity, in api.JoinRequest) (any, error) {
 		return nil, invalid("csr", "%v", err)
 	}
 	out := api.JoinResponse{Certificate: string(chain), CA: string(authority.CAPEM()), Servers: s.addresses()}
-	if who.Role == pki.Server {
+	if g.Role == pki.Server {
 		_, key, err := authority.PEM()
 		if err != nil {
 			return nil, err

@@ -86,7 +86,7 @@ func memberError(err error) error {
 // backup answers GET /v1/server/backup.
 func (s *Server) backup(r *request) (any, error) {
 	r.w.Header().Set("Content-Type", "application/octet-stream")
-	if _, err := s.replica.Backup(r.w); err != nil {
+	if _, err := s.replica.Backup(r.Context(), r.w); err != nil {
 		s.cfg.Logger.Error("a backup failed", "error", err)
 		panic(http.ErrAbortHandler) // what is written already is not a whole one
 	}
@@ -111,5 +111,6 @@ func (s *Server) restore(r *request) (any, error) {
 		return nil, memberError(err)
 	}
 	s.cfg.Logger.Warn("the state was replaced by a backup", "by", r.who.Name, "index", info.Index)
-	return nil, nil
+	_, err = s.do(r, &state.Command{Restored: true})
+	return nil, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
@@ -38,6 +39,8 @@ func (r *request) decode(into any, optional bool) error {
 	switch {
 	case errors.Is(err, io.EOF) && optional:
 		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fail(http.StatusRequestTimeout, api.CodeInvalid, "the body did not come in time")
 	case errors.As(err, &tooLarge):
 		return fail(http.StatusRequestEntityTooLarge, api.CodeTooLarge, "the request is larger than %d bytes", maxBody)
 	case err != nil:
@@ -89,6 +92,9 @@ func invalid(field, format string, args ...any) *api.Error {
 		Problems: []api.Problem{{Field: field, Message: fmt.Sprintf(format, args...)}},
 	}
 }
+
+// errRate: one user asks for too much.
+var errRate = fail(http.StatusTooManyRequests, api.CodeRate, "too many requests at once; try again in a moment")
 
 // errNoLeader: nobody can decide now.
 var errNoLeader = fail(http.StatusServiceUnavailable, api.CodeNoLeader, "no server leads now; try again in a moment")

@@ -1,11 +1,15 @@
 package server
 
 import (
+	"errors"
+	"io"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/pki"
+	"github.com/berth-project/berth/adapters/fleet/web"
 )
 
 // handler answers a request: with a value, nil for none, or an error. One that has
@@ -102,7 +106,48 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
 		answerError(w, fail(http.StatusNotFound, api.CodeNotFound, "there is nothing at %s %s", r.Method, r.URL.Path))
 	})
-	return mux
+	mux.Handle("/", web.Handler())
+	return s.inTime(sameOrigin(mux))
+}
+
+// sameOrigin refuses what the pages of other sites have a browser ask for: it would
+// show its user's certificate to them too.
+func sameOrigin(h http.Handler) http.Handler {
+	p := http.NewCrossOriginProtection()
+	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		answerError(w, fail(http.StatusForbidden, api.CodeForbidden, "the page of another site may not ask for this"))
+	}))
+	return p.Handler(h)
+}
+
+// inTime ends requests whose bodies do not come in time, also those that nobody reads:
+// the connection is not free before they are through.
+func (s *Server) inTime(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body != nil && r.Body != http.NoBody {
+			c := http.NewResponseController(w)
+			if c.SetReadDeadline(time.Now().Add(s.cfg.Limits.Body)) == nil {
+				r.Body = &timedBody{ReadCloser: r.Body, conn: c}
+			}
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// timedBody takes the time limit back when all has been read: from then on what is
+// read is whether the caller has gone.
+type timedBody struct {
+	io.ReadCloser
+	conn *http.ResponseController
+}
+
+// Read implements io.Reader.
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = b.conn.SetReadDeadline(time.Time{}) // else the next read says so
+	}
+	return n, err
 }
 
 // serve does what is the same for all routes.
@@ -129,8 +174,8 @@ func (s *Server) answerTo(rt route, w http.ResponseWriter, hr *http.Request) (an
 	if !slices.Contains(rt.roles, who.Role) {
 		return nil, fail(http.StatusForbidden, api.CodeForbidden, "%s may not do this", who)
 	}
-	if !s.limits.allow(who) {
-		return nil, fail(http.StatusTooManyRequests, api.CodeRate, "too many requests at once; try again in a moment")
+	if !s.limits.allow(who, 1) {
+		return nil, errRate
 	}
 	r := &request{Request: hr, w: w, who: who}
 	if rt.where == anywhere {

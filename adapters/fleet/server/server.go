@@ -34,9 +34,9 @@ type Server struct {
 	limits  *limits
 	proxy   *forwarder
 	metrics *metrics
-	streams chan struct{} // has one for each stream that is open
 
 	leading atomic.Pointer[leadership]
+	failed  chan error // has why this server could not lead
 }
 
 // leadership is one term in which this server leads.
@@ -64,7 +64,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, started: time.Now(), polls: newWaiters(), limits: newLimits(cfg.Limits),
-		streams: make(chan struct{}, cfg.Limits.Streams),
+		failed: make(chan error, 1),
 	}
 	s.state = state.New(s.changed)
 	var err error
@@ -134,6 +134,14 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		return nil
 	})
+	all.Go(func() error {
+		select {
+		case err := <-s.failed:
+			return fmt.Errorf("server %s: %w", s.cfg.ID, err)
+		case <-inner.Done():
+			return nil
+		}
+	})
 	all.Go(func() error { s.takePart(inner); return nil })
 	all.Go(func() error { s.renew(inner); return nil })
 	all.Go(func() error {
@@ -180,7 +188,7 @@ func (s *Server) lead(ctx context.Context, term uint64) {
 		State: s.state, Propose: s.propose, Term: term, Times: s.cfg.Times, Logger: log.Named("scheduler"),
 	})
 	if err != nil {
-		log.Error("this server cannot lead", "error", err)
+		s.fail(fmt.Errorf("it cannot lead: %w", err))
 		return
 	}
 	log.Info("this server leads")
@@ -190,8 +198,16 @@ func (s *Server) lead(ctx context.Context, term uint64) {
 		s.polls.wakeAll()
 		log.Info("this server does not lead any more")
 	}()
-	if err := c.Run(ctx); err != nil {
-		log.Error("scheduling failed", "error", err)
+	if err := c.Run(ctx); err != nil && ctx.Err() == nil {
+		s.fail(fmt.Errorf("scheduling failed: %w", err))
+	}
+}
+
+// fail ends Run. A server that leads and does nothing would keep others from it.
+func (s *Server) fail(err error) {
+	select {
+	case s.failed <- err:
+	default: // it ends already
 	}
 }
 

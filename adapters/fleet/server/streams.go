@@ -15,18 +15,16 @@ import (
 )
 
 // openStream counts a stream, and refuses one too many.
-func (s *Server) openStream() (done func(), err error) {
-	select {
-	case s.streams <- struct{}{}:
-		return func() { <-s.streams }, nil
-	default:
-		return nil, fail(http.StatusTooManyRequests, api.CodeRate, "too many streams are open; try again in a moment")
+func (s *Server) openStream(r *request) (done func(), err error) {
+	if done, ok := s.limits.openStream(r.who); ok {
+		return done, nil
 	}
+	return nil, fail(http.StatusTooManyRequests, api.CodeRate, "too many streams are open; try again in a moment")
 }
 
 // events answers GET /v1/events: a line for each event.
 func (s *Server) events(r *request) (any, error) {
-	done, err := s.openStream()
+	done, err := s.openStream(r)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +82,7 @@ func eventFilter(r *request, q url.Values) (func(*api.Event) bool, error) {
 
 // logs answers GET /v1/jobs/{id}/logs: what the agent of the task's node has.
 func (s *Server) logs(r *request) (any, error) {
-	done, err := s.openStream()
+	done, err := s.openStream(r)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +164,13 @@ func (s *Server) copyLog(r *request, n *state.Node, path string) (any, error) {
 	defer got.Body.Close()
 	if got.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(got.Body, 1024))
-		return nil, fail(got.StatusCode, api.CodeNotFound, "node %s: %s", n.Node, text)
+		switch got.StatusCode {
+		case http.StatusBadRequest:
+			return nil, fail(http.StatusBadRequest, api.CodeInvalid, "node %s: %s", n.Node, text)
+		case http.StatusNotFound:
+			return nil, fail(http.StatusNotFound, api.CodeNotFound, "node %s: %s", n.Node, text)
+		}
+		return nil, fail(http.StatusBadGateway, api.CodeInternal, "the agent of node %s failed: %s", n.Node, got.Status)
 	}
 	r.w.Header().Set("Content-Type", "application/octet-stream")
 	_, _ = io.Copy(&flushed{w: r.w, c: http.NewResponseController(r.w)}, got.Body) // either side may go

@@ -50,6 +50,9 @@ func (t *tx) cancel(c *Cancel) Result {
 	if r.Err != nil {
 		return r
 	}
+	if c.State != job.Cancelled && c.State != job.Deadline {
+		return refuse(api.CodeInvalid, "elements are not cancelled as %q", c.State)
+	}
 	o := Outcome{State: c.State, Message: c.Reason}
 	for _, row := range slices.Collect(t.Elements(j.ID)) {
 		if !c.has(row.Index) {
@@ -79,7 +82,7 @@ func (t *tx) cancelWaiting(id job.ID, c *Cancel, o Outcome) int32 {
 	} else {
 		n = t.eachByte(&next, &c.Select, func(b byte) byte {
 			switch b {
-			case held:
+			case held, heldByAdmin:
 				wereHeld++
 				return byte(codeOf[o.State])
 			case waiting:
@@ -145,6 +148,9 @@ func (t *tx) hold(c *Hold) Result {
 	if c.Release && !c.Admin && j.Held == job.ReasonHeldAdmin {
 		return refuse(api.CodeForbidden, "job %d is held by an operator, who must release it", j.ID)
 	}
+	if !c.Release && !c.Admin && c.Elements == nil && j.Held == job.ReasonHeldAdmin {
+		return r // else it would be its user's hold, which she may release
+	}
 	kind := api.EventHeld
 	reason := job.ReasonHeldUser
 	switch {
@@ -158,8 +164,9 @@ func (t *tx) hold(c *Hold) Result {
 			return r
 		}
 		next := *j
-		next.Held = reason
-		r.Elements = j.Counts[pending]
+		if next.Held = reason; j.Held != reason {
+			r.Elements = j.Counts[pending]
+		}
 		t.putJob(&next)
 	}
 	if c.Elements != nil || c.Release {
@@ -176,7 +183,8 @@ func (t *tx) holdElements(id job.ID, c *Hold, reason job.Reason) int32 {
 	next := *t.Job(id)
 	var n int32
 	for _, row := range slices.Collect(t.Elements(id)) {
-		if !c.has(row.Index) || row.State != job.Pending || (row.Held == "") == c.Release {
+		if !c.has(row.Index) || row.State != job.Pending || (row.Held == "") == c.Release ||
+			c.Release && !c.Admin && row.Held == job.ReasonHeldAdmin {
 			continue
 		}
 		e := *row
@@ -184,17 +192,8 @@ func (t *tx) holdElements(id job.ID, c *Hold, reason job.Reason) int32 {
 		t.putElement(&e)
 		n++
 	}
-	from, to := waiting, held
-	if c.Release {
-		from, to = held, waiting
-	}
 	if !next.Spec.Array.IsZero() {
-		n += t.eachByte(&next, &c.Select, func(b byte) byte {
-			if b == from {
-				return to
-			}
-			return b
-		})
+		n += t.eachByte(&next, &c.Select, c.change)
 	}
 	if c.Release {
 		next.HeldElements -= n
@@ -203,6 +202,19 @@ func (t *tx) holdElements(id job.ID, c *Hold, reason job.Reason) int32 {
 	}
 	t.putJob(&next)
 	return n
+}
+
+// change is what becomes of the byte of an element that is held, or released.
+func (c *Hold) change(b byte) byte {
+	switch {
+	case c.Release && (b == held || b == heldByAdmin && c.Admin):
+		return waiting
+	case !c.Release && b == waiting && c.Admin:
+		return heldByAdmin
+	case !c.Release && b == waiting:
+		return held
+	}
+	return b
 }
 
 // unhold takes an element that ends out of the count of held ones.
@@ -223,14 +235,9 @@ func (t *tx) requeue(c *Select) Result {
 	if r.Err != nil {
 		return r
 	}
-	var again []int32
-	for i := range c.selected(j) {
-		if s, _ := t.StateOf(j, i); s.Ended() {
-			again = append(again, i)
-		}
-		if len(again) > MaxRequeue {
-			return refuse(api.CodeConflict, "job %d: more than %d ended elements; requeue fewer at once", j.ID, MaxRequeue)
-		}
+	again := t.ended(j, c)
+	if len(again) > MaxRequeue {
+		return refuse(api.CodeConflict, "job %d: more than %d ended elements; requeue fewer at once", j.ID, MaxRequeue)
 	}
 	for _, row := range slices.Collect(t.Elements(j.ID)) {
 		if !c.has(row.Index) || row.State == job.Pending || row.ending() {
@@ -247,6 +254,35 @@ func (t *tx) requeue(c *Select) Result {
 		}
 	}
 	return r
+}
+
+// ended lists the selected elements that have ended, or a few more than MaxRequeue of
+// them. It looks a chunk at a time, for there may be a million.
+func (t *tx) ended(j *Job, s *Select) []int32 {
+	if j.Spec.Array.IsZero() {
+		if s.has(0) && j.Done() {
+			return []int32{0}
+		}
+		return nil
+	}
+	var found []int32
+	var c *chunk
+	number := int32(-1)
+	for i := range s.selected(j) {
+		if i/chunkSize != number {
+			number = i / chunkSize
+			c = chunks.get(t.txn, elementKey(j.ID, number))
+		}
+		if c == nil {
+			continue
+		}
+		if b := c.Codes[i%chunkSize]; b < byte(codes) && stateOf[b].Ended() {
+			if found = append(found, i); len(found) > MaxRequeue {
+				break
+			}
+		}
+	}
+	return found
 }
 
 // ending reports whether the element is being cancelled, or requeued already.
@@ -281,6 +317,9 @@ func (t *tx) stopTask(c *StopTask) Result {
 	k := t.Task(c.Task)
 	if k == nil {
 		return refuse(api.CodeNotFound, "task %s is not under way", c.Task)
+	}
+	if c.State != job.Preempted && c.State != job.NodeFail {
+		return refuse(api.CodeInvalid, "task %s cannot be stopped as %q", c.Task, c.State)
 	}
 	e := *t.Element(c.Task.Job, c.Task.Element)
 	if e.Stopping != nil {

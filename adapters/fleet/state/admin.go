@@ -57,6 +57,9 @@ func (t *tx) removeToken(id string) Result {
 // purge forgets jobs that have ended, and records beyond what is kept. Jobs that
 // others wait for stay.
 func (t *tx) purge(c *Purge) Result {
+	if c.Records < 0 {
+		return refuse(api.CodeInvalid, "%d records cannot be kept", c.Records)
+	}
 	needed := map[job.ID]bool{}
 	var old []*Job
 	for j := range t.Jobs() {
@@ -76,6 +79,24 @@ func (t *tx) purge(c *Purge) Result {
 		}
 	}
 	t.cutRecords(c.Records)
+	return Result{}
+}
+
+// restoredGap is how many numbers of jobs are left out after a backup was restored.
+const restoredGap = 1_000_000
+
+// restored makes the state of a backup one that agents can go on with. They remember
+// tasks by their IDs: the numbers of jobs that were submitted after the backup are not
+// given out again, or the new ones would be taken for those. And they have had orders
+// of a later index, so all are given again; what ended meanwhile is reported again then.
+func (t *tx) restored() Result {
+	t.m.NextJob += restoredGap
+	for _, old := range slices.Collect(t.Tasks()) {
+		if old.Ready {
+			k := *old
+			t.putOrder(&k)
+		}
+	}
 	return Result{}
 }
 

@@ -2,6 +2,8 @@ package state
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -16,7 +18,7 @@ func (t *tx) report(c *Report) Result {
 	for i := range c.Tasks {
 		said := &c.Tasks[i]
 		k := t.Task(said.Task)
-		if k == nil || k.Node != c.Node || !k.Ready {
+		if k == nil || k.Node != c.Node || !k.Ready || !known(said.State) {
 			continue
 		}
 		j, e := t.Job(said.Task.Job), *t.Element(said.Task.Job, said.Task.Element)
@@ -31,6 +33,12 @@ func (t *tx) report(c *Report) Result {
 		r.Elements++
 	}
 	return r
+}
+
+// known reports whether an attempt can be in the state, or end in it.
+func known(s job.State) bool {
+	_, ok := codeOf[s]
+	return ok || s == job.Requeued
 }
 
 // began records that a task runs.
@@ -88,7 +96,7 @@ func usedBy(j *Job, k *Task, said *api.Report) *Total {
 		start = k.Started
 	}
 	u := &Total{
-		CPUMicros:  int64(said.Usage.CPUSeconds * 1e6),
+		CPUMicros:  micros(said.Usage.CPUSeconds),
 		PeakMemory: said.Usage.PeakMemory,
 		ReadBytes:  said.Usage.ReadBytes, WriteBytes: said.Usage.WriteBytes,
 	}
@@ -96,11 +104,37 @@ func usedBy(j *Job, k *Task, said *api.Report) *Total {
 		return u
 	}
 	u.WallMicros = said.At.Sub(start).Microseconds()
-	u.AllocMicros = u.WallMicros / 1000 * int64(j.Spec.Resources.CPU)
+	u.AllocMicros = times(u.WallMicros/1000, int64(j.Spec.Resources.CPU))
 	for _, g := range k.GPUs {
-		u.GPUMicros += u.WallMicros / 1000 * g.Share
+		u.GPUMicros = plus(u.GPUMicros, times(u.WallMicros/1000, g.Share))
 	}
 	return u
+}
+
+// micros makes microseconds of seconds. What is too large for a number is cut here,
+// for machines do not agree on what becomes of it otherwise.
+func micros(seconds float64) int64 {
+	const most = 1 << 55 // a thousand years of a core
+	if !(seconds > 0) {
+		return 0
+	}
+	return int64(min(seconds*1e6, most))
+}
+
+// plus and times are those of numbers from 0, and stop at the largest: a node whose
+// clock is wrong does not turn what was used into its opposite.
+func plus[T ~int64](a, b T) T {
+	if b > 0 && a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+func times(a, b int64) int64 {
+	if hi, lo := bits.Mul64(uint64(a), uint64(b)); hi == 0 && lo <= math.MaxInt64 {
+		return int64(lo)
+	}
+	return math.MaxInt64
 }
 
 // stopAttempt ends an attempt under way from outside: where not all of its tasks

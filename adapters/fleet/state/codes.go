@@ -24,11 +24,12 @@ const (
 )
 
 // Of a chunk's byte, besides the codes of ends: the element waits as it was
-// submitted, is held, or has a row in elements.
+// submitted, is held, by an operator or not, or has a row in elements.
 const (
-	waiting  byte = byte(pending)
-	held     byte = 254
-	detailed byte = 255
+	waiting     byte = byte(pending)
+	heldByAdmin byte = 253
+	held        byte = 254
+	detailed    byte = 255
 )
 
 var stateOf = [codes]job.State{

@@ -39,6 +39,8 @@ type Command struct {
 	PutToken    *Token     `json:"putToken,omitempty"`
 	RemoveToken string     `json:"removeToken,omitempty"` // ID
 	Purge       *Purge     `json:"purge,omitempty"`
+	// Restored follows the restoration of a backup.
+	Restored bool `json:"restored,omitempty"`
 }
 
 // Submit hands in jobs, all or none.

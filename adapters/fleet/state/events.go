@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,14 +51,26 @@ func (v *Events) add(events []api.Event) {
 func (v *Events) After(id string) (events []api.Event, missed bool, more <-chan struct{}) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	inOrder := slices.Concat(v.ring[v.next:], v.ring[:v.next])
-	i, _ := slices.BinarySearchFunc(inOrder, id, func(e api.Event, id string) int {
+	older, newer := v.ring[v.next:], v.ring[:v.next]
+	// Only what is wanted is copied: those who follow call this at every change, and
+	// changes wait for the lock.
+	if i := firstAfter(older, id); i < len(older) {
+		events = slices.Concat(older[i:], newer)
+	} else {
+		events = slices.Clone(newer[firstAfter(newer, id):])
+	}
+	return events, v.first != "" && CompareEvents(id, v.first) < 0, v.news
+}
+
+// firstAfter is the place of the first event after the ID.
+func firstAfter(events []api.Event, id string) int {
+	i, _ := slices.BinarySearchFunc(events, id, func(e api.Event, id string) int {
 		if CompareEvents(e.ID, id) <= 0 {
 			return -1
 		}
 		return 1
 	})
-	return inOrder[i:], v.first != "" && CompareEvents(id, v.first) < 0, v.news
+	return i
 }
 
 // Last is the ID of the last event, empty where there was none.
@@ -80,7 +93,7 @@ func CompareEvents(a, b string) int {
 		}
 		return 1
 	}
-	return an - bn
+	return cmp.Compare(an, bn)
 }
 
 func splitEvent(id string) (index uint64, number int) {

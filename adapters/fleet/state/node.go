@@ -12,6 +12,9 @@ import (
 // register records what an agent says of its node. Of another life of the machine
 // nothing runs any more that was placed there before.
 func (t *tx) register(r *api.Registration) Result {
+	if m := &r.Machine; r.Node == "" || m.CPU < 0 || m.Memory < 0 || m.Disk < 0 {
+		return refuse(api.CodeInvalid, "node %q: it has no name, or less than nothing", r.Node)
+	}
 	n := &Node{Registered: t.now()}
 	if old := t.Node(r.Node); old != nil {
 		*n = *old

@@ -63,6 +63,7 @@ func (h *history) apply(c *state.Command) state.Result {
 		h.placed[c.Place.Task] = true
 	}
 	checkRows(h.t, h.a.View())
+	checkRoom(h.t, h.a.View())
 	if h.rng.IntN(40) == 0 {
 		h.restart()
 	}

@@ -88,14 +88,14 @@ type Total struct {
 
 // add adds o.
 func (t *Total) add(o *Total) {
-	t.Attempts += o.Attempts
-	t.WallMicros += o.WallMicros
-	t.AllocMicros += o.AllocMicros
-	t.CPUMicros += o.CPUMicros
-	t.GPUMicros += o.GPUMicros
+	t.Attempts = plus(t.Attempts, o.Attempts)
+	t.WallMicros = plus(t.WallMicros, o.WallMicros)
+	t.AllocMicros = plus(t.AllocMicros, o.AllocMicros)
+	t.CPUMicros = plus(t.CPUMicros, o.CPUMicros)
+	t.GPUMicros = plus(t.GPUMicros, o.GPUMicros)
 	t.PeakMemory = max(t.PeakMemory, o.PeakMemory)
-	t.ReadBytes += o.ReadBytes
-	t.WriteBytes += o.WriteBytes
+	t.ReadBytes = plus(t.ReadBytes, o.ReadBytes)
+	t.WriteBytes = plus(t.WriteBytes, o.WriteBytes)
 }
 
 // Element is an element that is under way, or waits and is not as it was submitted.

@@ -96,6 +96,9 @@ func (t *table[T]) read(txn *memdb.Txn, text []byte) error {
 	if err := json.Unmarshal(text, row); err != nil {
 		return fmt.Errorf("read a row of %s: %w", t.name, err)
 	}
+	if j, ok := any(row).(*Job); ok && j.Spec == nil {
+		return fmt.Errorf("read a row of %s: job %d has no spec", t.name, j.ID)
+	}
 	t.put(txn, row)
 	return nil
 }
@@ -141,7 +144,7 @@ func readPicture(txn *memdb.Txn, r io.Reader) error {
 			if err := json.Unmarshal(l.Row, &t); err != nil || t.Rows != rows {
 				return ErrPicture
 			}
-			return nil
+			return View{txn: txn}.sound()
 		}
 		read := readers[l.Table]
 		if read == nil {

@@ -91,12 +91,15 @@ func (s *State) Apply(index, term uint64, commands [][]byte) []any {
 	return results
 }
 
+// lastYear leaves room for pauses: times after the year 9999 cannot be written.
+const lastYear = 9900
+
 // apply applies one command.
 func (t *tx) apply(c *Command) Result {
 	if c.Term != 0 && c.Term != t.term {
 		return refuse(api.CodeConflict, "it was decided by the leader of term %d, and now it is term %d", c.Term, t.term)
 	}
-	if c.At.After(t.m.Now) {
+	if c.At.After(t.m.Now) && c.At.Year() < lastYear {
 		t.m.Now = c.At
 	}
 	t.by = c.By
@@ -142,6 +145,8 @@ func (t *tx) applyAdmin(c *Command) Result {
 		return t.removeToken(c.RemoveToken)
 	case c.Purge != nil:
 		return t.purge(c.Purge)
+	case c.Restored:
+		return t.restored()
 	}
 	return refuse(api.CodeInvalid, "the command says nothing")
 }

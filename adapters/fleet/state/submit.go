@@ -79,8 +79,11 @@ func (t *tx) dependency(s string, first job.ID, count int) (job.ID, error) {
 
 // mayQueue refuses what the queues do not let in.
 func (t *tx) mayQueue(c *Submit) Result {
-	more := map[string]int32{}
+	more := map[string]int32{} // the owner's jobs in each queue, with the new ones
 	for i := range c.Specs {
+		if err := sound(&c.Specs[i]); err != nil {
+			return refuse(api.CodeInvalid, "jobs[%d]: %v", i, err)
+		}
 		name := c.Specs[i].Queue
 		q := t.Queue(name)
 		if q == nil {
@@ -89,12 +92,38 @@ func (t *tx) mayQueue(c *Submit) Result {
 		if len(q.Users) > 0 && !slices.Contains(q.Users, c.Owner) {
 			return refuse(api.CodeForbidden, "jobs[%d].queue: user %q may not use queue %q", i, c.Owner, name)
 		}
-		if more[name]++; q.MaxQueued > 0 && more[name]+t.queued(c.Owner, name) > q.MaxQueued {
+		if q.MaxQueued <= 0 {
+			continue
+		}
+		if more[name] == 0 {
+			more[name] = t.queued(c.Owner, name)
+		}
+		if more[name]++; more[name] > q.MaxQueued {
 			return refuse(api.CodeConflict,
 				"user %q has as many jobs in queue %q as are allowed, %d; wait until some have ended", c.Owner, name, q.MaxQueued)
 		}
 	}
 	return Result{}
+}
+
+// sound refuses a spec that the state could not work with. That specs are valid, and
+// have their defaults, is seen to before; this is not to be relied on then.
+func sound(s *job.Spec) error {
+	r := &s.Resources
+	switch {
+	case s.Tasks < 1 || s.Tasks > job.MaxTasks:
+		return fmt.Errorf("it cannot have %d tasks", s.Tasks)
+	case s.Retry.Backoff == nil || s.Retry.MaxBackoff == nil:
+		return fmt.Errorf("its pauses have no defaults")
+	case r.CPU < 0 || r.Memory < 0 || r.Disk < 0:
+		return fmt.Errorf("its resources are negative")
+	}
+	for name, amount := range r.Other {
+		if amount < 0 {
+			return fmt.Errorf("its resource %.80q is negative", name)
+		}
+	}
+	return nil
 }
 
 // queued counts the owner's jobs in a queue that have not ended.

@@ -158,7 +158,7 @@ func (v View) StateOf(j *Job, index int32) (s job.State, isHeld bool) {
 		return j.State(), false // its only element has ended, or waits
 	}
 	switch b := v.byteOf(j.ID, index); b {
-	case held:
+	case held, heldByAdmin:
 		return job.Pending, true
 	default:
 		return stateOf[b], false

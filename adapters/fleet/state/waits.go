@@ -55,7 +55,7 @@ func (v View) ElementWaits(j *Job, index int32, now time.Time) Wait {
 		if e.Held != "" {
 			return Wait{Reason: e.Held, Message: "it is held; release it to let it start"}
 		}
-		if now.Before(e.Eligible) {
+		if now.Before(e.Eligible) && e.Eligible.Sub(now) < longest(&j.Spec.Retry) {
 			return Wait{Reason: job.ReasonBackoff, Message: "it is tried again after a pause", Until: e.Eligible}
 		}
 	} else if _, isHeld := v.StateOf(j, index); isHeld {
@@ -69,6 +69,13 @@ func (v View) ElementWaits(j *Job, index int32, now time.Time) Wait {
 		}
 	}
 	return Wait{}
+}
+
+// longest is more than any pause before a retry: what is to end later than that was
+// written when a leader's clock was wrong, and nobody waits for it.
+func longest(r *job.Retry) time.Duration {
+	const clocks = time.Hour // how far clocks may be apart
+	return time.Duration(*r.MaxBackoff) + clocks
 }
 
 // waitsFor says whether a dependency of a whole job holds.

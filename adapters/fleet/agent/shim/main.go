@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -62,7 +63,7 @@ func run(dir string) error {
 	// Caught, not ignored: what is ignored stays so in the task.
 	signal.Notify(s.signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGPIPE)
 	if err := s.begin(); err != nil {
-		s.status.State, s.status.Message = job.BootFail, err.Error()
+		s.status.State, s.status.Message = job.BootFail, api.CutMessage(err.Error())
 	} else {
 		s.supervise()
 	}

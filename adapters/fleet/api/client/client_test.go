@@ -155,6 +155,22 @@ func TestStaysWithTheServerThatAnswers(t *testing.T) {
 	assert.Equal(t, "0111", f.places())
 }
 
+// A server that hangs is left by the next call.
+func TestLeavesTheServerThatHangs(t *testing.T) {
+	hangs := func(_ http.ResponseWriter, r *http.Request, _ int) { <-r.Context().Done() }
+	f := newFleet(t, hangs, works)
+	c := f.client(t, time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := c.Hold(ctx, 17, api.Selection{})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	for range 2 {
+		_, err = c.Hold(t.Context(), 17, api.Selection{})
+		require.NoError(t, err)
+	}
+	assert.Equal(t, "011", f.places())
+}
+
 func TestUnreachable(t *testing.T) {
 	f := newFleet(t, nil, nil)
 	_, err := f.client(t, -1).Nodes(t.Context(), 0, "")

@@ -69,6 +69,10 @@ func (c *Client) send(ctx context.Context, k call) (*http.Response, error) {
 			return response, nil
 		}
 		if ctx.Err() != nil {
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				// It may hang, with its connections open: the next call tries another.
+				c.last.Store(uint32((place + 1) % len(c.servers)))
+			}
 			return nil, context.Cause(ctx)
 		}
 		again, wait := c.again(&k, err)

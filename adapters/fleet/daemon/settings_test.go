@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func settingsFile(t *testing.T, text string) string {
+	path := filepath.Join(t.TempDir(), "settings.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// A file of settings is read strictly, and whole.
+func TestSettingsFiles(t *testing.T) {
+	for name, text := range map[string]string{
+		"an unknown setting": "nobodyKnows: 1", "a setting twice": "name: a\nname: b", "of another kind": "maxTasks: many",
+		"a list": "[]", "no YAML": "\t:", "a bad amount": "reserved: {memory: lots}",
+		// Cut at the limit it would be right, and say something else.
+		"too large": "maxTasks: 1\n#" + strings.Repeat("x", maxSettings) + "\naccounts: own\n",
+	} {
+		var s AgentSettings
+		err := readSettings(settingsFile(t, text), &s)
+		require.Error(t, err, name)
+		require.Contains(t, err.Error(), "settings.yaml", name)
+	}
+	var s AgentSettings
+	require.NoError(t, readSettings(settingsFile(t, "labels: {a: b}\nreserved: {memory: 1Gi}\naccounts: own\n"), &s))
+	require.Equal(t, "b", s.Labels["a"])
+	require.EqualValues(t, 1<<30, s.Reserved.Memory)
+	require.Error(t, readSettings(filepath.Join(t.TempDir(), "none"), &s))
+}
+
+// FuzzSettings: whatever is in a file, it is read or refused.
+func FuzzSettings(f *testing.F) {
+	for _, text := range []string{
+		"", "name: n1\nservers: [a:1, b:2]\n", "reserved: {cpu: 500m, memory: 1Gi}", "labels: {a: b}\nhealth: {command: [x], limit: 1m}",
+		"a: &a [*a]", "a: &a [x,x]\nb: [*a,*a]", "%YAML 1.1\n---\n...", "{", "lost: 5m\nrate: .inf", "\xff",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		path := settingsFile(t, text)
+		for _, into := range []any{&AgentSettings{}, &ServerSettings{}} {
+			if err := readSettings(path, into); err != nil {
+				require.Contains(t, err.Error(), path)
+			}
+		}
+	})
+}

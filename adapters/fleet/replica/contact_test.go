@@ -1,0 +1,89 @@
+package replica
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+)
+
+// A sender whose answers nobody reads any more is not stuck: not when the transport
+// ends its pipelines, and not longer than an answer may take.
+func TestPipelineThatNobodyReads(t *testing.T) {
+	for name, test := range map[string]struct {
+		timeout time.Duration
+		free    func(*contactTransport)
+	}{
+		"the replica ends":         {time.Hour, (*contactTransport).closePipelines},
+		"it waits for too long":    {50 * time.Millisecond, func(*contactTransport) {}},
+		"raft closes the pipeline": {time.Hour, func(t *contactTransport) { closeAll(t) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			follower := answering(t)
+			inner, err := raft.NewTCPTransport("127.0.0.1:0", nil, 1, time.Minute, io.Discard)
+			require.NoError(t, err)
+			defer inner.Close()
+			leader := &contactTransport{
+				NetworkTransport: inner, timeout: test.timeout,
+				contacts: map[raft.ServerID]contact{}, pipelines: map[*pipeline]struct{}{},
+			}
+			p, err := leader.AppendEntriesPipeline("f", follower)
+			require.NoError(t, err)
+			ended := make(chan error, 1)
+			sent := make(chan struct{}, 1000)
+			go func() {
+				for {
+					if _, err := p.AppendEntries(&raft.AppendEntriesRequest{}, &raft.AppendEntriesResponse{}); err != nil {
+						ended <- err
+						return
+					}
+					sent <- struct{}{}
+				}
+			}()
+			<-sent // the pipeline works
+			test.free(leader)
+			require.Error(t, <-ended)
+			require.NoError(t, p.Close())
+			require.Empty(t, leader.pipelines)
+		})
+	}
+}
+
+// closeAll closes all pipelines as raft does.
+func closeAll(t *contactTransport) {
+	t.mu.Lock()
+	var open []*pipeline
+	for p := range t.pipelines {
+		open = append(open, p)
+	}
+	t.mu.Unlock()
+	for _, p := range open {
+		p.Close()
+	}
+}
+
+// answering is a follower that agrees to everything.
+func answering(t *testing.T) raft.ServerAddress {
+	f, err := raft.NewTCPTransport("127.0.0.1:0", nil, 1, time.Minute, io.Discard)
+	require.NoError(t, err)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case rpc := <-f.Consumer():
+				rpc.Respond(&raft.AppendEntriesResponse{Success: true}, nil)
+			case <-stop:
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		f.Close()
+		close(stop)
+		<-done
+	})
+	return f.LocalAddr()
+}
