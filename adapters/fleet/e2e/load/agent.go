@@ -71,7 +71,7 @@ func (a *simulated) poll(ctx context.Context) error {
 			}
 			continue
 		}
-		in.Term, in.Since = out.Term, out.Index
+		in.Term, in.Since, in.After = out.Term, out.Index, out.After
 		now := time.Now().UTC()
 		for _, o := range out.Orders {
 			if o.Stop == nil {

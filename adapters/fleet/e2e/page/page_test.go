@@ -1,0 +1,259 @@
+package page
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/pki"
+)
+
+// hostile is a name that would be an element if it were taken for HTML, and another
+// text than it is where it is not made visible.
+const hostile = "<img src=x onerror=alert(1)>"
+
+// TestPage is a user's visit, step by step, in one browser.
+func TestPage(t *testing.T) {
+	findBrowser(t)
+	f := startFleet(t)
+	eve := f.client(t, pki.Identity{Role: pki.User, Name: "eve"})
+	gate := filepath.Join(t.TempDir(), "gate")
+	running := f.submit(t, eve, job.Spec{
+		Name: hostile, Resources: job.Resources{CPU: 100},
+		Script: "#!/bin/sh\necho 'first <b>line</b>'\nprintf '\\033[31mred\\033[0m \\033[2J\\n'\necho problem >&2\n" +
+			"while [ ! -e " + gate + " ]; do sleep 0.1; done\necho second line\nsleep 1000\n",
+	})
+	array, err := job.ParseArray("0-9%2")
+	require.NoError(t, err)
+	waiting := f.submit(t, eve, job.Spec{
+		Name: "toobig", Command: []string{"true"}, Resources: job.Resources{CPU: 1000_000}, Array: array,
+	})
+	other := f.submit(t, f.admin, job.Spec{Name: "notyours", Command: []string{"true"}, Hold: true})
+	f.waitFor(t, running, job.Running)
+
+	b := openBrowser(t, f)
+	t.Run("log in", func(t *testing.T) { logIn(t, b, f) })
+	t.Run("jobs", func(t *testing.T) { seeJobs(t, b) })
+	t.Run("news", func(t *testing.T) { seeNews(t, b, f, waiting) })
+	t.Run("explanation", func(t *testing.T) { seeExplanation(t, b, waiting) })
+	t.Run("log", func(t *testing.T) { seeLog(t, b, running, gate) })
+	t.Run("hold and release", func(t *testing.T) { holdAndRelease(t, b, f, waiting) })
+	t.Run("cancel", func(t *testing.T) { cancel(t, b, f, running) })
+	t.Run("bad input", func(t *testing.T) { badInput(t, b, waiting) })
+	t.Run("not yours", func(t *testing.T) { notYours(t, b, other) })
+	t.Run("events", func(t *testing.T) { seeEvents(t, b, running) })
+	t.Run("nodes", func(t *testing.T) { seeNodes(t, b) })
+	t.Run("narrow and dark", func(t *testing.T) { narrowAndDark(t, b, running, waiting) })
+	t.Run("no server", func(t *testing.T) { loseServer(t, b, running) })
+	t.Run("log out", func(t *testing.T) { logOut(t, b) })
+	require.Empty(t, b.trouble())
+	require.Empty(t, b.answered())
+}
+
+// logIn shows a token that is not good, and then one that is.
+func logIn(t *testing.T, b *browser, f *fleet) {
+	b.do(t, chromedp.Navigate("https://"+f.address+"/"))
+	b.sees(t, "h1", "Who are you?")
+	b.do(t, chromedp.SendKeys("#token", "nonsense"+kb.Enter))
+	b.sees(t, "[role=alert]", "This token is not good")
+	require.Equal(t, []string{"401 /v1/self", "401 /v1/self"}, b.answered())
+	b.do(t, chromedp.SetValue("#token", f.token(t, "eve")))
+	b.click(t, "form", "Log in")
+	b.sees(t, "h1", "Cluster")
+	b.sees(t, "#who", "eve (user)")
+	b.sees(t, "table[aria-label=Queues] td", "default")
+	require.Equal(t, 1, value[int](t, b, "sessionStorage.length"))
+	require.Equal(t, 0, value[int](t, b, "localStorage.length"))
+	require.Empty(t, value[string](t, b, "document.cookie"))
+}
+
+// seeJobs finds the user's jobs, and no others, with their names as text.
+func seeJobs(t *testing.T, b *browser) {
+	b.click(t, "nav", "Jobs")
+	b.sees(t, "td", hostile)
+	b.sees(t, "td", "(Resources)")
+	require.Equal(t, 2, value[int](t, b, "document.querySelectorAll('main tbody tr').length"))
+	require.Equal(t, 0, value[int](t, b, "document.querySelectorAll('main img').length"))
+	b.do(t, chromedp.SetValue("[name=state]", "PENDING"), chromedp.SendKeys("[name=name]", "toobig"+kb.Enter))
+	b.until(t, "document.querySelectorAll('main tbody tr').length === 1")
+	b.sees(t, "td", "toobig")
+	require.Equal(t, "#/jobs?state=PENDING&name=toobig", value[string](t, b, "location.hash"))
+	b.do(t, chromedp.SetValue("[name=name]", "nosuch"), chromedp.SendKeys("[name=name]", kb.Enter))
+	b.sees(t, "main", "No job is like that.")
+}
+
+// seeNews sees what changes without doing anything, and what was being typed is still
+// there.
+func seeNews(t *testing.T, b *browser, f *fleet, id job.ID) {
+	b.open(t, "/jobs")
+	b.sees(t, "td", hostile)
+	b.do(t, chromedp.SendKeys("[name=owner]", "ev"))
+	_, err := f.admin.Hold(t.Context(), id, api.Selection{})
+	require.NoError(t, err)
+	b.sees(t, "td", "(JobHeldAdmin)")
+	b.do(t, chromedp.KeyEvent("e"))
+	require.Equal(t, "eve", value[string](t, b, "document.querySelector('[name=owner]').value"))
+	_, err = f.admin.Release(t.Context(), id, api.Selection{})
+	require.NoError(t, err)
+	b.sees(t, "td", "(Resources)")
+}
+
+// seeExplanation reads why a job waits.
+func seeExplanation(t *testing.T, b *browser, id job.ID) {
+	b.open(t, "/jobs")
+	b.sees(t, "td", "toobig")
+	b.click(t, "main", "toobig")
+	b.sees(t, "h1", "Job "+idText(id))
+	b.click(t, "nav", "Explanation")
+	b.sees(t, "main", "0 of 1 nodes fit.")
+	b.sees(t, "table[aria-label=Nodes] td", "n1")
+	b.sees(t, "table[aria-label=Nodes] td", "NodeResourcesFit: Insufficient cpu")
+}
+
+// seeLog reads what a job writes, while it writes it.
+func seeLog(t *testing.T, b *browser, id job.ID, gate string) {
+	b.open(t, "/jobs/"+idText(id)+"/log")
+	b.sees(t, "#log", "first <b>line</b>\nred \\x1b[2J\n")
+	b.sees(t, "#log-end", "Following")
+	require.NoError(t, os.WriteFile(gate, nil, 0o600))
+	b.sees(t, "#log", "second line")
+	b.do(t, chromedp.SetValue("[name=stream]", "stderr"))
+	b.click(t, "main", "Show")
+	b.sees(t, "#log", "problem")
+	b.click(t, "nav", "Spec")
+	b.sees(t, "pre", "while [ ! -e "+gate+" ]; do sleep 0.1; done")
+}
+
+// holdAndRelease holds a job and releases it.
+func holdAndRelease(t *testing.T, b *browser, f *fleet, id job.ID) {
+	b.open(t, "/jobs/"+idText(id))
+	b.sees(t, "h1", "toobig")
+	b.click(t, "main", "Hold")
+	b.sees(t, "dialog", "Hold job "+idText(id)+"?")
+	b.click(t, "dialog", "Leave it")
+	b.until(t, "!document.querySelector('dialog').open")
+	b.click(t, "main", "Hold")
+	b.click(t, "dialog", "Hold it")
+	b.sees(t, "#said", "10 elements held.")
+	b.sees(t, "dd", "JobHeldUser")
+	j, err := f.admin.Job(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, job.ReasonHeldUser, j.Reason)
+	b.click(t, "main", "Release")
+	b.click(t, "dialog", "Release it")
+	b.sees(t, "#said", "10 elements released.")
+}
+
+// cancel ends a job, and sees how it has ended.
+func cancel(t *testing.T, b *browser, f *fleet, id job.ID) {
+	b.open(t, "/jobs/"+idText(id))
+	b.sees(t, "h1", hostile)
+	b.click(t, "main", "Cancel")
+	b.sees(t, "dialog", hostile)
+	b.do(t, chromedp.SendKeys("dialog [name=reason]", "not needed"+kb.Enter))
+	b.sees(t, "#said", "1 element cancelled.")
+	b.sees(t, "h1", "CANCELLED")
+	b.sees(t, "table td", "not needed")
+	f.waitFor(t, id, job.Cancelled)
+	require.Equal(t, 0, value[int](t, b, "document.querySelectorAll('main img, dialog img').length"))
+}
+
+// badInput asks for what cannot be, and is told which field is wrong.
+func badInput(t *testing.T, b *browser, id job.ID) {
+	b.open(t, "/jobs/"+idText(id))
+	b.sees(t, "h1", "toobig")
+	b.click(t, "main", "Cancel")
+	b.do(t, chromedp.SendKeys("dialog [name=elements]", "3-x"+kb.Enter))
+	b.sees(t, "dialog [role=alert] code", "elements")
+	b.do(t, chromedp.KeyEvent(kb.Escape))
+	b.until(t, "!document.querySelector('dialog').open")
+	require.Equal(t, []string{"400 /v1/jobs/" + idText(id) + "/cancel"}, b.answered())
+}
+
+// notYours looks for a job of somebody else.
+func notYours(t *testing.T, b *browser, id job.ID) {
+	b.open(t, "/jobs/"+idText(id))
+	b.sees(t, "#problem", "there is no job "+idText(id)+", or it is not yours")
+	require.Equal(t, "404 /v1/jobs/"+idText(id), b.answered()[0])
+}
+
+// seeEvents sees what happened, and what happens.
+func seeEvents(t *testing.T, b *browser, id job.ID) {
+	b.open(t, "/events?job="+idText(id))
+	b.sees(t, "#events-end", "Following")
+	b.sees(t, "#events td", "submitted")
+	b.sees(t, "#events td", "CANCELLED")
+	require.NotContains(t, value[string](t, b, "document.querySelector('#events').innerText"), "n2")
+	b.answered() // the view before may have looked once more
+}
+
+// seeNodes sees the nodes and one of them.
+func seeNodes(t *testing.T, b *browser) {
+	b.click(t, "nav", "Nodes")
+	b.sees(t, "td", "READY")
+	b.click(t, "main", "n1")
+	b.sees(t, "h1", "Node n1")
+	b.sees(t, ".warning", "Warning:")
+	b.sees(t, "dd", "process groups")
+	require.Equal(t, string(api.NodeReady), value[string](t, b, "document.querySelector('h1 .state').innerText"))
+}
+
+// narrowAndDark looks at all views on a telephone, by night.
+func narrowAndDark(t *testing.T, b *browser, running, waiting job.ID) {
+	paper := value[string](t, b, "getComputedStyle(document.body).backgroundColor")
+	b.do(t, chromedp.EmulateViewport(360, 740))
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
+	})
+	require.NoError(t, err)
+	require.NotEqual(t, paper, value[string](t, b, "getComputedStyle(document.body).backgroundColor"))
+	for view, title := range map[string]string{
+		"/": "Cluster", "/nodes": "Nodes", "/nodes/n1": "Node n1", "/jobs": "Jobs", "/events": "Events", "/nothing": "There is nothing here",
+
+		"/jobs/" + idText(running): hostile, "/jobs/" + idText(waiting) + "/explain": "toobig",
+		"/jobs/" + idText(running) + "/log": hostile, "/jobs/" + idText(running) + "/spec": hostile,
+	} {
+		b.open(t, view)
+		b.sees(t, "h1", title)
+		require.LessOrEqual(t, value[int](t, b, "document.documentElement.scrollWidth"), 360, view)
+	}
+}
+
+// loseServer says that the server does not answer, and goes on when it does.
+func loseServer(t *testing.T, b *browser, id job.ID) {
+	b.open(t, "/jobs")
+	b.sees(t, "td", hostile)
+	block := func(path string, yes bool) {
+		_, err := chromedp.Call(b.ctx, network.SetBlockedURLs, network.SetBlockedURLsParams{
+			URLPatterns: []*network.BlockPattern{{URLPattern: "https://" + b.host + path, Block: yes}},
+		})
+		require.NoError(t, err)
+	}
+	block("/v1/*", true)
+	b.sees(t, "#problem", "The server does not answer.")
+	b.sees(t, "td", hostile) // what was known stays
+	block("/v1/*", false)
+	b.until(t, "document.querySelector('#problem').innerText === ''")
+	block("/v1/jobs/*/logs*", true)
+	b.open(t, "/jobs/"+idText(id)+"/log")
+	b.sees(t, "#log-end", "It is read again in a moment.")
+	block("/v1/jobs/*/logs*", false)
+	b.sees(t, "#log", "second line")
+	b.sees(t, "#log-end", "This is the end of the log.")
+}
+
+// logOut forgets the token.
+func logOut(t *testing.T, b *browser) {
+	b.click(t, "header", "Log out")
+	b.sees(t, "h1", "Who are you?")
+	require.Equal(t, 0, value[int](t, b, "sessionStorage.length"))
+	require.NotContains(t, b.text(), "toobig")
+}
