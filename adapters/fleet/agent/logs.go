@@ -15,13 +15,9 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/agent/internal/tasklog"
 	"github.com/berth-project/berth/adapters/fleet/agent/shim"
+	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
-
-// OffsetHeader is, in the answer to a request for a log, the place in the stream of
-// the first byte of the answer: later than what was asked for where that is not kept
-// any more.
-const OffsetHeader = "Berth-Log-Offset"
 
 // logQuery is what is asked of a log.
 type logQuery struct {
@@ -92,7 +88,7 @@ func (a *Agent) serveLog(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set(OffsetHeader, strconv.FormatInt(log.Offset(), 10))
+	w.Header().Set(api.OffsetHeader, strconv.FormatInt(log.Offset(), 10))
 	w.WriteHeader(http.StatusOK)
 	copyLog(r.Context(), w, log, q, folder)
 }

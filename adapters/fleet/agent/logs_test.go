@@ -54,7 +54,7 @@ func TestLogs(t *testing.T) {
 		status, body, header := n.get(base + c.query)
 		require.Equal(t, http.StatusOK, status, c.query)
 		require.Equal(t, all.String()[c.from:c.to], body, c.query)
-		require.Equal(t, itoa(c.from), header.Get(OffsetHeader), c.query)
+		require.Equal(t, itoa(c.from), header.Get(api.OffsetHeader), c.query)
 		require.Equal(t, "nosniff", header.Get("X-Content-Type-Options"))
 	}
 	kept, err := filepath.Glob(filepath.Join(n.dir, "tasks", o.Task.String(), "stdout.*"))

@@ -22,3 +22,8 @@ type LogQuery struct {
 	// Follow: the answer goes on until the task has ended.
 	Follow bool
 }
+
+// OffsetHeader is, in the answer to a request for a log, the place in the stream of
+// the first byte of the answer: later than what was asked for where that is not kept
+// any more.
+const OffsetHeader = "Berth-Log-Offset"

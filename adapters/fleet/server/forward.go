@@ -66,6 +66,7 @@ func lost(asked *http.Request, err error) *api.Error {
 func (f *forwarder) agentClient(node string) *http.Client {
 	t := transport(f.keeper.ClientTLS(pki.Identity{Role: pki.Agent, Name: node}, "h2", "http/1.1"))
 	t.DisableKeepAlives = true
+	t.ResponseHeaderTimeout = 10 * time.Second
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}

@@ -139,6 +139,7 @@ func (s *Server) putQueue(r *request) (any, error) {
 		if err := q.Nodes[i].Validate(); err != nil {
 			return nil, invalid("nodes", "%v", err)
 		}
+		q.Nodes[i] = q.Nodes[i].WithDefaults()
 	}
 	if q.MaxRunning < 0 || q.MaxQueued < 0 || q.DefaultTime < 0 || q.MaxTime < 0 {
 		return nil, invalid("limits", "they cannot be negative")

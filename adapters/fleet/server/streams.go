@@ -172,7 +172,12 @@ func (s *Server) copyLog(r *request, n *state.Node, path string) (any, error) {
 		}
 		return nil, fail(http.StatusBadGateway, api.CodeInternal, "the agent of node %s failed: %s", n.Node, got.Status)
 	}
-	r.w.Header().Set("Content-Type", "application/octet-stream")
+	for name, value := range map[string]string{
+		"Content-Type": "application/octet-stream", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
+		api.OffsetHeader: got.Header.Get(api.OffsetHeader),
+	} {
+		r.w.Header().Set(name, value)
+	}
 	_, _ = io.Copy(&flushed{w: r.w, c: http.NewResponseController(r.w)}, got.Body) // either side may go
 	return answered, nil
 }
