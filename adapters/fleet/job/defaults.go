@@ -35,7 +35,7 @@ func (s *Spec) WithDefaults() Spec {
 	orDefault(&out.Tasks, 1)
 	out.Constraints = slices.Clone(s.Constraints)
 	for i := range out.Constraints {
-		out.Constraints[i].Operator = out.Constraints[i].operator()
+		out.Constraints[i] = out.Constraints[i].WithDefaults()
 	}
 	out.Preferences = slices.Clone(s.Preferences)
 	for i := range out.Preferences {
@@ -91,4 +91,10 @@ func orDefault[T comparable](field *T, value T) {
 	if *field == zero {
 		*field = value
 	}
+}
+
+// WithDefaults is the constraint with its operator.
+func (k Constraint) WithDefaults() Constraint {
+	k.Operator = k.operator()
+	return k
 }
