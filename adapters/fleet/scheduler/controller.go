@@ -211,7 +211,7 @@ func (c *Controller) workOff(ch *changes) {
 }
 
 // tell tells the engine what was gathered. What it refuses is a mistake somewhere;
-// the rest is told nevertheless.
+// the rest is told nevertheless, and who asks why a task waits is told of it.
 func (c *Controller) tell() {
 	if len(c.changes) == 0 {
 		return
@@ -220,6 +220,9 @@ func (c *Controller) tell() {
 		for _, ch := range c.changes {
 			if err := c.eng.Apply(ch); err != nil {
 				c.cfg.Logger.Error("the engine refuses a change", "error", err)
+				if ch.Submit != nil {
+					c.reasons.set(ch.Submit.ID, "the scheduler refuses it: "+err.Error())
+				}
 			}
 		}
 	}

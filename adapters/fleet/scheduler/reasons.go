@@ -16,10 +16,12 @@ type reasons struct {
 func newReasons() *reasons { return &reasons{last: map[string]string{}} }
 
 // rejected is told by the engine.
-func (r *reasons) rejected(e engine.RejectedEvent) {
+func (r *reasons) rejected(e engine.RejectedEvent) { r.set(e.Workload.ID, e.Message) }
+
+func (r *reasons) set(workload, message string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last[e.Workload.ID] = e.Message
+	r.last[workload] = message
 }
 
 func (r *reasons) forget(workload string) {
