@@ -82,6 +82,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	defer folders.close()
 	a.folders = folders
 	a.openTree()
+	defer a.leaveTree()
 	m, err := a.readMachine(ctx)
 	if err != nil {
 		return fmt.Errorf("agent: finding out what the machine is: %w", err)

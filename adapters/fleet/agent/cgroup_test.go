@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -26,7 +27,7 @@ func TestCgroups(t *testing.T) {
 	}
 	require.NoError(t, err)
 	// Registered first, so that it comes after the agent's end.
-	t.Cleanup(func() { require.NoError(t, tree.Remove()) })
+	t.Cleanup(func() { require.ErrorIs(t, tree.Remove(), fs.ErrNotExist, "the agent has removed it") })
 	n.start(useCgroups)
 
 	child := filepath.Join(sharedFolder(t), "child")
@@ -48,6 +49,8 @@ func TestCgroups(t *testing.T) {
 
 	// A group that nobody knows, and what runs in it, goes too.
 	n.stop()
+	tree, err = cgroup.Open(cgroup.Options{Name: name}) // the agent has removed it
+	require.NoError(t, err)
 	stranger, err := tree.Create("9_0.1.0", cgroup.Limits{})
 	require.NoError(t, err)
 	n.start(useCgroups)

@@ -146,6 +146,13 @@ func (a *Agent) openTree() {
 	a.tree = tree
 }
 
+// leaveTree removes the group of all tasks' groups, unless there are tasks.
+func (a *Agent) leaveTree() {
+	if a.tree != nil {
+		_ = a.tree.Remove() // not while there are groups in it
+	}
+}
+
 // groupName is the name of the group of all tasks' groups: one for a data folder, which
 // has one agent, because an agent removes groups that it does not know.
 func (c Config) groupName() string {

@@ -51,7 +51,7 @@ func DevCommand(version string) *cobra.Command {
 runs that as a job, prints what it writes, and ends with its exit code; without,
 it goes on until it is interrupted, and prints how to reach it.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			level := hclog.Error
+			level := hclog.Off
 			if d.verbose {
 				level = hclog.Info
 			}

@@ -1,0 +1,78 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/adapters/fleet/agent/shim"
+)
+
+// The agent starts this program again as a shim.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "shim" {
+		os.Exit(shim.Main(os.Args[2]))
+	}
+	os.Exit(m.Run())
+}
+
+func TestDevRunsACommand(t *testing.T) {
+	for _, c := range []struct {
+		name, script, want string
+		code               int
+	}{
+		{"that succeeds", "echo hello", "hello\n", 0},
+		{"that fails", "echo no; exit 3", "no\n", 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			var out bytes.Buffer
+			command := DevCommand("test")
+			command.SilenceErrors, command.SilenceUsage = true, true
+			command.SetOut(&out)
+			command.SetArgs([]string{"--", "sh", "-c", c.script})
+			err := command.ExecuteContext(ctx)
+			require.Equal(t, c.want, out.String())
+			if c.code == 0 {
+				require.NoError(t, err)
+				return
+			}
+			var exit ExitError
+			require.ErrorAs(t, err, &exit)
+			require.Equal(t, c.code, exit.ExitCode())
+		})
+	}
+}
+
+// Without a command it says how it is reached, stays until it is interrupted, and
+// leaves what is needed in its folder.
+func TestDevStays(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o711))
+	said := &firstWrite{done: cancel}
+	command := DevCommand("test")
+	command.SetOut(said)
+	command.SetArgs([]string{"--data", dir})
+	require.NoError(t, command.ExecuteContext(ctx))
+	require.Contains(t, said.String(), "export BERTH_CONFIG="+dir+"/config.yaml")
+	require.FileExists(t, dir+"/config.yaml")
+	require.FileExists(t, dir+"/server/admin.pem")
+}
+
+// firstWrite keeps what is written, and tells of the first.
+type firstWrite struct {
+	bytes.Buffer
+	done func()
+}
+
+func (w *firstWrite) Write(p []byte) (int, error) {
+	defer w.done()
+	return w.Buffer.Write(p)
+}
