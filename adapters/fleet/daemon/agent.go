@@ -26,11 +26,13 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/server"
 )
 
-// AgentSettings are those of "berth agent".
+// AgentSettings are those of "berth agent". What is not set has the default that
+// agent.Config says.
 type AgentSettings struct {
 	Common
 	Labels map[string]string `json:"labels,omitempty"`
-	// Reserved is what tasks do not get, Other what they may get besides.
+	// Reserved is what tasks do not get, Other what they may get besides, and MaxTasks
+	// how many there may be at once.
 	Reserved struct {
 		CPU    job.MilliCPU `json:"cpu,omitzero"`
 		Memory job.Bytes    `json:"memory,omitzero"`
@@ -41,22 +43,39 @@ type AgentSettings struct {
 	// Accounts: "users" runs tasks as their owners (needs root, and is the default
 	// then), "own" as the agent.
 	Accounts agent.Accounts `json:"accounts,omitempty"`
-	MinUID   int            `json:"minUID,omitempty"`
-	Cgroup   string         `json:"cgroup,omitempty"`
+	// MinUID is the lowest user number that tasks may run as.
+	MinUID int `json:"minUID,omitempty"`
+	// Cgroup is the folder of the control group to work in; "none" uses none.
+	Cgroup string `json:"cgroup,omitempty"`
 
+	// Prolog and Epilog run before and after each task, Health every HealthEvery.
 	Prolog      HookSettings `json:"prolog,omitzero"`
 	Epilog      HookSettings `json:"epilog,omitzero"`
 	Health      HookSettings `json:"health,omitzero"`
 	HealthEvery job.Duration `json:"healthEvery,omitzero"`
 
-	LogFile      job.Bytes    `json:"logFile,omitzero"` // size of one file of a log
-	LogFiles     int          `json:"logFiles,omitempty"`
-	KeepFor      job.Duration `json:"keepFor,omitzero"`
-	KeepBytes    job.Bytes    `json:"keepBytes,omitzero"`
+	// Of a task's log the last LogFiles files of LogFile bytes are kept, of ended tasks
+	// what is younger than KeepFor, and at most KeepBytes in all.
+	LogFile   job.Bytes    `json:"logFile,omitzero"`
+	LogFiles  int          `json:"logFiles,omitempty"`
+	KeepFor   job.Duration `json:"keepFor,omitzero"`
+	KeepBytes job.Bytes    `json:"keepBytes,omitzero"`
+	// MaxKillGrace is the longest time from TERM to KILL that a job may ask for,
+	// MaxProcesses how many processes a task may have, MaxStarts how many tasks may be
+	// on their way to their start at once.
 	MaxKillGrace job.Duration `json:"maxKillGrace,omitzero"`
 	MaxProcesses int64        `json:"maxProcesses,omitempty"`
 	MaxStarts    int          `json:"maxStarts,omitempty"`
 }
+
+// HookSettings is a program of the operator's, and how long it may take.
+type HookSettings struct {
+	Command []string     `json:"command,omitempty"`
+	Limit   job.Duration `json:"limit,omitzero"`
+}
+
+// readsLogs are who may read logs from an agent itself.
+var readsLogs = []pki.Role{pki.Server, pki.Operator}
 
 const agentCredential = "agent.pem"
 
@@ -214,7 +233,7 @@ func serveAgent(ctx context.Context, l net.Listener, k *pki.Keeper, h http.Handl
 	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/v1/") {
 			who, err := pki.PeerIdentity(*r.TLS)
-			if err != nil || !slices.Contains(whoMay, who.Role) {
+			if err != nil || !slices.Contains(readsLogs, who.Role) {
 				http.Error(w, "logs are read through a server", http.StatusForbidden)
 				return
 			}

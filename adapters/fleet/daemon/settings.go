@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/yaml"
 
-	"github.com/berth-project/berth/adapters/fleet/job"
-	"github.com/berth-project/berth/adapters/fleet/pki"
 	"github.com/berth-project/berth/adapters/fleet/server"
 )
 
@@ -181,19 +179,10 @@ func (c *Common) hosts() []string {
 	return out
 }
 
-// tokens and paths that more than one command uses.
+// Default ports and folders.
 const (
 	serverPort = "7070"
 	agentPort  = "7071"
 	serverData = "/var/lib/berth/server"
 	agentData  = "/var/lib/berth/agent"
 )
-
-// HookSettings is a program of the operator's.
-type HookSettings struct {
-	Command []string     `json:"command,omitempty"`
-	Limit   job.Duration `json:"limit,omitzero"`
-}
-
-// whoMay is how the identity of a peer is told apart in the agent's handler.
-var whoMay = []pki.Role{pki.Server, pki.Operator}
