@@ -1,17 +1,14 @@
 package server
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/api/client"
 	"github.com/berth-project/berth/adapters/fleet/pki"
 )
 
@@ -49,42 +46,25 @@ func (s *Server) askToTakePart(ctx context.Context) error {
 	ask = append(ask, s.addresses()...)
 	err := fmt.Errorf("it knows of no other server")
 	for _, address := range ask {
-		if err = s.post(ctx, address, "/v1/server/members", api.MemberRequest{ID: s.cfg.ID, Address: s.cfg.Advertise}, nil); err == nil {
+		if err = s.askOne(ctx, address); err == nil {
 			return nil
 		}
 	}
 	return err
 }
 
-// post asks another server for something, as this one.
-func (s *Server) post(ctx context.Context, address, path string, in, out any) error {
+// askOne asks one server to let this one take part.
+func (s *Server) askOne(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	body, err := json.Marshal(in)
+	c, err := client.New(client.Config{
+		Servers: []string{address}, TLS: s.keeper.ClientTLS(pki.Identity{Role: pki.Server}), Patience: -1,
+	})
 	if err != nil {
 		return err
 	}
-	ask, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+address+path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r, err := s.proxy.servers.RoundTrip(ask)
-	if err != nil {
-		return err
-	}
-	defer r.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
-	switch {
-	case err != nil:
-		return err
-	case r.StatusCode >= 300:
-		e := &api.Error{Status: r.StatusCode, Message: r.Status}
-		_ = json.Unmarshal(text, e) // else the status has to do
-		return e
-	case out == nil:
-		return nil
-	}
-	return json.Unmarshal(text, out)
+	defer c.Close()
+	return c.AddMember(ctx, api.MemberRequest{ID: s.cfg.ID, Address: s.cfg.Advertise})
 }
 
 // renew gives the server a new certificate in time. It has the authority's key.

@@ -1,22 +1,19 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"crypto"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/api/client"
 	"github.com/berth-project/berth/adapters/fleet/pki"
 )
 
@@ -113,13 +110,10 @@ func RequestCertificate(ctx context.Context, who pki.Identity, j *Join, hosts []
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := json.Marshal(api.JoinRequest{Name: who.Name, CSR: string(csr), Hosts: hosts})
-	if err != nil {
-		return nil, nil, err
-	}
+	in := api.JoinRequest{Name: who.Name, CSR: string(csr), Hosts: hosts}
 	var problems []error
 	for _, address := range j.Servers {
-		got, err := askToJoin(ctx, address, token, body)
+		got, err := askToJoin(ctx, address, token, in)
 		if err == nil {
 			return got, key, nil
 		}
@@ -129,32 +123,16 @@ func RequestCertificate(ctx context.Context, who pki.Identity, j *Join, hosts []
 }
 
 // askToJoin asks one server.
-func askToJoin(ctx context.Context, address string, token pki.Token, body []byte) (*api.JoinResponse, error) {
+func askToJoin(ctx context.Context, address string, token pki.Token, in api.JoinRequest) (*api.JoinResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	ask, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+address+"/v1/join", bytes.NewReader(body))
+	c, err := client.New(client.Config{
+		Servers: []string{address}, TLS: token.TLS("http/1.1"), Token: token.Text(), Patience: -1,
+	})
 	if err != nil {
 		return nil, err
 	}
-	ask.Header.Set("Authorization", "Bearer "+token.Text())
-	t := transport(token.TLS("http/1.1"))
-	t.DisableKeepAlives = true
-	r, err := (&http.Client{Transport: t}).Do(ask)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
-	if err != nil {
-		return nil, err
-	}
-	if r.StatusCode != http.StatusOK {
-		e := &api.Error{}
-		if json.Unmarshal(text, e) != nil || e.Message == "" {
-			e.Message = r.Status
-		}
-		return nil, e
-	}
-	out := &api.JoinResponse{}
-	return out, json.Unmarshal(text, out)
+	defer c.Close()
+	out, err := c.Join(ctx, in)
+	return &out, err
 }
