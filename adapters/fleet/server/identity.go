@@ -8,6 +8,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/pki"
+	"github.com/berth-project/berth/adapters/fleet/state"
 )
 
 // onBehalf is the header by which a server says for whom it hands a request on.
@@ -42,11 +43,20 @@ func (s *Server) bearer(token string) (pki.Identity, error) {
 	if err != nil {
 		return pki.Identity{}, errUnauthorized
 	}
-	known := s.state.View().Token(tokenID(hash))
-	if known == nil || known.Join || subtle.ConstantTimeCompare(known.Hash, hash[:]) != 1 || expired(known.Expires) {
+	known := s.token(hash, false)
+	if known == nil {
 		return pki.Identity{}, errUnauthorized
 	}
 	return pki.Identity{Role: pki.Role(known.Role), Name: known.Name}, nil
+}
+
+// token finds a token that is good, to join with or to bear; nil where there is none.
+func (s *Server) token(hash pki.Hash, join bool) *state.Token {
+	known := s.state.View().Token(tokenID(hash))
+	if known == nil || known.Join != join || subtle.ConstantTimeCompare(known.Hash, hash[:]) != 1 || expired(known.Expires) {
+		return nil
+	}
+	return known
 }
 
 // tokenID is what people call a token.

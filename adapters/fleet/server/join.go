@@ -1,7 +1,6 @@
 package server
 
 import (
-	"crypto/subtle"
 	"errors"
 	"net/http"
 	"slices"
@@ -34,12 +33,11 @@ func (s *Server) joinFor(r *request) (any, error) {
 	if err != nil {
 		return nil, errUnauthorized
 	}
-	hash := token.Hash()
-	v := s.state.View()
-	known := v.Token(tokenID(hash))
-	if known == nil || !known.Join || subtle.ConstantTimeCompare(known.Hash, hash[:]) != 1 || expired(known.Expires) {
+	known := s.token(token.Hash(), true)
+	if known == nil {
 		return nil, errUnauthorized
 	}
+	v := s.state.View()
 	var in api.JoinRequest
 	if err := r.decode(&in, false); err != nil {
 		return nil, err
