@@ -22,8 +22,7 @@ func (q *Queue) gatesAfterBackoff() gating { return gating(q.cfg.NoPopFromBackof
 // time, since it is the likeliest to do so again, then the others. The first
 // that does not say Success gates the item and joins the plugins that must
 // change their mind; it stays among them after it has let the item pass, until
-// the next failed attempt. Of a tree of groups all members are asked, and the
-// last that is gated gates it.
+// the next failed attempt. For a tree of groups see passAll.
 func (q *Queue) pass(it *Item) bool {
 	if it.Group != nil {
 		return q.passAll(it)
@@ -49,8 +48,40 @@ func (q *Queue) passGates(it *Item, gates []extpoints.PreEnqueuePlugin) bool {
 	return true
 }
 
+// passAll asks for the members of a tree. All of them, as in the reference, would
+// make a gang that gathers cost the square of its size; so unless the reference is
+// followed it stops at the first that is gated, and begins with the one that held
+// the tree the last time. The outcome is the same: the tree passes if all members
+// do. Only the one that holds it has a gate then.
 func (q *Queue) passAll(it *Item) bool {
 	it.GatingPlugin, it.Gate = "", nil
+	if q.cfg.ReferenceWakeUps {
+		return q.passEach(it)
+	}
+	held := it.gated
+	if held != nil && !q.passMember(it, held) {
+		return false
+	}
+	it.gated = nil
+	for _, m := range it.Members {
+		if m != held && !q.passMember(it, m) {
+			return false
+		}
+	}
+	return true
+}
+
+// passMember asks for one member, which holds the tree if it is gated.
+func (q *Queue) passMember(it, m *Item) bool {
+	if q.passGates(m, q.cfg.PreEnqueue[m.Workload.Profile]) {
+		return true
+	}
+	it.GatingPlugin, it.Gate, it.gated = m.GatingPlugin, m.Gate, m
+	return false
+}
+
+// passEach asks for all members. The last that is gated gates the tree.
+func (q *Queue) passEach(it *Item) bool {
 	var gates []extpoints.PreEnqueuePlugin
 	for i, m := range it.Members {
 		if i == 0 || m.Workload.Profile != it.Members[i-1].Workload.Profile {

@@ -101,6 +101,9 @@ type Item struct {
 	// joining, of a tree of groups in flight, are the members that wait for the
 	// end of the attempt.
 	joining []*Item
+	// gated, of a tree of groups, is the member that holds it; nil where none does,
+	// and where the reference is followed.
+	gated *Item
 }
 
 // ID is the workload's ID, or the highest group's.

@@ -179,11 +179,12 @@ func (q *Queue) part(m *Item) {
 	q.unleaf(m)
 }
 
-// ungate forgets the gate of a tree that is not known to be gated without the
-// member that has left it: other plugins may gate it now, with other events.
+// ungate forgets the gate of a tree that the member held which has left it: others
+// may hold it now, for other plugins with other events.
 func (q *Queue) ungate(it, m *Item) {
-	if m.Gate != nil && !q.cfg.ReferenceWakeUps {
-		it.GatingPlugin, it.Gate = "", nil
+	if it.gated == m {
+		it.GatingPlugin, it.Gate, it.gated = "", nil, nil
+		m.GatingPlugin, m.Gate = "", nil
 	}
 }
 

@@ -138,12 +138,15 @@ func (t *twin) reach(id string) *twinItem {
 
 func (t *twin) anyGated(it *twinItem) bool {
 	it.pos.GatingPlugin, it.pos.Gate = "", nil
-	for _, m := range it.sorted() {
+	for _, m := range t.askingOrder(it) {
 		flushed := m.pos.Flushed
 		if t.gated(m) {
 			it.pos.GatingPlugin, it.pos.Gate = m.pos.GatingPlugin, m.pos.Gate
 		}
 		m.pos.Flushed = flushed
+		if it.pos.Gate != nil && !t.cfg.ReferenceWakeUps {
+			break
+		}
 	}
 	if it.pos.Gate != nil {
 		it.setFlushed(false)
@@ -151,9 +154,23 @@ func (t *twin) anyGated(it *twinItem) bool {
 	return it.pos.Gate != nil
 }
 
+// askingOrder is the order in which members are asked: the reference asks all, we
+// begin with the one that is gated.
+func (t *twin) askingOrder(it *twinItem) []*twinItem {
+	members := it.sorted()
+	if i := slices.IndexFunc(members, func(m *twinItem) bool { return m.pos.Gate != nil }); i > 0 && !t.cfg.ReferenceWakeUps {
+		members = slices.Concat(members[i:i+1], members[:i], members[i+1:])
+	}
+	return members
+}
+
 func (t *twin) worthToAny(it *twinItem, c *extpoints.Change) (verdict, string) {
 	best, by := skip, ""
-	for _, m := range it.sorted() {
+	members := t.askingOrder(it)
+	if !t.cfg.ReferenceWakeUps && it.pos.Gate != nil {
+		members = members[:1]
+	}
+	for _, m := range members {
 		if c.Event.IsWildcard() && (c.NewNode != nil || c.NewWorkload != nil && c.NewWorkload.ID != m.pos.ID) {
 			continue
 		}
@@ -232,6 +249,7 @@ func (t *twin) pull(m *twinItem) {
 	m.tree.members = without(m.tree.members, m)
 	if m.pos.Gate != nil && !t.cfg.ReferenceWakeUps {
 		m.tree.pos.GatingPlugin, m.tree.pos.Gate = "", nil
+		m.pos.GatingPlugin, m.pos.Gate = "", nil
 	}
 }
 

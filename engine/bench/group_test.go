@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/berth-project/berth/engine"
@@ -55,4 +56,34 @@ func placeGangs(b *testing.B, size int, key string) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size), "ns/member")
+}
+
+// BenchmarkGangComesAndGoes is a gang that is submitted, and taken back while it
+// waits, member by member, in batches: what the queue does for each. ns/member is
+// the price by the member, which should not grow with the gang.
+func BenchmarkGangComesAndGoes(b *testing.B) {
+	for _, size := range []int{100, 1000, 10_000} {
+		b.Run(fmt.Sprintf("members=%d", size), func(b *testing.B) {
+			r := fleet(b, 100, nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				changes := []engine.Change{{PutGroup: &model.Group{ID: "g", Policy: model.Gang, MinCount: int32(size)}}}
+				for j := range size {
+					w := basic(j)
+					w.Group = "g"
+					changes = append(changes, engine.Change{Submit: w})
+				}
+				for j := range size {
+					changes = append(changes, engine.Change{Remove: basic(j).ID})
+				}
+				changes = append(changes, engine.Change{RemoveGroup: "g"})
+				for batch := range slices.Chunk(changes, 1000) {
+					if err := r.Apply(epoch, batch...); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size), "ns/member")
+		})
+	}
 }
