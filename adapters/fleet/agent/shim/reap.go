@@ -41,11 +41,25 @@ func (f *family) reap() {
 		if err != nil {
 			return // ECHILD
 		}
+		if pid == f.first && used.Maxrss <= ownPeak() {
+			used.Maxrss = 0
+		}
 		f.add(used)
 		if pid == f.first {
 			f.exited <- status
 		}
 	}
+}
+
+// ownPeak is the most memory that this process has held, in KiB. The kernel gives it
+// to a process that starts as that one's peak, for until it runs its own program the
+// memory is shared: what is not above it says nothing.
+func ownPeak() int64 {
+	var own syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
+		return 0
+	}
+	return own.Maxrss
 }
 
 // add counts a process, and with it those that it had waited for itself.
