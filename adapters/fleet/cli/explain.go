@@ -59,7 +59,12 @@ func (a *app) writeExplanation(c *cobra.Command, w io.Writer, e *api.Explanation
 	}
 	fmt.Fprintln(w)
 	a.writeReasons(c, w, e)
-	t := a.newTable(c, slices.Concat([]string{"NODE", "FITS", "TOTAL"}, e.Scores, []string{"WHY NOT"})...)
+	columns := telling(e)
+	names := []string{"NODE", "FITS", "TOTAL"}
+	for _, k := range columns {
+		names = append(names, e.Scores[k])
+	}
+	t := a.newTable(c, append(names, "WHY NOT")...)
 	for i, n := range e.Nodes {
 		if i == maxShown && !all {
 			break
@@ -72,7 +77,7 @@ func (a *app) writeExplanation(c *cobra.Command, w io.Writer, e *api.Explanation
 			fits, total = "yes", strconv.FormatInt(n.Total, 10)
 		}
 		row := []string{n.Node, fits, total}
-		for k := range e.Scores {
+		for _, k := range columns {
 			score := "-"
 			if k < len(n.Scores) {
 				score = strconv.FormatInt(n.Scores[k], 10)
@@ -86,6 +91,17 @@ func (a *app) writeExplanation(c *cobra.Command, w io.Writer, e *api.Explanation
 	if more := len(e.Nodes) - maxShown; more > 0 && !all {
 		fmt.Fprintf(w, "and %d more nodes, see --all\n", more)
 	}
+}
+
+// telling are the plugins, as indices of e.Scores, that give any node anything.
+func telling(e *api.Explanation) []int {
+	var columns []int
+	for k := range e.Scores {
+		if slices.ContainsFunc(e.Nodes, func(n api.NodeVerdict) bool { return k < len(n.Scores) && n.Scores[k] != 0 }) {
+			columns = append(columns, k)
+		}
+	}
+	return columns
 }
 
 // whyNot are the verdicts on one node.
