@@ -25,6 +25,7 @@ type Agent struct {
 	folders *folders
 	tree    *cgroup.Tree // nil: none, for the reason treeErr
 	treeErr error
+	pins    *pins         // nil as tree is
 	starts  chan struct{} // has room for Config.MaxStarts
 
 	machine   atomic.Pointer[api.Machine]

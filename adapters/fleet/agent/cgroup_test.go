@@ -35,7 +35,7 @@ func TestCgroups(t *testing.T) {
 	o := script(1, hides+"cat /proc/self/cgroup; while [ ! -s "+child+" ]; do sleep 0.01; done")
 	r := n.run(o)
 	require.Equal(t, job.Completed, r.State, asJSON(t, r))
-	require.Contains(t, n.log(o.Task, "stdout"), "/"+name+"/1_0.1.0\n")
+	require.Contains(t, n.log(o.Task, "stdout"), "/"+name+"/shared/1_0.1.0\n")
 	require.False(t, lives(file(t, child)))
 	require.NoError(t, os.Remove(child))
 

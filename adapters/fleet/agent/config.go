@@ -69,6 +69,10 @@ type Config struct {
 	// Cgroup is the folder of the control group to work in. Default: what package
 	// cgroup finds. NoCgroup: tasks are held together by their processes' ancestry.
 	Cgroup string
+	// NoPinning: tasks that ask for whole cores share them as all others do. Default:
+	// they get processors of their own, where there is a cpuset controller. Agents that
+	// share a machine do not know of each other's.
+	NoPinning bool
 	// Shim is the program that is run with the arguments "shim" and a folder, and
 	// calls shim.Main. Default: this program.
 	Shim string

@@ -15,6 +15,9 @@
 // Orders of a leader whose term is lower than the highest one seen are refused, and
 // the highest term is on disk before anything is done by it.
 //
+// Processors that a task has to itself are no other task's from when its control group
+// is made until it is removed, whichever agent does that (pin.go).
+//
 // What became of a task is reported until a server has taken it, by the next agent
 // too. IDs of tasks that have ended are remembered until no server lists them and
 // their report was taken.

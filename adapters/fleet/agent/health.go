@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"maps"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/berth-project/berth/adapters/fleet/agent/cgroup"
 	"github.com/berth-project/berth/adapters/fleet/agent/fingerprint"
 	"github.com/berth-project/berth/adapters/fleet/api"
 )
@@ -118,46 +116,16 @@ func (a *Agent) readMachine(ctx context.Context) (api.Machine, error) {
 	m.Isolation.Cgroup = true
 	m.Isolation.Controllers = a.tree.Controllers()
 	for _, c := range a.tree.Missing() {
-		m.Warnings = append(m.Warnings, withoutController[c])
+		if c != "cpuset" || !a.cfg.NoPinning {
+			m.Warnings = append(m.Warnings, withoutController[c])
+		}
 	}
-	return m, nil
-}
-
-// withoutController says, for people, what the lack of a controller means.
-var withoutController = map[string]string{
-	"cpu":    "there is no cpu controller: tasks may use more processor time than they asked for",
-	"io":     "there is no io controller: what tasks read and write is counted by the process",
-	"memory": "there is no memory controller: memory is looked at once a second, and tasks that use too much are killed then",
-	"pids":   "there is no pids controller: tasks may have any number of processes",
-}
-
-// openTree finds the control groups. Without them the agent works, and says so.
-func (a *Agent) openTree() {
-	a.tree, a.treeErr = nil, fmt.Errorf("the configuration says %s", NoCgroup)
-	if a.cfg.Cgroup == NoCgroup {
-		return
-	}
-	tree, err := cgroup.Open(cgroup.Options{Name: a.cfg.groupName(), Parent: a.cfg.Cgroup})
+	processors, _, err := fingerprint.Processors(a.cfg.Machine)
 	if err != nil {
-		a.treeErr = err
-		a.log.Warn("tasks are not contained by control groups", "error", err)
-		return
+		return m, err
 	}
-	a.tree = tree
-}
-
-// leaveTree removes the group of all tasks' groups, unless there are tasks.
-func (a *Agent) leaveTree() {
-	if a.tree != nil {
-		_ = a.tree.Remove() // not while there are groups in it
-	}
-}
-
-// groupName is the name of the group of all tasks' groups: one for a data folder, which
-// has one agent, because an agent removes groups that it does not know.
-func (c Config) groupName() string {
-	sum := sha256.Sum256([]byte(c.DataDir))
-	return fmt.Sprintf("berth-%s-%x", c.Node, sum[:4])
+	a.pins.look(processors)
+	return m, nil
 }
 
 // pause waits, and reports false where ctx ended before.

@@ -17,10 +17,13 @@ import (
 // sweepEvery is how often it is looked for what is not kept any longer.
 const sweepEvery = time.Minute
 
-// sweep removes what is left of ended tasks when its time or its room is over, now and
-// then until ctx ends. Then it may be that there is room again.
+// sweep removes what is left of ended tasks when its time or its room is over, and their
+// control groups that could not be removed before, now and then until ctx ends. Then it may be that there is room again.
 func (a *Agent) sweep(ctx context.Context) {
 	for {
+		if err := a.clearLingering(ctx); err != nil && ctx.Err() == nil {
+			a.log.Warn("removing the control groups of ended tasks", "error", err)
+		}
 		if err := a.sweepOnce(ctx, a.cfg.Keep, time.Now()); err != nil {
 			a.log.Warn("removing what is left of ended tasks", "error", err)
 		}
@@ -105,7 +108,7 @@ func (a *Agent) removeStrays(ctx context.Context, t *table) error {
 			continue
 		}
 		limited, cancel := context.WithTimeout(ctx, clearLimit)
-		problems = append(problems, a.tree.Group(name).Clear(limited))
+		problems = append(problems, a.clearGroup(limited, name))
 		cancel()
 	}
 	return errors.Join(problems...)

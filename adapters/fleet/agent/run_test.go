@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -81,8 +83,10 @@ func TestEnds(t *testing.T) {
 	require.Equal(t, "err\n", n.log(taskID(1), "stderr"))
 }
 
-// TestUsage: what a task used is told.
+// TestUsage: what a task used is told, and not what the agent used.
 func TestUsage(t *testing.T) {
+	large := bytes.Repeat([]byte{1}, 128<<20)
+	defer runtime.KeepAlive(large)
 	n := newNode(t, nil)
 	const most = 60 << 20
 	r := n.run(script(1, fmt.Sprintf("head -c %d /dev/zero | tail -c %[1]d | wc -c", most)))

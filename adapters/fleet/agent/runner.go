@@ -285,8 +285,5 @@ func (r *runner) killLeftovers(ctx context.Context) (err error) {
 	if !r.last.HasEnded() && (r.order == nil || r.shim != nil) {
 		err = r.leftovers().Kill(ctx)
 	}
-	if r.agent.tree != nil {
-		err = errors.Join(err, r.agent.tree.Group(r.id.String()).Clear(ctx))
-	}
-	return err
+	return errors.Join(err, r.agent.clearGroup(ctx, r.id.String()))
 }

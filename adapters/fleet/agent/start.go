@@ -127,10 +127,10 @@ func (r *runner) makeCgroup(ctx context.Context) error {
 	if a.tree == nil {
 		return nil
 	}
-	if err := a.tree.Group(r.id.String()).Clear(ctx); err != nil {
+	if err := a.clearGroup(ctx, r.id.String()); err != nil {
 		return err
 	}
-	group, err := a.tree.Create(r.id.String(), cgroup.Limits{
+	group, err := a.pins.create(r.id.String(), cgroup.Limits{
 		MilliCPU: int64(resources.CPU), Memory: int64(resources.Memory), Processes: a.cfg.MaxProcesses,
 	})
 	if err != nil {

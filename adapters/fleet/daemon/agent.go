@@ -47,6 +47,9 @@ type AgentSettings struct {
 	MinUID int `json:"minUID,omitempty"`
 	// Cgroup is the folder of the control group to work in; "none" uses none.
 	Cgroup string `json:"cgroup,omitempty"`
+	// PinCores false has tasks that ask for whole cores share them as others do. By
+	// default they get cores of their own, where there is a cpuset controller.
+	PinCores *bool `json:"pinCores,omitempty"`
 
 	// Prolog and Epilog run before and after each task, Health every HealthEvery.
 	Prolog      HookSettings `json:"prolog,omitzero"`
@@ -168,7 +171,8 @@ func (s *AgentSettings) config(version string, cl agent.Server, log hclog.Logger
 			Reserved: fingerprint.Reserved{CPU: s.Reserved.CPU, Memory: s.Reserved.Memory, Disk: s.Reserved.Disk},
 		},
 		Accounts: s.Accounts, MinUID: s.MinUID, Cgroup: s.Cgroup,
-		Prolog: hook(s.Prolog), Epilog: hook(s.Epilog), Health: hook(s.Health), HealthEvery: time.Duration(s.HealthEvery),
+		NoPinning: s.PinCores != nil && !*s.PinCores,
+		Prolog:    hook(s.Prolog), Epilog: hook(s.Epilog), Health: hook(s.Health), HealthEvery: time.Duration(s.HealthEvery),
 		Keep:         agent.Keep{For: time.Duration(s.KeepFor), Bytes: s.KeepBytes},
 		MaxKillGrace: time.Duration(s.MaxKillGrace), MaxProcesses: s.MaxProcesses, MaxStarts: s.MaxStarts,
 		Logger: log.Named("agent"),

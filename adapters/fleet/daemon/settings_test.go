@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
 )
 
@@ -33,6 +34,15 @@ func TestSettingsFiles(t *testing.T) {
 	require.Equal(t, "b", s.Labels["a"])
 	require.EqualValues(t, 1<<30, s.Reserved.Memory)
 	require.Error(t, readSettings(filepath.Join(t.TempDir(), "none"), &s))
+}
+
+// Cores are pinned unless the settings say no.
+func TestPinCores(t *testing.T) {
+	for text, off := range map[string]bool{"name: n1": false, "pinCores: true": false, "pinCores: false": true} {
+		var s AgentSettings
+		require.NoError(t, readSettings(settingsFile(t, text), &s), text)
+		require.Equal(t, off, s.config("test", nil, hclog.NewNullLogger()).NoPinning, text)
+	}
 }
 
 // FuzzSettings: whatever is in a file, it is read or refused.

@@ -44,7 +44,7 @@ func TestOwnPath(t *testing.T) {
 func fakeTree(t *testing.T, controllers string) *Tree {
 	t.Helper()
 	dir := t.TempDir()
-	for _, path := range []string{dir, filepath.Join(dir, "berth")} {
+	for _, path := range []string{dir, filepath.Join(dir, "berth"), filepath.Join(dir, "berth", "shared")} {
 		require.NoError(t, os.MkdirAll(path, 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(path, "cgroup.controllers"), []byte(controllers+"\n"), 0o644))
 	}
@@ -57,6 +57,7 @@ func fakeTree(t *testing.T, controllers string) *Tree {
 func TestLimits(t *testing.T) {
 	const missing = "(not written)"
 	all := Limits{MilliCPU: 2500, Memory: 1 << 30, Processes: 100}
+	own := Limits{MilliCPU: 3000, CPUs: []int{0, 1, 4}}
 	for _, c := range []struct {
 		name, controllers string
 		limits            Limits
@@ -64,16 +65,19 @@ func TestLimits(t *testing.T) {
 		lack              []string
 	}{
 		{"all", "cpuset cpu io memory hugetlb pids", all, map[string]string{
-			"cpu.max": "250000 100000", "memory.max": "1073741824", "memory.oom.group": "1", "pids.max": "100",
+			"cpuset.cpus": missing, "cpu.max": "250000 100000", "memory.max": "1073741824", "memory.oom.group": "1", "pids.max": "100",
 		}, nil},
 		{"none", "hugetlb", all, map[string]string{
 			"cpu.max": missing, "memory.max": missing, "memory.oom.group": missing, "pids.max": missing,
-		}, []string{"cpu", "io", "memory", "pids"}},
-		{"some", "memory", all, map[string]string{"cpu.max": missing, "memory.max": "1073741824"}, []string{"cpu", "io", "pids"}},
-		{"no limits", "cpu io memory pids", Limits{}, map[string]string{
+		}, []string{"cpu", "cpuset", "io", "memory", "pids"}},
+		{"some", "memory", all, map[string]string{"cpu.max": missing, "memory.max": "1073741824"}, []string{"cpu", "cpuset", "io", "pids"}},
+		{"processors of its own", "cpuset cpu io memory pids", own, map[string]string{
+			"cpuset.cpus": "0-1,4", "cpu.max": "300000 100000", "memory.max": missing,
+		}, nil},
+		{"no limits", "cpu cpuset io memory pids", Limits{}, map[string]string{
 			"cpu.max": missing, "memory.max": missing, "memory.oom.group": missing, "pids.max": missing,
 		}, nil},
-		{"less than the kernel takes", "cpu io memory pids", Limits{MilliCPU: 1}, map[string]string{"cpu.max": "1000 100000"}, nil},
+		{"less than the kernel takes", "cpu cpuset io memory pids", Limits{MilliCPU: 1}, map[string]string{"cpu.max": "1000 100000"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tree := fakeTree(t, c.controllers)

@@ -21,8 +21,24 @@
 // The processor limit is hard (cpu.max): a task gets the cores that it asked for,
 // never more, so that it runs as fast on an empty node as on a full one and its
 // time limit means the same on both. Memory is limited without swap, and where it
-// runs out all of the task is killed (memory.oom.group): half a task is no use. Cores
-// are not pinned (cpuset): a task that wants that pins itself.
+// runs out all of the task is killed (memory.oom.group): half a task is no use.
+//
+// # Processors of a task's own
+//
+// A task may have processors to itself (cpuset.cpus); all others share those that are
+// left. Create makes the groups of the former right below that of all tasks, and those
+// of the latter below its group "shared":
+//
+//	berth-n1-5d41402a/
+//	  17_0.1.0/          cpuset.cpus: 0,4
+//	  18_0.1.0/          cpuset.cpus: 1-2,5-6
+//	  shared/            cpuset.cpus: 3,7
+//	    19_0.1.0/        its own is empty: what holds above holds here
+//
+// So one write to one file has all tasks that share follow (Share), and where a group is
+// says whether what it may run on is its own (Owned). Who gets what is decided by the
+// caller. The kernel keeps only tasks apart from each other: the rest of the system,
+// agent and shims too, runs where it likes.
 //
 // A controller that the machine does not have is reported by Tree.Missing and its
 // limits are left out. Nothing is pretended.

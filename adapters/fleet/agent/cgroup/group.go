@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/berth-project/berth/adapters/fleet/agent/cpuset"
 )
 
 // Limits are what a task may use. A value of 0 is no limit.
@@ -20,6 +22,9 @@ type Limits struct {
 	MilliCPU  int64 // thousandths of a core
 	Memory    int64 // bytes
 	Processes int64 // processes and threads
+	// CPUs are the processors that it has to itself, where the Tree Pins. None: it runs
+	// on those that are shared.
+	CPUs []int
 }
 
 // Usage is what the processes of a group have used. What is not counted is 0.
@@ -38,13 +43,24 @@ type Group struct {
 // At returns the group whose folder is path.
 func At(path string) *Group { return &Group{path: path} }
 
-// Group returns the group of the task name, which may not be there.
-func (t *Tree) Group(name string) *Group { return At(filepath.Join(t.path, name)) }
+// places are where the group of the task name may be: as one with processors of its own,
+// and as one that shares them.
+func (t *Tree) places(name string) (own, sharing *Group) {
+	return At(filepath.Join(t.path, name)), At(filepath.Join(t.path, sharedGroup, name))
+}
 
-// Create makes the group name, one part of a path, and limits it by the controllers
-// that there are. There must be none of that name: what it has would be mixed up.
+// Create makes the group of the task name, one part of a path, and limits it by the
+// controllers that there are. There must be none of that name: what it has would be
+// mixed up.
 func (t *Tree) Create(name string, l Limits) (*Group, error) {
-	g := t.Group(name)
+	own, sharing := t.places(name)
+	g, other := sharing, own
+	if len(l.CPUs) > 0 {
+		g, other = own, sharing
+	}
+	if _, err := os.Lstat(other.path); err == nil {
+		return nil, &os.PathError{Op: "mkdir", Path: other.path, Err: fs.ErrExist}
+	}
 	if err := os.Mkdir(g.path, 0o755); err != nil {
 		return nil, err
 	}
@@ -54,12 +70,21 @@ func (t *Tree) Create(name string, l Limits) (*Group, error) {
 	return g, nil
 }
 
+// Clear clears the group of the task name, which may not be there.
+func (t *Tree) Clear(ctx context.Context, name string) error {
+	own, sharing := t.places(name)
+	return errors.Join(own.Clear(ctx), sharing.Clear(ctx))
+}
+
 // cpuPeriod is the time over which cpu.max counts. The kernel's own default.
 const cpuPeriod = 100_000 // microseconds
 
 func (t *Tree) limit(g *Group, l Limits) error {
 	type setting struct{ controller, file, value string }
 	var settings []setting
+	if len(l.CPUs) > 0 {
+		settings = append(settings, setting{"cpuset", cpusFile, cpuset.FormatList(l.CPUs)})
+	}
 	if l.MilliCPU > 0 {
 		// The kernel takes no quota below a millisecond.
 		quota := max(l.MilliCPU*cpuPeriod/1000, 1000)

@@ -18,7 +18,7 @@ import (
 var ErrUnavailable = errors.New("control groups (version 2) are not available")
 
 // Wanted are the controllers that tasks are limited and counted by.
-var Wanted = []string{"cpu", "io", "memory", "pids"}
+var Wanted = []string{"cpu", "cpuset", "io", "memory", "pids"}
 
 // Options say where to make groups.
 type Options struct {
@@ -32,8 +32,9 @@ type Options struct {
 	Proc string
 }
 
-// Tree is the group that all tasks' groups are in. Its methods may be called by
-// several goroutines.
+// Tree is the group that all tasks' groups are in: those of tasks with processors of
+// their own right in it, those of the others in its group "shared". Its methods may be
+// called by several goroutines.
 type Tree struct {
 	path        string
 	controllers []string
@@ -53,12 +54,18 @@ func Open(o Options) (*Tree, error) {
 	}
 	t := &Tree{path: filepath.Join(parent, o.Name)}
 	enable(parent)
-	if err := os.Mkdir(t.path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	for _, path := range []string{t.path, filepath.Join(t.path, sharedGroup)} {
+		if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		t.controllers = enable(path) // what is on above, or less
 	}
-	t.controllers = enable(t.path)
 	return t, nil
 }
+
+// sharedGroup is the group of the groups of all tasks that share processors. What it may
+// run on holds for all of them at once.
+const sharedGroup = "shared"
 
 // Controllers are those that limit and count tasks, of Wanted.
 func (t *Tree) Controllers() []string { return t.controllers }
@@ -75,11 +82,28 @@ func (t *Tree) Missing() []string {
 }
 
 // Remove removes the group for all tasks, which must have none left.
-func (t *Tree) Remove() error { return os.Remove(t.path) }
+func (t *Tree) Remove() error {
+	_ = os.Remove(filepath.Join(t.path, sharedGroup)) // not while it has groups; then the next fails too
+	return os.Remove(t.path)
+}
 
-// Names are the groups that there are.
+// Names are the tasks that there are groups of.
 func (t *Tree) Names() ([]string, error) {
-	entries, err := os.ReadDir(t.path)
+	own, err := groups(t.path)
+	if err != nil {
+		return nil, err
+	}
+	sharing, err := groups(filepath.Join(t.path, sharedGroup))
+	if err != nil {
+		return nil, err
+	}
+	own = slices.DeleteFunc(own, func(name string) bool { return name == sharedGroup })
+	return append(own, sharing...), nil
+}
+
+// groups are the names of those right below the group path.
+func groups(path string) ([]string, error) {
+	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil, err
 	}

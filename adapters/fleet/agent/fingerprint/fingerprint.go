@@ -2,7 +2,6 @@ package fingerprint
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -81,7 +80,7 @@ func Read(ctx context.Context, o Options) (api.Machine, error) {
 	if err != nil {
 		return m, err
 	}
-	if err := readProcessors(&m, o); err != nil {
+	if err := countProcessors(&m, o); err != nil {
 		return m, err
 	}
 	m.NUMA = readNUMA(filepath.Join(o.Sys, "devices/system/node"))
@@ -151,33 +150,4 @@ func diskSize(dir string) (job.Bytes, error) {
 		return 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}
 	return job.Bytes(int64(st.Blocks) * st.Bsize), nil
-}
-
-// maxCPU is more than any kernel has.
-const maxCPU = 1 << 16
-
-var errCPUList = errors.New("not a list of processors")
-
-// ParseCPUList reads a list as the kernel writes it, for example "0-15,32-47".
-func ParseCPUList(text string) ([]int, error) {
-	text = strings.TrimSpace(text)
-	if text == "" {
-		return nil, nil
-	}
-	var cpus []int
-	for part := range strings.SplitSeq(text, ",") {
-		a, b, isRange := strings.Cut(part, "-")
-		if !isRange {
-			b = a
-		}
-		first, e1 := strconv.Atoi(a)
-		last, e2 := strconv.Atoi(b)
-		if e1 != nil || e2 != nil || first < 0 || last < first || last >= maxCPU || len(cpus)+last-first >= maxCPU {
-			return nil, fmt.Errorf("%q: %w", text, errCPUList)
-		}
-		for n := first; n <= last; n++ {
-			cpus = append(cpus, n)
-		}
-	}
-	return cpus, nil
 }

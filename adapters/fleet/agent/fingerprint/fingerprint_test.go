@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/berth-project/berth/adapters/fleet/agent/cpuset"
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
@@ -125,17 +126,19 @@ func TestNoMachine(t *testing.T) {
 	}
 }
 
-func TestParseCPUList(t *testing.T) {
-	for text, want := range map[string][]int{
-		"": nil, "0\n": {0}, "0-2,5": {0, 1, 2, 5},
+// TestProcessors: those that may be used, and where they are.
+func TestProcessors(t *testing.T) {
+	for name, want := range map[string][]cpuset.Processor{
+		"twosocket": {
+			{ID: 0}, {ID: 1, Core: 1}, {ID: 2, Socket: 1, Node: 1}, {ID: 3, Socket: 1, Core: 1, Node: 1},
+			{ID: 4}, {ID: 5, Core: 1}, {ID: 6, Socket: 1, Node: 1}, {ID: 7, Socket: 1, Core: 1, Node: 1},
+		},
+		"amd":   {{ID: 2, Core: 2}, {ID: 3, Core: 3}}, // 0 and 1 are not the agent's
+		"small": {{ID: 0}, {ID: 1, Core: 1}},
 	} {
-		got, err := ParseCPUList(text)
-		require.NoError(t, err, text)
-		require.Equal(t, want, got)
-	}
-	for _, text := range []string{"x", "3-1", "-1", "0-99999999", "1,,2", "1-2-3"} {
-		_, err := ParseCPUList(text)
-		require.Error(t, err, text)
+		got, _, err := Processors(recorded(t, name))
+		require.NoError(t, err, name)
+		require.Equal(t, want, got, name)
 	}
 }
 
@@ -172,16 +175,6 @@ func FuzzParseNvidia(f *testing.F) {
 			if g.Memory < 0 {
 				t.Fatalf("%q: a device of %d bytes", text, g.Memory)
 			}
-		}
-	})
-}
-
-func FuzzParseCPUList(f *testing.F) {
-	f.Add("0-15,32-47\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		cpus, err := ParseCPUList(text)
-		if err == nil && len(cpus) > maxCPU {
-			t.Fatalf("%q: %d processors", text, len(cpus))
 		}
 	})
 }

@@ -9,46 +9,65 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/berth-project/berth/adapters/fleet/agent/cpuset"
 	"github.com/berth-project/berth/adapters/fleet/api"
 )
 
-// readProcessors counts sockets, cores and threads, of those processors that are on
-// line and that this process may use.
-func readProcessors(m *api.Machine, o Options) error {
+// Processors lists the processors that are on line and that this process may use, with
+// where they are. The strings are what is not known for certain, for people.
+func Processors(o Options) ([]cpuset.Processor, []string, error) {
+	o = o.withDefaults()
 	base := filepath.Join(o.Sys, "devices/system/cpu")
 	text, err := os.ReadFile(filepath.Join(base, "online"))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	online, err := ParseCPUList(string(text))
+	online, err := cpuset.ParseList(string(text))
 	if err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(base, "online"), err)
+		return nil, nil, fmt.Errorf("%s: %w", filepath.Join(base, "online"), err)
 	}
+	var warnings []string
 	allowed, err := allowedCPUs(filepath.Join(o.Proc, "self/status"))
 	if err != nil {
-		m.Warnings = append(m.Warnings, fmt.Sprintf("it is not known which processors the agent may use: %v", err))
+		warnings = append(warnings, fmt.Sprintf("it is not known which processors the agent may use: %v", err))
 		allowed = online
 	}
-	type core struct{ socket, core int }
-	sockets, cores := map[int]bool{}, map[core]bool{}
+	nodes := nodesOfCPUs(readNUMA(filepath.Join(o.Sys, "devices/system/node")))
+	var all []cpuset.Processor
 	for _, cpu := range online {
 		if !slices.Contains(allowed, cpu) {
 			continue
 		}
-		m.Threads++
+		p := cpuset.Processor{ID: cpu, Node: nodes[cpu]}
 		topology := filepath.Join(base, fmt.Sprintf("cpu%d/topology", cpu))
-		socket, e1 := strconv.Atoi(readLine(filepath.Join(topology, "physical_package_id")))
-		id, e2 := strconv.Atoi(readLine(filepath.Join(topology, "core_id")))
+		var e1, e2 error
+		p.Socket, e1 = strconv.Atoi(readLine(filepath.Join(topology, "physical_package_id")))
+		p.Core, e2 = strconv.Atoi(readLine(filepath.Join(topology, "core_id")))
 		if e1 != nil || e2 != nil {
 			// Virtual machines may say nothing: then each is a core of one socket.
-			socket, id = 0, cpu
+			p.Socket, p.Core = 0, cpu
 		}
-		sockets[socket], cores[core{socket, id}] = true, true
+		all = append(all, p)
 	}
-	if m.Threads == 0 {
-		return fmt.Errorf("no processor: %v are on line, the agent may use %v", online, allowed)
+	if len(all) == 0 {
+		return nil, warnings, fmt.Errorf("no processor: %v are on line, the agent may use %v", online, allowed)
 	}
-	m.Sockets, m.Cores = len(sockets), len(cores)
+	return all, warnings, nil
+}
+
+// countProcessors counts sockets, cores and threads.
+func countProcessors(m *api.Machine, o Options) error {
+	all, warnings, err := Processors(o)
+	m.Warnings = append(m.Warnings, warnings...)
+	if err != nil {
+		return err
+	}
+	type core struct{ socket, core int }
+	sockets, cores := map[int]bool{}, map[core]bool{}
+	for _, p := range all {
+		sockets[p.Socket], cores[core{p.Socket, p.Core}] = true, true
+	}
+	m.Sockets, m.Cores, m.Threads = len(sockets), len(cores), len(all)
 	return nil
 }
 
@@ -59,7 +78,7 @@ func allowedCPUs(path string) ([]int, error) {
 	}
 	for line := range strings.Lines(string(text)) {
 		if list, ok := strings.CutPrefix(line, "Cpus_allowed_list:"); ok {
-			return ParseCPUList(list)
+			return cpuset.ParseList(list)
 		}
 	}
 	return nil, fmt.Errorf("%s has no Cpus_allowed_list", path)
@@ -88,4 +107,19 @@ func readNUMA(base string) []api.NUMANode {
 	}
 	slices.SortFunc(nodes, func(a, b api.NUMANode) int { return cmp.Compare(a.ID, b.ID) })
 	return nodes
+}
+
+// nodesOfCPUs says which node each processor is of. One of none is of node 0.
+func nodesOfCPUs(nodes []api.NUMANode) map[int]int {
+	of := map[int]int{}
+	for _, n := range nodes {
+		cpus, err := cpuset.ParseList(n.CPUs)
+		if err != nil {
+			continue // only how near to each other they are is not known then
+		}
+		for _, cpu := range cpus {
+			of[cpu] = n.ID
+		}
+	}
+	return of
 }

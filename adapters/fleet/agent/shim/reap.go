@@ -2,6 +2,8 @@ package shim
 
 import (
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -51,15 +53,22 @@ func (f *family) reap() {
 	}
 }
 
-// ownPeak is the most memory that this process has held, in KiB. The kernel gives it
-// to a process that starts as that one's peak, for until it runs its own program the
-// memory is shared: what is not above it says nothing.
+// ownPeak is the most memory that this process has held, in KiB, 0 where the kernel does
+// not say. It gives it to a process that starts as that one's peak, for until it runs its
+// own program the memory is shared: what is not above it says nothing. (For the same
+// reason this process was given the agent's, so getrusage is of no use here.)
 func ownPeak() int64 {
-	var own syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
 		return 0
 	}
-	return own.Maxrss
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == "VmHWM:" {
+			peak, _ := strconv.ParseInt(f[1], 10, 64)
+			return peak
+		}
+	}
+	return 0
 }
 
 // add counts a process, and with it those that it had waited for itself.

@@ -80,8 +80,11 @@ func removeGroups(node, data string) {
 		return nil // what cannot be read is not ours
 	})
 	for _, path := range found {
-		for _, child := range glob(filepath.Join(path, "*", "")) {
-			_ = os.Remove(child) // files stay, and go with their group
+		// Tasks' groups are in it, and in its group of those that share processors.
+		for _, below := range []string{"*/*", "*"} {
+			for _, child := range glob(filepath.Join(path, below)) {
+				_ = os.Remove(child) // files stay, and go with their group
+			}
 		}
 		_ = os.Remove(path)
 	}

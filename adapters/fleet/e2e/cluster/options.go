@@ -50,6 +50,7 @@ func Nodes(names ...string) []daemon.AgentSettings {
 // Node are the settings of an agent with labels.
 func Node(name string, labels map[string]string) daemon.AgentSettings {
 	s := daemon.AgentSettings{Labels: labels, Accounts: agent.AccountsOwn, MaxKillGrace: job.Duration(time.Minute)}
+	s.PinCores = new(false) // agents on one machine do not know of each other's
 	s.Name = name
 	return s
 }

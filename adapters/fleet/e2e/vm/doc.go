@@ -1,7 +1,7 @@
 // Package vm runs a fleet of one node in a virtual machine of its own, whose kernel
 // has all controllers of control groups (version 2), as the machine that tests run on
 // may not. So limits of memory, cpu and processes are tested for real, also where
-// they are exceeded.
+// they are exceeded, and that tasks have cores of their own.
 //
 // The machine is qemu with a kernel of Debian's and nothing but three programs:
 // berth, busybox, and guest, which is its first process, runs jobs and writes what

@@ -37,6 +37,7 @@ var jobs = map[string]string{
 	"e-pids":     "command: [sh, -c, 'for i in $(seq 50); do sleep 60 & done; wait']\nresources: {cpu: 1, memory: 64Mi}\ntimeLimit: 10s",
 	"f-runaways": "command: [sh, -c, 'setsid sh -c \"trap \\\"\\\" TERM; sleep 600\" & sleep 600']\nresources: {cpu: 1, memory: 64Mi}\ntimeLimit: 3s\nkillGrace: 1s",
 	"g-group":    "command: [sh, -c, 'cat /proc/self/cgroup; cd /sys/fs/cgroup/$(cut -d: -f3 /proc/self/cgroup); cat memory.max cpu.max pids.max']\nresources: {cpu: 0.5, memory: 64Mi}",
+	"h-core":     "command: [sh, -c, 'nproc; cd /sys/fs/cgroup/$(cut -d: -f3 /proc/self/cgroup); cat cpuset.cpus cpu.max']\nresources: {cpu: 1, memory: 64Mi}",
 }
 
 // guest is what the machine said.
@@ -52,7 +53,7 @@ func TestLimitsOfControlGroups(t *testing.T) {
 
 	t.Run("the node says what it has", func(t *testing.T) {
 		require.True(t, g.node.Machine.Isolation.Cgroup, "%+v", g.node)
-		for _, c := range []string{"cpu", "memory", "pids"} {
+		for _, c := range []string{"cpu", "cpuset", "memory", "pids"} {
 			require.Contains(t, g.node.Machine.Isolation.Controllers, c)
 		}
 	})
@@ -89,6 +90,19 @@ func TestLimitsOfControlGroups(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(g.logs["g-group"]), "\n")
 		require.Equal(t, []string{"67108864", "50000 100000", "20"}, lines[1:])
 	})
+	t.Run("a whole core is the task's own", func(t *testing.T) {
+		lines := strings.Fields(g.logs["h-core"])
+		require.Equal(t, []string{"1", "0", "100000", "100000"}, lines)
+	})
+	t.Run("tasks with cores of their own are kept apart", func(t *testing.T) {
+		// The machine has two cores of two threads: 0 and 1, 2 and 3.
+		require.Equal(t, []int{2, 4}, []int{g.node.Machine.Cores, g.node.Machine.Threads})
+		require.Equal(t, "2\n0-1\n", g.logs["pair"], "it sees two, of one core")
+		require.Equal(t, "1\n2\n", g.logs["one"], "the agent that started it was not the one of the pair")
+	})
+	t.Run("a task that shares follows while it runs", func(t *testing.T) {
+		require.Equal(t, "0-3\n2-3\n3\n0-1,3\n0-3\n", g.logs["watcher"])
+	})
 }
 
 // boot runs the machine to its end.
@@ -99,7 +113,7 @@ func boot(t *testing.T) *guest {
 	require.NoError(t, writeImage(t, image, busybox))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, qemu, "-accel", "tcg", "-cpu", "max", "-m", "1024", "-smp", "2", "-nographic", "-no-reboot",
+	c := exec.CommandContext(ctx, qemu, "-accel", "tcg", "-cpu", "max,vendor=GenuineIntel", "-m", "1024", "-smp", "4,sockets=1,cores=2,threads=2", "-nographic", "-no-reboot",
 		"-nic", "none", "-kernel", kernel, "-initrd", image, "-append", "console=ttyS0 quiet loglevel=0 panic=-1 rdinit=/init")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -45,7 +45,8 @@ func run() error {
 	return runFleet()
 }
 
-// runFleet runs the jobs that the file /jobs.json has, and prints what became of each.
+// runFleet runs the jobs of the folder /jobs, prints what became of each, and then those
+// of runCores.
 func runFleet() error {
 	server, err := spawn("server", "server", "--bootstrap", "--name", "s", "--data", "/var/server", "--listen", "127.0.0.1:7070")
 	if err != nil {
@@ -66,7 +67,7 @@ func runFleet() error {
 	if err != nil {
 		return err
 	}
-	defer agent.Process.Kill()
+	defer func() { agent.Process.Kill() }()
 	node, err := retry(func() (string, error) { return berth("nodes", "node", "-o", "json") })
 	if err != nil {
 		log, _ := os.ReadFile("/tmp/agent.log")
@@ -80,7 +81,7 @@ func runFleet() error {
 	for _, f := range files {
 		out, err := berth("submit", "--wait", f)
 		name := strings.TrimSuffix(filepath.Base(f), ".yaml")
-		id := strings.Trim(strings.TrimPrefix(strings.SplitN(out, ".", 2)[0], "Submitted job"), " \n")
+		id := submitted(out)
 		detail, err2 := berth("job", id, "-o", "json")
 		if err2 != nil {
 			return errors.Join(fmt.Errorf("%s: %s", name, out), err, err2)
@@ -89,10 +90,18 @@ func runFleet() error {
 		say("JOB "+name, detail)
 		say("LOG "+name, jsonString(text))
 	}
+	if agent, err = runCores(agent); err != nil {
+		return err
+	}
 	left, _ := exec.Command("sh", "-c", "find /sys/fs/cgroup -mindepth 2 -type d; ps").Output()
 	say("LEFT", jsonString(string(left)))
 	say("DONE", `""`)
 	return nil
+}
+
+// submitted is the number of the job, in the answer to its submission.
+func submitted(answer string) string {
+	return strings.Trim(strings.TrimPrefix(strings.SplitN(answer, ".", 2)[0], "Submitted job"), " \n")
 }
 
 // say prints one line for the test: a word, and JSON.
