@@ -64,7 +64,8 @@ type Config struct {
 	// attempt, as kube-scheduler 1.37.1 does. It asks the gates for all members
 	// each time, and their hints. It is for comparing the two. Default: the gates
 	// are asked again at once, and the member backs off; the first member that is
-	// gated holds the tree until its own gate opens.
+	// gated holds the tree until its own gate opens, and one that joins an active
+	// tree is asked alone.
 	ReferenceWakeUps bool
 
 	// OnMove is told of every move from one place to another. It must not call

@@ -95,7 +95,8 @@
 //   - Add of a workload that waits already replaces it, wherever it is.
 //   - The first member that is gated holds its tree: the others are not asked, and
 //     what they wait for does not count, until its gate opens or it leaves. All
-//     are asked again then; see Config.ReferenceWakeUps.
+//     are asked again then. A member that joins an active tree is asked alone.
+//     See Config.ReferenceWakeUps.
 //   - A group may be given another parent, and a workload another group.
 //   - Delete is given no time, so that a tree that it takes a member from goes on
 //     backing off until the next flush.

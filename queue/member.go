@@ -108,8 +108,22 @@ func (q *Queue) addMember(m *Item, why cause) {
 		q.take(it)
 		it.insert(m)
 		it.refresh()
+		if it.place == Active && !q.cfg.ReferenceWakeUps {
+			q.joinActive(it, m, why)
+			return
+		}
 		q.rejoin(it, why)
 	}
+}
+
+// joinActive is rejoin for an active tree that has one more member: the others have
+// passed the gates.
+func (q *Queue) joinActive(it, m *Item, why cause) {
+	if q.passMember(it, m) {
+		q.toActive(it, why, skipGates)
+		return
+	}
+	q.park(it, why)
 }
 
 // launchAlone lets a tree in that waits because of one member. One that has come

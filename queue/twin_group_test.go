@@ -139,11 +139,9 @@ func (t *twin) reach(id string) *twinItem {
 func (t *twin) anyGated(it *twinItem) bool {
 	it.pos.GatingPlugin, it.pos.Gate = "", nil
 	for _, m := range t.askingOrder(it) {
-		flushed := m.pos.Flushed
-		if t.gated(m) {
+		if t.holds(m) {
 			it.pos.GatingPlugin, it.pos.Gate = m.pos.GatingPlugin, m.pos.Gate
 		}
-		m.pos.Flushed = flushed
 		if it.pos.Gate != nil && !t.cfg.ReferenceWakeUps {
 			break
 		}
@@ -152,6 +150,13 @@ func (t *twin) anyGated(it *twinItem) bool {
 		it.setFlushed(false)
 	}
 	return it.pos.Gate != nil
+}
+
+// holds asks a member alone, which is gated first when its tree is asked after that.
+func (t *twin) holds(m *twinItem) bool {
+	flushed := m.pos.Flushed
+	defer func() { m.pos.Flushed = flushed }()
+	return t.gated(m)
 }
 
 // askingOrder is the order in which members are asked: the reference asks all, we
@@ -211,6 +216,10 @@ func (t *twin) join(m *twinItem, e extpoints.ClusterEvent, now time.Time) {
 		return
 	}
 	tree.members = append(tree.members, m)
+	if tree.pos.Place == Active && !t.cfg.ReferenceWakeUps {
+		t.active(tree, t.holds(m), e, "", now)
+		return
+	}
 	t.again(tree, e, now)
 }
 
