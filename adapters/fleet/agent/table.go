@@ -165,6 +165,9 @@ func (t *table) adopt(id job.TaskID, o *api.Order) error {
 	if stage == stageNew {
 		r.order = o
 	}
+	if stage == stageNew && o.Restored && o.Stop == nil {
+		o.Stop = &api.Stop{State: job.NodeFail, Reason: "the servers were restored from a backup, and the task may have run before"}
+	}
 	if o != nil && o.Stop != nil {
 		t.stop(e, *o.Stop) // the runner looks there first
 	}

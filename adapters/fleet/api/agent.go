@@ -63,7 +63,7 @@ type GPU struct {
 // Isolation says how tasks are contained on a node.
 type Isolation struct {
 	// Cgroup: every task has a control group (version 2) of its own, and is killed
-	// with it. Controllers are those that limit it, of cpu, cpuset, memory, pids.
+	// with it. Controllers are those that limit it, of cpu, cpuset, io, memory, pids.
 	Cgroup      bool     `json:"cgroup"`
 	Controllers []string `json:"controllers,omitempty"`
 	// Users: tasks run as their users.
@@ -122,6 +122,9 @@ type Order struct {
 	Task job.TaskID `json:"task"`
 	// Stop: the task shall end, or must not be started.
 	Stop *Stop `json:"stop,omitempty"`
+	// Restored: the servers' state was restored from a backup that had the task. An
+	// agent that does not know it must not start it: it may have, and forgotten it.
+	Restored bool `json:"restored,omitempty"`
 	// Run says what to run. Where the task has not been started, and Stop is nil,
 	// it is started.
 	Run Run `json:"run"`

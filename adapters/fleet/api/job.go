@@ -37,6 +37,10 @@ type Job struct {
 	// Reason and Message say why it waits, where it does.
 	Reason  job.Reason `json:"reason,omitempty"`
 	Message string     `json:"message,omitempty"`
+	// ExpectedStart is when it will start at the latest, and ExpectedNodes where, if
+	// all goes well: of a job that waits and that room is kept for.
+	ExpectedStart time.Time `json:"expectedStart,omitzero"`
+	ExpectedNodes []string  `json:"expectedNodes,omitempty"`
 	// Elements counts its elements, 1 where it is no array; Counts those in each
 	// state.
 	Elements  int32               `json:"elements"`
@@ -154,6 +158,9 @@ type Explanation struct {
 	// Position is the place among those that wait to be tried, from 1; 0: it is not
 	// among them.
 	Position int `json:"position,omitempty"`
+	// ExpectedStart and ExpectedNodes are as in Job, of the element.
+	ExpectedStart time.Time `json:"expectedStart,omitzero"`
+	ExpectedNodes []string  `json:"expectedNodes,omitempty"`
 	// Scores names the plugins that give points, and Nodes has their verdicts.
 	Scores []string      `json:"scores,omitempty"`
 	Nodes  []NodeVerdict `json:"nodes,omitempty"`

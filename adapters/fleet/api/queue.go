@@ -1,6 +1,13 @@
 package api
 
-import "github.com/berth-project/berth/adapters/fleet/job"
+import (
+	"math"
+
+	"github.com/berth-project/berth/adapters/fleet/job"
+)
+
+// DefaultMaxQueued is Queue.MaxQueued where it is 0.
+const DefaultMaxQueued = 50_000
 
 // Queue is a class of jobs: PUT /v1/queues/{name}. The queue "default" is always
 // there.
@@ -19,13 +26,25 @@ type Queue struct {
 	MaxTime     job.Duration `json:"maxTime,omitzero"`
 	// MaxRunning is how many tasks of one user may run at once. 0: any number.
 	MaxRunning int32 `json:"maxRunning,omitempty"`
-	// MaxQueued is how many jobs of one user may be there that have not ended. 0: any
-	// number.
+	// MaxQueued is how many jobs of one user may be there that have not ended. An array
+	// is one job, but a gang counts once for each task: all of them are looked at
+	// together. 0: DefaultMaxQueued. -1: any number.
 	MaxQueued int32 `json:"maxQueued,omitempty"`
 	// Users, where not empty, are the only ones who may use it.
 	Users []string `json:"users,omitempty"`
 	// Stopped: nothing of it starts.
 	Stopped bool `json:"stopped,omitempty"`
+}
+
+// QueuedLimit is how many jobs of one user may be there.
+func (q *Queue) QueuedLimit() int32 {
+	switch {
+	case q.MaxQueued < 0:
+		return math.MaxInt32
+	case q.MaxQueued == 0:
+		return DefaultMaxQueued
+	}
+	return q.MaxQueued
 }
 
 // QueueStatus is a queue and what is in it: GET /v1/queues.

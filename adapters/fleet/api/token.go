@@ -73,3 +73,27 @@ type JoinResponse struct {
 	CAKey   string   `json:"caKey,omitempty"`
 	Servers []string `json:"servers"` // addresses
 }
+
+// RevocationRequest ends certificates before their time: POST /v1/revocations.
+type RevocationRequest struct {
+	// ID is a certificate's serial number, hexadecimal, or whose certificates: role/name,
+	// such as "user/alice", for all that were made until now.
+	ID string `json:"id"`
+	// Expires is when the certificate ends by itself, and need not be remembered any
+	// more. Default: with the authority's.
+	Expires time.Time `json:"expires,omitzero"`
+}
+
+// Revocation says which certificates are not good any more. It is undone by nothing:
+// who is to be let in again gets a new certificate.
+type Revocation struct {
+	ID      string    `json:"id"`
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires"`
+	By      string    `json:"by,omitempty"`
+}
+
+// RevocationList is the answer to GET /v1/revocations.
+type RevocationList struct {
+	Revocations []Revocation `json:"revocations"`
+}

@@ -53,7 +53,7 @@ func (a *app) writeExplanation(c *cobra.Command, w io.Writer, e *api.Explanation
 		position = strconv.Itoa(e.Position)
 	}
 	fields(w, "Job", fmt.Sprintf("%s_%d", e.Job, e.Element), "State", string(e.State), "Reason", string(e.Reason),
-		"Message", e.Message, "Position", position)
+		"Message", e.Message, "Position", position, "Expected", a.expected(e.ExpectedStart, e.ExpectedNodes))
 	if len(e.Nodes) == 0 {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
@@ -51,7 +52,7 @@ func (a *app) writeJob(c *cobra.Command, w io.Writer, j *api.JobDetail) {
 	}
 	fields(w,
 		"Job", j.ID.String(), "Name", j.Name, "Owner", j.Owner, "Queue", j.Queue, "Priority", strconv.Itoa(int(j.Priority)),
-		"State", string(j.State), "Reason", reason, "Elements", counts(&j.Job),
+		"State", string(j.State), "Reason", reason, "Expected", a.expected(j.ExpectedStart, j.ExpectedNodes), "Elements", counts(&j.Job),
 		"Submitted", a.stamp(j.Submitted), "Started", a.stamp(j.Started), "Ended", a.stamp(j.Ended), "Time", a.elapsed(j.Started, j.Ended),
 		"Nodes", strings.Join(j.Nodes, ","), "Usage", used(j.Usage, j.GPUSeconds))
 	a.writeElements(c, w, j)
@@ -64,6 +65,14 @@ func (a *app) writeJob(c *cobra.Command, w io.Writer, j *api.JobDetail) {
 	for line := range strings.Lines(string(data)) {
 		fmt.Fprintln(w, "  "+visible(strings.TrimRight(line, "\n")))
 	}
+}
+
+// expected says when and where something that waits will start, as far as is known.
+func (a *app) expected(start time.Time, nodes []string) string {
+	if start.IsZero() {
+		return ""
+	}
+	return "to start by " + a.stamp(start) + " on " + shortList(nodes)
 }
 
 // counts says how many elements of an array are in each state.

@@ -15,7 +15,7 @@ import (
 
 func jobsCommand(a *app) *cobra.Command {
 	f := client.JobFilter{}
-	all := false
+	all, start := false, false
 	c := &cobra.Command{
 		Use:     "jobs",
 		Short:   "List jobs, the newest first",
@@ -28,14 +28,22 @@ func jobsCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&f.State, "state", "", "only those in one of these `states`, with commas")
 	c.Flags().IntVar(&f.Limit, "limit", 50, "at most this `number`")
 	c.Flags().BoolVar(&all, "all", false, "without a limit")
+	c.Flags().BoolVar(&start, "start", false, "those that wait, and when and where they are expected to start")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 		f := f
 		f.State = strings.ToUpper(f.State)
+		table := a.jobTable
+		if start {
+			table = a.startTable
+			if f.State == "" {
+				f.State = string(job.Pending)
+			}
+		}
 		list, err := listJobs(c, servers, f, all)
 		if err != nil {
 			return err
 		}
-		return a.printJobs(c, list)
+		return a.printJobs(c, list, table)
 	})
 	return c
 }
@@ -66,8 +74,8 @@ func listJobs(c *cobra.Command, servers *client.Client, f client.JobFilter, all 
 }
 
 // printJobs prints a list of jobs.
-func (a *app) printJobs(c *cobra.Command, list api.JobList) error {
-	v := view{value: list, people: func(w io.Writer) { a.jobTable(c, list.Jobs).write(w) }}
+func (a *app) printJobs(c *cobra.Command, list api.JobList, people func(*cobra.Command, []api.Job) *table) error {
+	v := view{value: list, people: func(w io.Writer) { people(c, list.Jobs).write(w) }}
 	for i := range list.Jobs {
 		v.names = append(v.names, list.Jobs[i].ID.String())
 	}
@@ -95,16 +103,29 @@ func (a *app) jobTable(c *cobra.Command, jobs []api.Job) *table {
 	return t
 }
 
+// startTable is a table of jobs and when and where they are expected to start.
+func (a *app) startTable(c *cobra.Command, jobs []api.Job) *table {
+	t := a.newTable(c, "JOB", "NAME", "OWNER", "QUEUE", "PRIO", "STATE", "START", "NODES", "REASON")
+	for i := range jobs {
+		j := &jobs[i]
+		t.row(j.ID.String(), j.Name, j.Owner, j.Queue, strconv.Itoa(int(j.Priority)), string(j.State),
+			a.stamp(j.ExpectedStart), or(shortList(j.ExpectedNodes), "-"), or(string(j.Reason), "-"))
+	}
+	return t
+}
+
 // where says where a job is, or why it is nowhere.
 func where(j *api.Job) string {
 	if j.State == job.Pending && j.Reason != "" {
 		return "(" + string(j.Reason) + ")"
 	}
-	if len(j.Nodes) == 0 {
-		return "-"
+	return or(shortList(j.Nodes), "-")
+}
+
+// shortList is a list of names, the first of them where it is long.
+func shortList(names []string) string {
+	if len(names) > 4 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:4], ","), len(names)-4)
 	}
-	if len(j.Nodes) > 4 {
-		return fmt.Sprintf("%s and %d more", strings.Join(j.Nodes[:4], ","), len(j.Nodes)-4)
-	}
-	return strings.Join(j.Nodes, ",")
+	return strings.Join(names, ",")
 }

@@ -63,7 +63,8 @@ func setQueueCommand(a *app) *cobra.Command {
 		Short: "Make a queue, or change it, as a file says",
 		Long: `Make a queue, or change it, as a YAML or JSON file says; "-" is the standard
 input. "berth queue -o yaml" shows what is there. Fields that are left out get
-their defaults.`,
+their defaults: maxQueued, how many jobs a user may have there (a gang counts once
+for each task), is 50,000 then; -1 is any number.`,
 		Args: args(1, 1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			q, err := readQueue(c.InOrStdin(), args[0])

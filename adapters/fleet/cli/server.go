@@ -20,6 +20,7 @@ import (
 func serverCommands(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		statusCommand(a), membersCommand(a), removeMemberCommand(a), backupCommand(a), restoreCommand(a), joinTokenCommand(a),
+		revokeCommand(a), revocationsCommand(a),
 	}
 }
 
@@ -139,7 +140,10 @@ func restoreCommand(a *app) *cobra.Command {
 		Use:   "restore FILE",
 		Short: `Replace the state by a backup; "-" is the standard input`,
 		Long: `Replace the state by a backup. All that has happened since it was made is
-forgotten: jobs that were submitted are gone, and tasks that were started are ended.`,
+forgotten: jobs that were submitted are gone, and tasks that were started are ended
+when their nodes hear of it. What ran before goes on, or is tried again where its
+node does not know it any more. Numbers of new jobs and attempts are far above all
+that were used. Tokens that were removed since are good again.`,
 		Args: args(1, 1),
 	}
 	c.Flags().BoolVar(&sure, "yes", false, "it is meant")

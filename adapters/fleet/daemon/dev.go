@@ -28,8 +28,10 @@ type dev struct {
 	version string
 	dir     string
 	listen  string
-	verbose bool
-	log     hclog.Logger
+	// agentAddress is where the agent listens.
+	agentAddress string
+	verbose      bool
+	log          hclog.Logger
 }
 
 // ExitError asks the program to end with a job's exit code.
@@ -113,6 +115,25 @@ func (d *dev) fixPort() error {
 	return l.Close()
 }
 
+// fixAgent chooses the agent's address, the one that it had before where that is free: a
+// node that is elsewhere is taken for another machine of its name, for a while.
+func (d *dev) fixAgent() error {
+	path := filepath.Join(d.dir, "agent", "address")
+	d.agentAddress = "127.0.0.1:0"
+	if before, err := os.ReadFile(path); err == nil {
+		d.agentAddress = string(before)
+	}
+	l, err := net.Listen("tcp", d.agentAddress)
+	if err != nil {
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return err
+	}
+	d.agentAddress = l.Addr().String()
+	return errors.Join(l.Close(), os.WriteFile(path, []byte(d.agentAddress), 0o600))
+}
+
 // settingsFile is how the command line finds the fleet.
 func (d *dev) settingsFile() string { return filepath.Join(d.dir, "config.yaml") }
 
@@ -120,6 +141,9 @@ func (d *dev) settingsFile() string { return filepath.Join(d.dir, "config.yaml")
 func (d *dev) prepare() error {
 	dir := filepath.Join(d.dir, "agent")
 	if err := os.MkdirAll(dir, 0o711); err != nil {
+		return err
+	}
+	if err := d.fixAgent(); err != nil {
 		return err
 	}
 	authority, err := pki.LoadAuthority(filepath.Join(d.dir, "server"))
@@ -151,7 +175,7 @@ func (d *dev) prepare() error {
 func (d *dev) agent() *AgentSettings {
 	return &AgentSettings{
 		Common: Common{
-			Name: "dev", Data: filepath.Join(d.dir, "agent"), Listen: "127.0.0.1:0", Advertise: "127.0.0.1:0",
+			Name: "dev", Data: filepath.Join(d.dir, "agent"), Listen: d.agentAddress, Advertise: d.agentAddress,
 			Servers: []string{d.listen},
 		},
 		Accounts: agent.AccountsOwn,

@@ -66,6 +66,25 @@ func TestDevStays(t *testing.T) {
 	require.FileExists(t, dir+"/server/admin.pem")
 }
 
+// A folder that is used again has its node at once: it is where it was.
+func TestDevAgain(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o711))
+	var addresses []string
+	for range 2 {
+		command := DevCommand("test")
+		command.SetOut(&bytes.Buffer{})
+		command.SetArgs([]string{"--data", dir, "--", "true"})
+		require.NoError(t, command.ExecuteContext(ctx))
+		address, err := os.ReadFile(dir + "/agent/address")
+		require.NoError(t, err)
+		addresses = append(addresses, string(address))
+	}
+	require.Equal(t, addresses[0], addresses[1])
+}
+
 // firstWrite keeps what is written, and tells of the first.
 type firstWrite struct {
 	bytes.Buffer

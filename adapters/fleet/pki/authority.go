@@ -120,9 +120,6 @@ func LoadAuthority(dir string) (*Authority, error) {
 	return a, nil
 }
 
-// Certificate is the authority's own.
-func (a *Authority) Certificate() *x509.Certificate { return a.cert }
-
 // CAPEM is the authority's certificate, as it stands in ca.pem.
 func (a *Authority) CAPEM() []byte { return encodeCert(a.cert) }
 

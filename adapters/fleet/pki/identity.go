@@ -5,10 +5,12 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"math/big"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Role says what somebody is to the fleet.
@@ -115,3 +117,30 @@ func PeerIdentity(state tls.ConnectionState) (Identity, error) {
 	}
 	return IdentityOf(state.VerifiedChains[0][0])
 }
+
+// Serial is a certificate's serial number in hexadecimal, as people know it.
+func Serial(cert *x509.Certificate) string { return cert.SerialNumber.Text(16) }
+
+// ParseSerial reads a serial number in any form that tools print it in: in upper or
+// lower case, with colons, with zeros before it.
+func ParseSerial(text string) (string, error) {
+	digits := strings.ReplaceAll(text, ":", "")
+	n, ok := new(big.Int).SetString(digits, 16)
+	if !ok || n.Sign() <= 0 || len(digits) > maxSerial || strings.Trim(digits, "0123456789abcdefABCDEF") != "" {
+		return "", fmt.Errorf("%.80q is no serial number in hexadecimal", text)
+	}
+	return n.Text(16), nil
+}
+
+// maxSerial is more digits than a serial number has.
+const maxSerial = 64
+
+// ParseIdentity reads what [Identity.String] writes.
+func ParseIdentity(text string) (Identity, error) {
+	role, name, _ := strings.Cut(text, "/")
+	i := Identity{Role: Role(role), Name: name}
+	return i, i.Validate()
+}
+
+// Made is when a certificate was made, to the second below.
+func Made(cert *x509.Certificate) time.Time { return cert.NotBefore.Add(skew) }

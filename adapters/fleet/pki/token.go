@@ -11,15 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 )
 
 // What is wrong with a token, for errors.Is.
 var (
-	ErrTokenForm    = errors.New("not a token of this kind")
-	ErrTokenUnknown = errors.New("unknown token")
-	ErrTokenExpired = errors.New("the token has expired")
-	ErrTokenSpent   = errors.New("the token has been used as often as it may be")
+	ErrTokenForm = errors.New("not a token of this kind")
 	// ErrPin: the server's authority is not the one that the token is of. Somebody
 	// else answers at the address.
 	ErrPin = errors.New("the server is not of the fleet that the token is for")
@@ -30,19 +26,6 @@ type Hash [sha256.Size]byte
 
 // String is the hash in hexadecimal.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
-
-// MarshalText implements encoding.TextMarshaler.
-func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (h *Hash) UnmarshalText(text []byte) error {
-	b, err := hex.DecodeString(string(text))
-	if err != nil || len(b) != len(h) {
-		return errors.New("a hash is 64 hexadecimal digits")
-	}
-	copy(h[:], b)
-	return nil
-}
 
 // HashCA is the hash of an authority's certificate that stands in join tokens.
 func HashCA(ca *x509.Certificate) Hash { return sha256.Sum256(ca.Raw) }
@@ -156,33 +139,6 @@ func (t Token) PinnedCA(s tls.ConnectionState) (*x509.Certificate, error) {
 		return ca, nil
 	}
 	return nil, ErrPin
-}
-
-// TokenRecord is what servers keep of a join token. It holds no secret.
-type TokenRecord struct {
-	Hash    Hash      `json:"hash"`
-	Kind    Role      `json:"kind"`
-	Expires time.Time `json:"expires"`
-	// MaxUses is how often it may be used, 0: any number of times. Used counts.
-	MaxUses int `json:"maxUses,omitempty"`
-	Used    int `json:"used,omitempty"`
-}
-
-// ID names the token to people: the first 12 digits of its hash.
-func (r TokenRecord) ID() string { return r.Hash.String()[:12] }
-
-// Check says whether a token, by its hash, may be used once more at a time. It
-// takes as long for a wrong hash as for the right one.
-func (r TokenRecord) Check(h Hash, kind Role, now time.Time) error {
-	switch {
-	case subtle.ConstantTimeCompare(h[:], r.Hash[:]) != 1 || kind != r.Kind:
-		return ErrTokenUnknown
-	case !now.Before(r.Expires):
-		return ErrTokenExpired
-	case r.MaxUses > 0 && r.Used >= r.MaxUses:
-		return ErrTokenSpent
-	}
-	return nil
 }
 
 const bearerPrefix = "berth_"

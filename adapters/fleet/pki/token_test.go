@@ -2,11 +2,9 @@ package pki
 
 import (
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -65,40 +63,6 @@ func TestTokensAreNotPrintedByMistake(t *testing.T) {
 	_, err = ParseToken(token.Text()[:len(token.Text())-1])
 	require.ErrorIs(t, err, ErrTokenForm)
 	require.NotContains(t, err.Error(), secret)
-}
-
-func TestTokenRecordCheck(t *testing.T) {
-	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	token, err := NewToken(Server, newFleet(t).cert)
-	require.NoError(t, err)
-	record := TokenRecord{Hash: token.Hash(), Kind: Server, Expires: now.Add(time.Hour), MaxUses: 2}
-	with := func(change func(*TokenRecord)) TokenRecord {
-		r := record
-		change(&r)
-		return r
-	}
-	for _, test := range []struct {
-		why    string
-		record TokenRecord
-		at     time.Time
-		want   error
-	}{
-		{"fresh", record, now, nil},
-		{"used once", with(func(r *TokenRecord) { r.Used = 1 }), now, nil},
-		{"spent", with(func(r *TokenRecord) { r.Used = 2 }), now, ErrTokenSpent},
-		{"no limit", with(func(r *TokenRecord) { r.Used, r.MaxUses = 9, 0 }), now, nil},
-		{"expired", record, now.Add(time.Hour), ErrTokenExpired},
-		{"of another kind", with(func(r *TokenRecord) { r.Kind = Agent }), now, ErrTokenUnknown},
-		{"another", with(func(r *TokenRecord) { r.Hash[31] ^= 1 }), now, ErrTokenUnknown},
-	} {
-		require.ErrorIs(t, test.record.Check(token.Hash(), Server, test.at), test.want, test.why)
-	}
-	text, err := json.Marshal(record)
-	require.NoError(t, err)
-	var read TokenRecord
-	require.NoError(t, json.Unmarshal(text, &read))
-	require.Equal(t, record, read)
-	require.Len(t, record.ID(), 12)
 }
 
 func TestBearerTokens(t *testing.T) {

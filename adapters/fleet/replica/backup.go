@@ -90,28 +90,34 @@ func (r *Replica) snapshot(ctx context.Context) (*raft.SnapshotMeta, io.ReadClos
 
 // RestoreBackup replaces the state of the whole fleet by that of a backup; the
 // servers stay as they are. Only the leader can. The backup is read and its hash
-// checked in full before anything is replaced, and then given to check, which
-// must read it as Machine.Restore would, into a machine that is thrown away: a
-// picture that the machine cannot restore would end every server. What is on its
-// way is answered with ErrLost, and what Lead runs is ended and begun again.
-func (r *Replica) RestoreBackup(ctx context.Context, from io.Reader, check func(io.Reader) error) (BackupInfo, error) {
+// checked in full before anything is replaced, and then given to prepare, which
+// writes the picture that is restored: it must read it as Machine.Restore would,
+// for a picture that the machine cannot restore would end every server. What is on
+// its way is answered with ErrLost, and what Lead runs is ended and begun again.
+func (r *Replica) RestoreBackup(ctx context.Context, from io.Reader, prepare func(in io.Reader, out io.Writer) error) (BackupInfo, error) {
 	if r.raft.State() != raft.Leader {
 		return BackupInfo{}, r.notLeader()
 	}
-	// The folder and not /tmp: it has room for a state, and nobody else reads it.
-	spool, err := os.CreateTemp(r.conf.Dir, "restore-*")
+	spool, err := r.spool()
 	if err != nil {
-		return BackupInfo{}, fmt.Errorf("restore: %w", err)
+		return BackupInfo{}, err
 	}
-	defer os.Remove(spool.Name())
-	defer spool.Close()
+	defer spool.remove()
 	info, err := readBackup(from, spool)
 	if err != nil {
 		return info, fmt.Errorf("restore: %w", err)
 	}
-	picture := func() io.Reader { return io.NewSectionReader(spool, 0, info.Size) }
-	if err := check(picture()); err != nil {
+	picture, err := r.spool()
+	if err != nil {
+		return info, err
+	}
+	defer picture.remove()
+	if err := prepare(spool.reader(info.Size), picture); err != nil {
 		return info, fmt.Errorf("restore: %w: %w", ErrBackup, err)
+	}
+	size, err := picture.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return info, fmt.Errorf("restore: %w", err)
 	}
 	done, err := r.settle(ctx)
 	if err != nil {
@@ -119,11 +125,31 @@ func (r *Replica) RestoreBackup(ctx context.Context, from io.Reader, check func(
 	}
 	defer done()
 	defer r.leadership.suspend()()
-	meta := &raft.SnapshotMeta{Version: raft.SnapshotVersionMax, Index: info.Index, Term: info.Term, Size: info.Size}
-	if err := r.raft.Restore(meta, picture(), limitOf(ctx)); err != nil {
+	meta := &raft.SnapshotMeta{Version: raft.SnapshotVersionMax, Index: info.Index, Term: info.Term, Size: size}
+	if err := r.raft.Restore(meta, picture.reader(size), limitOf(ctx)); err != nil {
 		return info, fmt.Errorf("restore: %w", r.translate(err))
 	}
 	return info, nil
+}
+
+// spool is a file for a restoration. It is in the replica's folder and not in /tmp:
+// there is room for a state, and nobody else reads it.
+func (r *Replica) spool() (spool, error) {
+	f, err := os.CreateTemp(r.conf.Dir, "restore-*")
+	if err != nil {
+		return spool{}, fmt.Errorf("restore: %w", err)
+	}
+	return spool{f}, nil
+}
+
+type spool struct{ *os.File }
+
+// reader reads it from its beginning.
+func (s spool) reader(size int64) io.Reader { return io.NewSectionReader(s, 0, size) }
+
+func (s spool) remove() {
+	s.Close()
+	os.Remove(s.Name())
 }
 
 // readBackup copies the picture out of a backup, and checks all of it.

@@ -12,7 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func checkList(r io.Reader) error { return new(list).Restore(r) }
+// prepareList restores a list as it is.
+func prepareList(r io.Reader, w io.Writer) error {
+	return new(list).Restore(io.TeeReader(r, w))
+}
 
 func TestBackupAndRestore(t *testing.T) {
 	c := newCluster(t).steady().three()
@@ -35,7 +38,7 @@ func TestBackupAndRestore(t *testing.T) {
 		ended <- leader.Lead(ctx, func(ctx context.Context, term uint64) { begun <- term; <-ctx.Done() })
 	}()
 	<-begun
-	_, err = leader.RestoreBackup(t.Context(), bytes.NewReader(backup.Bytes()), checkList)
+	_, err = leader.RestoreBackup(t.Context(), bytes.NewReader(backup.Bytes()), prepareList)
 	require.NoError(t, err)
 	require.Equal(t, kept, leader.machine.all())
 	<-begun // what is led begins again
@@ -81,7 +84,7 @@ func TestBackupIntoAnotherFleet(t *testing.T) {
 	var backup bytes.Buffer
 	_, err := a.leader().Backup(t.Context(), &backup)
 	require.NoError(t, err)
-	_, err = b.leader().RestoreBackup(t.Context(), &backup, checkList)
+	_, err = b.leader().RestoreBackup(t.Context(), &backup, prepareList)
 	require.NoError(t, err)
 	require.Equal(t, []string{"from a", "agree"}, b.agree())
 }
@@ -95,9 +98,9 @@ func TestSpoiledBackupsChangeNothing(t *testing.T) {
 	_, err := s.Backup(t.Context(), &backup)
 	require.NoError(t, err)
 	good := backup.Bytes()
-	refused := func(spoiled []byte, check func(io.Reader) error, want error) {
+	refused := func(spoiled []byte, prepare func(io.Reader, io.Writer) error, want error) {
 		t.Helper()
-		_, err := s.RestoreBackup(t.Context(), bytes.NewReader(spoiled), check)
+		_, err := s.RestoreBackup(t.Context(), bytes.NewReader(spoiled), prepare)
 		require.ErrorIs(t, err, ErrBackup)
 		require.ErrorIs(t, err, want)
 		require.Equal(t, []string{"kept"}, s.machine.all())
@@ -105,14 +108,14 @@ func TestSpoiledBackupsChangeNothing(t *testing.T) {
 	for range 50 {
 		spoiled := bytes.Clone(good)
 		spoiled[random.IntN(len(spoiled))] ^= 1 << random.IntN(8)
-		refused(spoiled, checkList, ErrBackup)
-		refused(good[:random.IntN(len(good))], checkList, ErrBackup)
+		refused(spoiled, prepareList, ErrBackup)
+		refused(good[:random.IntN(len(good))], prepareList, ErrBackup)
 	}
-	refused(append(bytes.Clone(good), 0), checkList, ErrBackup)
+	refused(append(bytes.Clone(good), 0), prepareList, ErrBackup)
 	foreign := errors.New("of another machine")
-	refused(good, func(io.Reader) error { return foreign }, foreign)
+	refused(good, func(io.Reader, io.Writer) error { return foreign }, foreign)
 
-	_, err = s.RestoreBackup(t.Context(), io.MultiReader(bytes.NewReader(good[:20]), failing{}), checkList)
+	_, err = s.RestoreBackup(t.Context(), io.MultiReader(bytes.NewReader(good[:20]), failing{}), prepareList)
 	require.ErrorIs(t, err, os.ErrDeadlineExceeded, "a failure to read is no bad backup")
 	require.NotErrorIs(t, err, ErrBackup)
 	c.propose("goes on")

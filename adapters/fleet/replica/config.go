@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -26,6 +27,8 @@ type Config struct {
 	Machine Machine
 	// Keeper has the server's certificates. Required.
 	Keeper *pki.Keeper
+	// Trust refuses other servers' certificates that were revoked. Default: none.
+	Trust func(*x509.Certificate) error
 	// Bootstrap makes a new replica the first, and so far only, server of its fleet.
 	// Where there is a state already it does nothing. A replica that is not
 	// bootstrapped waits to be added by the leader, see AddVoter.
@@ -77,6 +80,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Log == nil {
 		c.Log = hclog.NewNullLogger()
+	}
+	if c.Trust == nil {
+		c.Trust = func(*x509.Certificate) error { return nil }
 	}
 	if c.dial == nil {
 		c.dial = func(ctx context.Context, address string) (net.Conn, error) {

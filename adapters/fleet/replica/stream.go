@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -23,11 +24,16 @@ const ALPN = "berth-raft/1"
 // replica's. One that is not from a server is closed, and logged.
 func (r *Replica) Handoff(conn *tls.Conn) { r.stream.handoff(conn) }
 
+// Recheck closes the connections to servers whose certificates Config.Trust refuses by
+// now. Any goroutine may call it.
+func (r *Replica) Recheck() { r.stream.recheck() }
+
 // stream is raft's way to the other servers. It knows all of its connections, so
 // that none outlives it.
 type stream struct {
 	address advertised
 	keeper  *pki.Keeper
+	trust   func(*x509.Certificate) error
 	dial    func(ctx context.Context, address string) (net.Conn, error)
 	log     hclog.Logger
 
@@ -43,6 +49,7 @@ func newStream(c Config) *stream {
 	s := &stream{
 		address:  advertised(c.Address),
 		keeper:   c.Keeper,
+		trust:    c.Trust,
 		dial:     c.dial,
 		log:      c.Log.Named("stream"),
 		incoming: make(chan net.Conn),
@@ -60,6 +67,11 @@ func (s *stream) handoff(conn *tls.Conn) {
 	}
 	t, err := s.track(conn)
 	if err != nil {
+		return
+	}
+	if err := t.trusted(); err != nil {
+		s.log.Warn("refused a connection for replication", "from", conn.RemoteAddr(), "error", err)
+		t.Close()
 		return
 	}
 	select {
@@ -97,7 +109,33 @@ func (s *stream) Dial(address raft.ServerAddress, timeout time.Duration) (net.Co
 		conn.Close()
 		return nil, fmt.Errorf("connect to server %s: it does not speak %s", address, ALPN)
 	}
-	return s.track(conn)
+	t, err := s.track(conn)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.trusted(); err != nil {
+		t.Close()
+		return nil, fmt.Errorf("connect to server %s: %w", address, err)
+	}
+	return t, nil
+}
+
+// recheck closes the connections to servers that are trusted no longer. What is made
+// meanwhile is tracked before it is looked at, so none is missed.
+func (s *stream) recheck() {
+	s.mu.Lock()
+	var gone []*trackedConn
+	for t := range s.conns {
+		if t.trusted() != nil {
+			gone = append(gone, t)
+		}
+	}
+	s.mu.Unlock()
+	for _, t := range gone {
+		s.log.Warn("closed a connection for replication: the certificate was revoked", "from", t.RemoteAddr())
+		t.conn.NetConn().Close() // at once: TLS would say goodbye first
+		t.Close()
+	}
 }
 
 // Accept implements net.Listener.
@@ -127,8 +165,8 @@ func (s *stream) Close() error {
 // Addr implements net.Listener: the address that the others know.
 func (s *stream) Addr() net.Addr { return s.address }
 
-func (s *stream) track(conn net.Conn) (*trackedConn, error) {
-	t := &trackedConn{Conn: conn, stream: s}
+func (s *stream) track(conn *tls.Conn) (*trackedConn, error) {
+	t := &trackedConn{Conn: conn, conn: conn, stream: s}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conns == nil {
@@ -142,7 +180,13 @@ func (s *stream) track(conn net.Conn) (*trackedConn, error) {
 // trackedConn leaves the stream's list when it is closed.
 type trackedConn struct {
 	net.Conn
+	conn   *tls.Conn // the same
 	stream *stream
+}
+
+// trusted refuses a certificate that was revoked. The handshake is done, so there is one.
+func (t *trackedConn) trusted() error {
+	return t.stream.trust(t.conn.ConnectionState().VerifiedChains[0][0])
 }
 
 func (t *trackedConn) Close() error {

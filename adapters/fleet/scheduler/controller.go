@@ -29,6 +29,9 @@ type Config struct {
 	// Window is how many tasks of a job are offered to the engine at once, and one
 	// element at least. Default 512.
 	Window int
+	// Crowd is how many tasks wait in the engine before each job is offered one element
+	// at a time, whatever the window. Default 200,000.
+	Crowd int
 	// KeepEnded is how long jobs that have ended are remembered, KeepRecords how many
 	// attempts. Defaults: 7 days, 500,000.
 	KeepEnded   time.Duration
@@ -63,6 +66,7 @@ func (c Config) withDefaults() Config {
 	c.Times.Gang = orDefault(c.Times.Gang, 30*time.Second)
 	c.Times.Purge = orDefault(c.Times.Purge, 10*time.Minute)
 	c.Window = orDefault(c.Window, 512)
+	c.Crowd = orDefault(c.Crowd, 200_000)
 	c.KeepEnded = orDefault(c.KeepEnded, 7*24*time.Hour)
 	c.KeepRecords = orDefault(c.KeepRecords, 500_000)
 	if c.Logger == nil {
@@ -80,7 +84,7 @@ func orDefault[T comparable](v, def T) T {
 }
 
 // Controller schedules during one term of leadership. Changed, Heartbeat, Interval,
-// Explain, Reason and Counts may be called by any goroutine, also before and after
+// Expected, Why, Explain and Counts may be called by any goroutine, also before and after
 // Run.
 type Controller struct {
 	cfg     Config
@@ -88,13 +92,16 @@ type Controller struct {
 	inbox   *inbox
 	beats   *heartbeats
 	reasons *reasons
+	blocked *blocked
+	keeper  *keeper
 
 	// What follows is Run's.
 	jobs       map[job.ID]*tracked
 	dependents map[job.ID]map[job.ID]bool
 	loads      loads
 	nodes      map[string]*model.Node
-	known      map[string]phase // workloads in the engine, by ID
+	known      map[string]phase // workloads in the engine, by ID, see note
+	waiting    int              // those that are offered
 	members    map[string]int   // groups in the engine, and how many members each has there
 	timers     timers
 	changes    []engine.Change // for the engine, gathered
@@ -110,20 +117,39 @@ const (
 	stopping
 )
 
+// note sets down how far the engine has a workload; 0: it has it no more.
+func (c *Controller) note(name string, p phase) {
+	if c.known[name] == offered {
+		c.waiting--
+	}
+	switch p {
+	case 0:
+		delete(c.known, name)
+		return
+	case offered:
+		c.waiting++
+	}
+	c.known[name] = p
+}
+
 // New makes a controller for one term. It starts nothing.
 func New(cfg Config) (*Controller, error) {
-	return newController(cfg, func(c *Controller) engine.Config {
-		return engine.Config{
-			Profiles: profiles(), Registry: registry(), Orchestrator: c, MaxBindings: maxBindings,
-			Listener: engine.Listener{Rejected: c.reasons.rejected, Failed: c.failed}, Logger: c.cfg.Logger.Named("engine"),
-		}
-	})
+	return newController(cfg, (*Controller).engineConfig)
+}
+
+// engineConfig is that of a controller's engine.
+func (c *Controller) engineConfig() engine.Config {
+	return engine.Config{
+		Profiles: profiles(), Registry: registry(c.keeper), Orchestrator: c, MaxBindings: maxBindings,
+		Listener: engine.Listener{Rejected: c.rejected, Failed: c.failed}, Logger: c.cfg.Logger.Named("engine"),
+	}
 }
 
 // newController makes a controller, and its engine from what the function says.
 func newController(cfg Config, configure func(*Controller) engine.Config) (*Controller, error) {
 	c := &Controller{
 		cfg: cfg.withDefaults(), inbox: newInbox(), reasons: newReasons(), beats: newHeartbeats(),
+		blocked: newBlocked(), keeper: &keeper{},
 		jobs: map[job.ID]*tracked{}, dependents: map[job.ID]map[job.ID]bool{}, loads: loads{},
 		nodes: map[string]*model.Node{}, known: map[string]phase{}, members: map[string]int{},
 	}
@@ -152,6 +178,10 @@ func (c *Controller) Run(ctx context.Context) error {
 		engineErr = c.eng.Run(ctx)
 		stop(engineErr)
 	})
+	if c.keeper.handle != nil {
+		r := reserver{state: c.cfg.State, eng: c.eng, blocked: c.blocked, keeper: c.keeper, passed: map[job.TaskID]time.Time{}}
+		c.tasks.Go(func() { r.run(ctx) })
+	}
 	c.inbox.add(state.Changed{All: true})
 	c.loop(ctx)
 	c.tasks.Wait()
@@ -246,6 +276,13 @@ func (c *Controller) propose(ctx context.Context, cmd *state.Command) {
 			c.cfg.Logger.Debug("a command was refused", "error", r.Err)
 		}
 	})
+}
+
+// rejected is told by the engine of workloads that were not placed.
+func (c *Controller) rejected(e engine.RejectedEvent) {
+	c.reasons.rejected(e)
+	c.blocked.rejected(e)
+	c.keeper.rejected(e)
 }
 
 // failed is told of failures in the engine.

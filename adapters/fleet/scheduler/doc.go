@@ -15,6 +15,13 @@
 // An array offers its elements a window at a time, so that a million of them costs
 // the engine no more than a few hundred.
 //
+// # Keeping room
+//
+// So that small jobs do not keep a large one waiting for ever, room is kept for the
+// first that was tried and not placed: the reserver plans when and where it will fit
+// (package backfill), and the plugin Backfill keeps those off that come after it and
+// would be in its way then. Nothing of that is recorded.
+//
 // # Names
 //
 // A task's workload has the task's ID, a gang's group that of its attempt. The
@@ -22,6 +29,6 @@
 //
 // # Goroutines
 //
-// Run is the controller's own, which owns all its books. The engine has its own;
-// commands that are no placements are proposed by goroutines that Run joins.
+// Run is the controller's own, which owns all its books. The engine has its own, and
+// so has the reserver; commands that are no placements are proposed by goroutines that Run joins.
 package scheduler

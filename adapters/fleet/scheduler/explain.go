@@ -37,16 +37,23 @@ func (c *Controller) Why(v state.View, j *state.Job, index int32) (job.Reason, s
 	return job.ReasonPriority, "other elements of the job go first"
 }
 
+// Expected says when, at the latest, and where an element is expected to start, or with
+// one below 0 any of the job. It is known only of the one that room is kept for; of
+// others it is false.
+func (c *Controller) Expected(id job.ID, element int32) (start time.Time, nodes []string, ok bool) {
+	r := c.keeper.expected(id, element)
+	if r == nil {
+		return time.Time{}, nil, false
+	}
+	for _, p := range r.plan.Parts {
+		nodes = append(nodes, p.Node)
+	}
+	return r.plan.At, nodes, true
+}
+
 // nextTask is the first task of an element's next attempt.
 func nextTask(v state.View, j *state.Job, index int32) job.TaskID {
-	id := job.TaskID{Job: j.ID, Element: index, Attempt: 1}
-	if e := v.Element(j.ID, index); e != nil {
-		id.Attempt = e.Attempt
-		if e.State == job.Pending {
-			id.Attempt++
-		}
-	}
-	return id
+	return job.TaskID{Job: j.ID, Element: index, Attempt: v.NextAttempt(j.ID, index)}
 }
 
 // Explain says why an element waits, or why it is where it is, node by node, as far
@@ -56,6 +63,7 @@ func (c *Controller) Explain(v state.View, j *state.Job, index int32) (*api.Expl
 	out := &api.Explanation{Job: j.ID, Element: index, State: s}
 	if s == job.Pending {
 		out.Reason, out.Message = c.Why(v, j, index)
+		out.ExpectedStart, out.ExpectedNodes, _ = c.Expected(j.ID, index)
 	}
 	x, err := c.eng.Explain(nextTask(v, j, index).String(), engine.ExplainOptions{AllFilters: true})
 	switch {

@@ -179,7 +179,11 @@ func (c *Controller) fill(v state.View, j *state.Job, t *tracked) {
 
 // room is how many more elements of the job may be offered.
 func (c *Controller) room(v state.View, j *state.Job, t *tracked) int {
-	room := max(1, c.cfg.Window/int(t.tasks)) - len(t.offers)
+	window := max(1, c.cfg.Window/int(t.tasks))
+	if c.waiting >= c.cfg.Crowd {
+		window = 1
+	}
+	room := window - len(t.offers)
 	if limit := j.Spec.Array.Limit; limit > 0 {
 		room = min(room, int(limit-j.Active())-len(t.offers))
 	}
@@ -223,14 +227,12 @@ func (c *Controller) mayOffer(v state.View, j *state.Job, t *tracked, index int3
 // offer gives the engine the tasks of an element's next attempt, or those of the
 // attempt under way that have no node yet.
 func (c *Controller) offer(v state.View, j *state.Job, t *tracked, index int32) {
-	o := &offer{attempt: 1, ranks: map[int32]bool{}}
+	o := &offer{attempt: v.NextAttempt(j.ID, index), ranks: map[int32]bool{}}
 	var nodes []string
 	avoid := ""
 	if e := v.Element(j.ID, index); e != nil {
-		o.attempt, avoid = e.Attempt, e.Avoid
-		if e.State == job.Pending {
-			o.attempt++
-		} else {
+		avoid = e.Avoid
+		if e.State != job.Pending {
 			nodes = e.Nodes
 		}
 	}
@@ -245,7 +247,7 @@ func (c *Controller) offer(v state.View, j *state.Job, t *tracked, index int32) 
 		id := job.TaskID{Job: j.ID, Element: index, Attempt: o.attempt, Rank: rank}
 		c.joinGroup(j, q, id)
 		c.change(engine.Change{Submit: workloadModel(j, q, id, avoid)})
-		c.known[id.String()] = offered
+		c.note(id.String(), offered)
 		o.ranks[rank] = true
 	}
 	t.offers[index] = o
@@ -283,7 +285,7 @@ func (c *Controller) elementChanged(v state.View, id state.ElementID) {
 		c.withdraw(id, t)
 		c.wakeSame(v, id)
 	case e.State == job.Pending:
-		if o != nil && o.attempt == e.Attempt+1 && e.Held == "" {
+		if o != nil && o.attempt == v.NextAttempt(id.Job, id.Index) && e.Held == "" {
 			return
 		}
 		c.withdraw(id, t)

@@ -11,7 +11,7 @@ import (
 
 // profiles is the one way in which jobs are placed: kube-scheduler's, but for the
 // order of jobs, with devices packed, and nodes left alone whose maintenance comes
-// too soon.
+// too soon, or where room is kept for a job ahead.
 func profiles() []extpoints.Profile {
 	p := plugins.DefaultProfile()
 	m := &p.Plugins.MultiPoint
@@ -21,12 +21,14 @@ func profiles() []extpoints.Profile {
 		}
 	}
 	m.Enabled = append(m.Enabled,
-		extpoints.PluginRef{Name: plugins.DevicePacking, Weight: 1}, extpoints.PluginRef{Name: maintenanceName})
+		extpoints.PluginRef{Name: plugins.DevicePacking, Weight: 1}, extpoints.PluginRef{Name: maintenanceName},
+		extpoints.PluginRef{Name: backfillName})
 	return []extpoints.Profile{p}
 }
 
-func registry() extpoints.Registry {
+func registry(k *keeper) extpoints.Registry {
 	r := plugins.Default()
+	r[backfillName] = k.use
 	r[maintenanceName] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return maintenance{}, nil }
 	r[orderName] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return order{}, nil }
 	return r

@@ -65,11 +65,12 @@ func (c *Controller) taskChanged(v state.View, id job.TaskID) {
 			Workload: name, Node: k.Node, Devices: devices(k.GPUs), Since: k.Placed,
 		}})
 		c.reasons.forget(name)
-		c.known[name] = placed
+		c.blocked.forget(id)
+		c.note(name, placed)
 	}
 	if k.Stop != nil && c.known[name] == placed {
 		c.change(engine.Change{Terminate: name})
-		c.known[name] = stopping
+		c.note(name, stopping)
 	}
 }
 
@@ -81,7 +82,7 @@ func (c *Controller) adopt(v state.View, k *state.Task) {
 	c.change(engine.Change{Adopt: &engine.Placement{
 		Workload: workloadModel(j, q, k.ID, ""), Node: k.Node, Devices: devices(k.GPUs), Since: k.Placed,
 	}})
-	c.known[k.ID.String()] = placed
+	c.note(k.ID.String(), placed)
 }
 
 func devices(gpus []state.GPUShare) []model.DeviceShare {
@@ -109,8 +110,9 @@ func (c *Controller) joinGroup(j *state.Job, q *state.Queue, id job.TaskID) {
 func (c *Controller) forget(id job.TaskID) {
 	name := id.String()
 	c.change(engine.Change{Remove: name})
-	delete(c.known, name)
+	c.note(name, 0)
 	c.reasons.forget(name)
+	c.blocked.forget(id)
 	g := groupID(id)
 	switch c.members[g] {
 	case 0:

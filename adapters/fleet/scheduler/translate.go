@@ -24,6 +24,9 @@ const (
 	jobLabel = "berth/job"
 	// limitLabel has the time limit of a workload in seconds, where it has one.
 	limitLabel = "berth/time-limit"
+	// graceLabel has the time from TERM to KILL of a workload in seconds, where it is
+	// not the default.
+	graceLabel = "berth/kill-grace"
 	// closesLabel has the moment when the maintenance of a node begins, in seconds
 	// since 1970, where there is one to come.
 	closesLabel = "berth/closes"
@@ -104,8 +107,13 @@ func workloadModel(j *state.Job, q *state.Queue, id job.TaskID, avoid string) *m
 		w.Labels = map[string]string{}
 	}
 	w.Labels[jobLabel] = j.ID.String()
+	delete(w.Labels, limitLabel) // a user's would be believed
+	delete(w.Labels, graceLabel)
 	if s.TimeLimit > 0 {
-		w.Labels[limitLabel] = strconv.FormatInt(int64(time.Duration(s.TimeLimit)/time.Second), 10)
+		w.Labels[limitLabel] = wholeSeconds(s.TimeLimit)
+	}
+	if s.KillGrace != nil && *s.KillGrace != job.DefaultKillGrace {
+		w.Labels[graceLabel] = wholeSeconds(*s.KillGrace)
 	}
 	if s.Tasks > 1 {
 		w.Group = groupID(id)
@@ -117,6 +125,11 @@ func workloadModel(j *state.Job, q *state.Queue, id job.TaskID, avoid string) *m
 		w.Spread = append(w.Spread, spread(&s.Spread[i], j.ID))
 	}
 	return w
+}
+
+// wholeSeconds is a time in seconds, rounded up.
+func wholeSeconds(d job.Duration) string {
+	return strconv.FormatInt(int64((time.Duration(d)+time.Second-1)/time.Second), 10)
 }
 
 // nodeAffinity is the nodes that will do, and those that are liked.

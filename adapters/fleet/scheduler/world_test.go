@@ -33,6 +33,8 @@ type world struct {
 	silent map[string]bool // nodes whose agents are cut off
 	began  map[job.TaskID]int
 	runs   func(k *state.Task) run
+	// make makes the leader's controller.
+	make func(scheduler.Config) (*scheduler.Controller, error)
 }
 
 // run is what becomes of a task: it runs for a while and ends so.
@@ -45,7 +47,7 @@ type run struct {
 // in runs a test in a bubble, with a leader and nodes.
 func in(t *testing.T, nodes []*api.Registration, f func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, silent: map[string]bool{}, began: map[job.TaskID]int{}}
+		w := &world{t: t, silent: map[string]bool{}, began: map[job.TaskID]int{}, make: scheduler.New}
 		w.runs = func(*state.Task) run { return run{lasts: time.Minute, ends: job.Completed} }
 		w.state = state.New(w.changed)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -83,7 +85,7 @@ func (w *world) lead() {
 	w.term++
 	term := w.term
 	w.mu.Unlock()
-	c, err := scheduler.New(scheduler.Config{
+	c, err := w.make(scheduler.Config{
 		State: w.state, Term: term,
 		Propose: func(ctx context.Context, c *state.Command) (state.Result, error) { return w.apply(c), ctx.Err() },
 	})

@@ -41,9 +41,11 @@ func (s *Server) register(r *request) (any, error) {
 	if m := &in.Machine; m.CPU < 0 || m.Memory < 0 || m.Disk < 0 || m.MaxTasks < 0 {
 		return nil, invalid("machine", "its amounts cannot be negative")
 	}
+	if _, err := s.do(r, &state.Command{Register: &in}); err != nil {
+		return nil, err // it is no sign of life of the node that has the name
+	}
 	r.lead.Heartbeat(in.Node, "")
-	_, err := s.do(r, &state.Command{Register: &in})
-	return api.Registered{Term: r.lead.term}, err
+	return api.Registered{Term: r.lead.term}, nil
 }
 
 // poll answers POST /v1/agent/poll: when there are orders, or the next heartbeat is
@@ -66,7 +68,9 @@ func (s *Server) poll(r *request) (any, error) {
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	r.lead.Heartbeat(in.Node, api.CutMessage(in.Unhealthy))
+	if n := s.state.View().Node(in.Node); n != nil && n.Boot == in.Boot {
+		r.lead.Heartbeat(in.Node, api.CutMessage(in.Unhealthy))
+	}
 	for {
 		news := s.polls.on(in.Node)
 		v := s.state.View()
@@ -148,7 +152,7 @@ func orderOf(v state.View, k *state.Task) api.Order {
 		}
 		run.Hosts = append(run.Hosts, host)
 	}
-	return api.Order{Task: k.ID, Stop: k.Stop, Run: run}
+	return api.Order{Task: k.ID, Stop: k.Stop, Restored: k.Restored, Run: run}
 }
 
 // report answers POST /v1/agent/report.

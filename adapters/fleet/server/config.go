@@ -58,8 +58,9 @@ type Limits struct {
 	// Streams is how many streams of logs and events there may be at once; one user has
 	// no more than a tenth of them. Default: 1,000.
 	Streams int
-	// Body is how long the body of a request may take to come. Default: 30 s.
-	Body time.Duration
+	// Body is how long the body of a request may take to come, Write how long each 64
+	// KiB of an answer may take to be read. Defaults: 30 s, 30 s.
+	Body, Write time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -77,6 +78,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Limits.Body == 0 {
 		c.Limits.Body = 30 * time.Second
+	}
+	if c.Limits.Write == 0 {
+		c.Limits.Write = 30 * time.Second
 	}
 	if c.Logger == nil {
 		c.Logger = hclog.NewNullLogger()

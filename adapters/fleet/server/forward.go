@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net"
 	"net/http"
@@ -17,11 +18,28 @@ import (
 // forwarder hands requests on, to the server that leads or to an agent.
 type forwarder struct {
 	keeper  *pki.Keeper
+	trust   func(*x509.Certificate) error
 	servers *http.Transport
 }
 
-func newForwarder(k *pki.Keeper) *forwarder {
-	return &forwarder{keeper: k, servers: transport(k.ClientTLS(pki.Identity{Role: pki.Server}, "h2", "http/1.1"))}
+// newForwarder makes one that connects to whom the server trusts.
+func (s *Server) newForwarder() *forwarder {
+	f := &forwarder{keeper: s.keeper, trust: s.trust}
+	f.servers = transport(f.to(pki.Identity{Role: pki.Server}))
+	return f
+}
+
+// to are settings for connections to somebody whose certificate was not revoked.
+func (f *forwarder) to(who pki.Identity) *tls.Config {
+	c := f.keeper.ClientTLS(who, "h2", "http/1.1")
+	check := c.VerifyConnection
+	c.VerifyConnection = func(s tls.ConnectionState) error {
+		if err := check(s); err != nil {
+			return err
+		}
+		return f.trust(s.VerifiedChains[0][0])
+	}
+	return c
 }
 
 // transport is for connections with the settings.
@@ -64,7 +82,7 @@ func lost(asked *http.Request, err error) *api.Error {
 // node that somebody has taken over could have the server ask for anything, and hand
 // out the answer.
 func (f *forwarder) agentClient(node string) *http.Client {
-	t := transport(f.keeper.ClientTLS(pki.Identity{Role: pki.Agent, Name: node}, "h2", "http/1.1"))
+	t := transport(f.to(pki.Identity{Role: pki.Agent, Name: node}))
 	t.DisableKeepAlives = true
 	t.ResponseHeaderTimeout = 10 * time.Second
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error {

@@ -25,6 +25,9 @@ func (s *Server) identify(r *http.Request) (pki.Identity, error) {
 		if err != nil {
 			return pki.Identity{}, errUnauthorized
 		}
+		if err := s.trust(r.TLS.VerifiedChains[0][0]); err != nil {
+			return pki.Identity{}, err
+		}
 		if behalf := r.Header.Get(onBehalf); behalf != "" && who.Role == pki.Server {
 			return parseIdentity(behalf)
 		}
@@ -66,9 +69,8 @@ func expired(at time.Time) bool { return !at.IsZero() && !time.Now().Before(at) 
 
 // parseIdentity reads "role/name".
 func parseIdentity(text string) (pki.Identity, error) {
-	role, name, _ := strings.Cut(text, "/")
-	who := pki.Identity{Role: pki.Role(role), Name: name}
-	if err := who.Validate(); err != nil {
+	who, err := pki.ParseIdentity(text)
+	if err != nil {
 		return pki.Identity{}, errUnauthorized
 	}
 	return who, nil

@@ -92,7 +92,7 @@ func TestCertificates(t *testing.T) {
 			require.NoError(t, err)
 			require.Error(t, f.with(c).ask("GET", "/v1/self", nil).err)
 			// That it says the same authority is beside it changes nothing.
-			c.CA = f.authority.Certificate()
+			c.CA = f.ca()
 			require.Error(t, f.with(c).ask("GET", "/v1/self", nil).err)
 		}
 	})
@@ -231,9 +231,9 @@ func TestJoin(t *testing.T) {
 
 	// Tokens that are not good, or not of this fleet.
 	n9 := f.request(pki.Identity{Role: pki.Agent, Name: "n9"})
-	token, err := pki.NewToken(pki.Agent, f.authority.Certificate())
+	token, err := pki.NewToken(pki.Agent, f.ca())
 	require.NoError(t, err)
-	old, err := pki.NewToken(pki.Agent, f.authority.Certificate())
+	old, err := pki.NewToken(pki.Agent, f.ca())
 	require.NoError(t, err)
 	hash := old.Hash()
 	f.put(&state.Token{TokenInfo: api.TokenInfo{

@@ -61,6 +61,9 @@ func (s *Server) renewFor(r *request) (any, error) {
 	if err != nil {
 		return nil, errUnauthorized
 	}
+	if err := s.trust(r.TLS.VerifiedChains[0][0]); err != nil {
+		return nil, err
+	}
 	if !s.limits.allow(who, 1) {
 		return nil, errRate
 	}

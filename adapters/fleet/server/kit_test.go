@@ -178,10 +178,18 @@ func (f *fleet) as(who pki.Identity) *caller {
 	return f.with(c)
 }
 
+// ca is the authority's certificate.
+func (f *fleet) ca() *x509.Certificate {
+	f.t.Helper()
+	ca, err := pki.ParseCA(f.authority.CAPEM())
+	require.NoError(f.t, err)
+	return ca
+}
+
 // with is a caller with a credential, nil for none.
 func (f *fleet) with(c *pki.Credential) *caller {
 	t := &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: x509.NewCertPool(), ServerName: pki.ServerDNS}
-	t.RootCAs.AddCert(f.authority.Certificate())
+	t.RootCAs.AddCert(f.ca())
 	if c != nil {
 		t.Certificates = []tls.Certificate{{Certificate: [][]byte{c.Cert.Raw, c.CA.Raw}, PrivateKey: c.Key, Leaf: c.Cert}}
 	}
@@ -260,9 +268,14 @@ func (c *caller) must(method, path string, body, out any) {
 // refused makes a request that has to fail with the status, and returns the error.
 func (c *caller) refused(status int, method, path string, body any) api.Error {
 	c.f.t.Helper()
-	a := c.ask(method, path, body)
+	return c.refusal(c.ask(method, path, body), status)
+}
+
+// refusal is the error of an answer that has to have the status.
+func (c *caller) refusal(a got, status int) api.Error {
+	c.f.t.Helper()
 	require.NoError(c.f.t, a.err)
-	require.Equal(c.f.t, status, a.status, "%s %s: %s", method, path, a.body)
+	require.Equal(c.f.t, status, a.status, "%s", a.body)
 	var e api.Error
 	require.NoError(c.f.t, json.Unmarshal(a.body, &e), "%s", a.body)
 	require.Equal(c.f.t, status, e.Status)
@@ -304,6 +317,22 @@ func (a *agent) registration() api.Registration {
 		Node: a.name, Boot: a.boot, Address: "127.0.0.1:1",
 		Machine: api.Machine{CPU: 4000, Memory: 1 << 30, Disk: 1 << 30, MaxTasks: 16},
 	}
+}
+
+// moved registers a node that is another life of itself, or elsewhere, when it was not
+// heard of for a while.
+func (a *agent) moved(r api.Registration) {
+	a.f.t.Helper()
+	eventually(a.f.t, func() bool {
+		silent := &state.NodeStatus{Node: a.name, State: api.NodeUnreachable}
+		_, err := a.f.server.propose(a.f.t.Context(), &state.Command{NodeStatus: silent})
+		require.NoError(a.f.t, err)
+		got := a.ask("POST", "/v1/agent/register", r)
+		require.NoError(a.f.t, got.err)
+		require.Contains(a.f.t, []int{http.StatusOK, http.StatusConflict}, got.status, "%s", got.body)
+		return got.status == http.StatusOK
+	})
+	a.boot = r.Boot
 }
 
 // order polls until there is an order for the job's first task.

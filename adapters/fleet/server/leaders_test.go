@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -289,37 +288,6 @@ func TestTerms(t *testing.T) {
 	require.NotNil(t, r.Err)
 }
 
-// After a backup was restored agents get their orders again, and no number of a job is
-// given out a second time: agents would take the new one for the old.
-func TestRestored(t *testing.T) {
-	f := begun(t)
-	a, op, node := f.as(alice), f.as(oscar), f.agent("n1")
-	runs := a.submit(job.Spec{Command: []string{"true"}})[0]
-	o := node.order(runs)
-	backup := op.ask("GET", "/v1/server/backup", nil)
-	require.Equal(t, 200, backup.status)
-	after := a.submit(sleeper())[0]
-	node.report(o.Task, job.Running)
-	node.report(o.Task, job.Completed)
-
-	for name, bad := range map[string][]byte{
-		"nothing": nil, "cut": backup.body[:len(backup.body)-1], "more": append(bytes.Clone(backup.body), 0),
-		"altered": bytes.Replace(backup.body, []byte("alice"), []byte("malic"), 1),
-	} {
-		got := op.ask("POST", "/v1/server/restore", bad)
-		require.Equal(t, 400, got.status, "%s: %s", name, got.body)
-	}
-	op.must("POST", "/v1/server/restore", backup.body, nil)
-	eventually(t, func() bool { return f.server.leading.Load() != nil })
-	a.refused(http.StatusNotFound, "GET", jobPath(after, ""), nil)
-	require.Equal(t, o.Task, node.order(runs).Task, "the order comes again, though it had been heard")
-	node.report(o.Task, job.Completed)
-	var j api.Job
-	a.must("GET", jobPath(runs, ""), nil, &j)
-	require.Equal(t, job.Completed, j.State)
-	require.Greater(t, a.submit(sleeper())[0], after)
-}
-
 // evilAgent answers requests for logs as somebody who has taken a node over.
 func (f *fleet) evilAgent(answer http.HandlerFunc) *agent {
 	f.t.Helper()
@@ -382,12 +350,11 @@ func TestAgentsAnswers(t *testing.T) {
 	require.Equal(t, "application/octet-stream", got.header.Get("Content-Type"), "it is no page for a browser")
 
 	// Nobody but the node's own agent is asked: here another node's listens.
-	other := f.agent("n2")
+	other := &agent{caller: f.as(nodeN2), name: "n2", boot: "1"}
 	r := other.registration()
-	r.Address = node.registration().Address
 	n1 := f.server.state.View().Node("n1")
 	r.Address = n1.Address
 	other.must("POST", "/v1/agent/register", r, nil)
-	node.must("POST", "/v1/agent/register", node.registration(), nil) // n1 is elsewhere
+	node.moved(node.registration()) // n1 is elsewhere
 	a.refused(http.StatusBadGateway, "GET", path, nil)
 }

@@ -102,8 +102,10 @@ func (s *Server) restore(r *request) (any, error) {
 	if err := http.NewResponseController(r.w).SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
-	check := func(in io.Reader) error { return state.New(nil).Restore(in) }
-	info, err := s.replica.RestoreBackup(r.Context(), http.MaxBytesReader(r.w, r.Body, maxBackup), check)
+	prepare := func(in io.Reader, out io.Writer) error {
+		return state.Continue(in, s.state.View(), time.Now().UTC(), out)
+	}
+	info, err := s.replica.RestoreBackup(r.Context(), http.MaxBytesReader(r.w, r.Body, maxBackup), prepare)
 	if errors.Is(err, replica.ErrBackup) || errors.Is(err, state.ErrPicture) {
 		return nil, fail(http.StatusBadRequest, api.CodeInvalid, "%v", err)
 	}

@@ -141,7 +141,10 @@ func (s *Server) putQueue(r *request) (any, error) {
 		}
 		q.Nodes[i] = q.Nodes[i].WithDefaults()
 	}
-	if q.MaxRunning < 0 || q.MaxQueued < 0 || q.DefaultTime < 0 || q.MaxTime < 0 {
+	if q.MaxQueued < -1 {
+		return nil, invalid("maxQueued", "it must be a number, 0 for %d, or -1 for no limit", api.DefaultMaxQueued)
+	}
+	if q.MaxRunning < 0 || q.DefaultTime < 0 || q.MaxTime < 0 {
 		return nil, invalid("limits", "they cannot be negative")
 	}
 	if q.Priority < job.MinPriority || q.Priority > job.MaxPriority {

@@ -66,6 +66,8 @@ var actions = []action{
 	{"POST /v1/tokens", "", `{"role":"user","name":"carl"}` /*         */, "401 403 403 200 403 403 403"},
 	{"DELETE /v1/tokens/{id}", "/v1/tokens/none", "" /*                */, "401 403 403 404 403 403 403"},
 	{"POST /v1/join-tokens", "", `{"role":"agent"}` /*                 */, "401 403 403 200 403 403 403"},
+	{"GET /v1/revocations", "", "" /*                                  */, "401 403 403 200 403 403 403"},
+	{"POST /v1/revocations", "", `{"id":"user/carl"}` /*               */, "401 403 403 200 403 403 403"},
 
 	{"GET /v1/server/status", "", "" /*                                */, "401 200 200 200 403 403 403"},
 	{"GET /v1/server/members", "", "" /*                               */, "401 403 403 200 403 403 403"},
@@ -210,6 +212,7 @@ func TestUserMayNot(t *testing.T) {
 	f := begun(t)
 	a, op := f.as(alice), f.as(oscar)
 	op.must("PUT", "/v1/queues/night", api.Queue{Name: "night", Users: []string{"bob"}, MaxQueued: 2}, nil)
+	op.refused(http.StatusBadRequest, "PUT", "/v1/queues/night", api.Queue{Name: "night", MaxQueued: -2})
 	for field, body := range map[string]string{
 		"jobs[0].user":     `{"jobs":[{"command":["id"],"user":"bob"}]}`,
 		"jobs[0].priority": `{"jobs":[{"command":["id"],"priority":1}]}`,

@@ -78,6 +78,8 @@ func (s *Server) routes() []route {
 		{"POST /v1/tokens", operators, leader, s.createToken},
 		{"DELETE /v1/tokens/{id}", operators, leader, s.removeToken},
 		{"POST /v1/join-tokens", operators, leader, s.createJoinToken},
+		{"GET /v1/revocations", operators, fresh, s.listRevocations},
+		{"POST /v1/revocations", operators, leader, s.revoke},
 
 		{"GET /v1/server/status", people, anywhere, s.status},
 		{"GET /v1/server/members", operators, fresh, s.members},
@@ -107,7 +109,7 @@ func (s *Server) handler() http.Handler {
 		answerError(w, fail(http.StatusNotFound, api.CodeNotFound, "there is nothing at %s %s", r.Method, r.URL.Path))
 	})
 	mux.Handle("/", web.Handler())
-	return s.inTime(sameOrigin(mux))
+	return sameOrigin(mux)
 }
 
 // sameOrigin refuses what the pages of other sites have a browser ask for: it would
@@ -121,7 +123,8 @@ func sameOrigin(h http.Handler) http.Handler {
 }
 
 // inTime ends requests whose bodies do not come in time, also those that nobody reads:
-// the connection is not free before they are through.
+// the connection is not free before they are through. And it ends answers that are not
+// read.
 func (s *Server) inTime(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {
@@ -130,7 +133,9 @@ func (s *Server) inTime(h http.Handler) http.Handler {
 				r.Body = &timedBody{ReadCloser: r.Body, conn: c}
 			}
 		}
-		h.ServeHTTP(w, r)
+		p := newPatient(w, s.cfg.Limits.Write)
+		defer p.hurry() // what is in buffers is written after this
+		h.ServeHTTP(p, r)
 	})
 }
 

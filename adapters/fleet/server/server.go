@@ -36,7 +36,8 @@ type Server struct {
 	metrics *metrics
 
 	leading atomic.Pointer[leadership]
-	failed  chan error // has why this server could not lead
+	revoked chan struct{} // has room for one: certificates have been
+	failed  chan error    // has why this server could not lead
 }
 
 // leadership is one term in which this server leads.
@@ -64,7 +65,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, started: time.Now(), polls: newWaiters(), limits: newLimits(cfg.Limits),
-		failed: make(chan error, 1),
+		failed: make(chan error, 1), revoked: make(chan struct{}, 1),
 	}
 	s.state = state.New(s.changed)
 	var err error
@@ -74,7 +75,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.proxy = newForwarder(s.keeper)
+	s.proxy = s.newForwarder()
 	if err := s.open(); err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func (s *Server) open() error {
 	s.addr = l.Addr()
 	s.replica, err = replica.Open(replica.Config{
 		ID: s.cfg.ID, Address: s.cfg.Advertise, Dir: filepath.Join(s.cfg.Dir, raftDir), Machine: machine{s.state},
-		Keeper: s.keeper, Bootstrap: s.cfg.Bootstrap, Slowness: s.cfg.Slowness, Log: s.cfg.Logger.Named("replica"),
+		Keeper: s.keeper, Trust: s.trust, Bootstrap: s.cfg.Bootstrap, Slowness: s.cfg.Slowness, Log: s.cfg.Logger.Named("replica"),
 	})
 	if err != nil {
 		l.Close()
@@ -115,11 +116,7 @@ func (s *Server) Close() error { return errors.Join(s.mux.Close(), s.replica.Clo
 // called once. An error means that the server has failed and should be started
 // again.
 func (s *Server) Run(ctx context.Context) error {
-	handler := s.handler()
-	h := &http.Server{
-		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 64 << 10, ErrorLog: s.cfg.Logger.Named("http").StandardLogger(nil),
-	}
+	h := s.httpServer(s.handler())
 	all, inner := errgroup.WithContext(ctx)
 	h.BaseContext = func(net.Listener) context.Context { return inner }
 	all.Go(func() error {
@@ -144,6 +141,7 @@ func (s *Server) Run(ctx context.Context) error {
 	})
 	all.Go(func() error { s.takePart(inner); return nil })
 	all.Go(func() error { s.renew(inner); return nil })
+	all.Go(func() error { s.cutOff(inner); return nil })
 	all.Go(func() error {
 		<-inner.Done()
 		s.end(ctx, h)
@@ -151,6 +149,16 @@ func (s *Server) Run(ctx context.Context) error {
 	})
 	err := all.Wait()
 	return errors.Join(err, s.replica.Close())
+}
+
+// httpServer answers with a handler, within the limits of slow callers.
+func (s *Server) httpServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: s.inTime(h), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10, ErrorLog: s.cfg.Logger.Named("http").StandardLogger(nil),
+		// Of what is left in buffers when a stream was ended.
+		HTTP2: &http.HTTP2Config{WriteByteTimeout: s.cfg.Limits.Write},
+	}
 }
 
 // end ends what answers. A leader hands over before.
@@ -173,6 +181,12 @@ func (s *Server) end(ctx context.Context, h *http.Server) {
 func (s *Server) changed(ch state.Changed) {
 	if l := s.leading.Load(); l != nil {
 		l.Changed(ch)
+	}
+	if ch.Revoked || ch.All {
+		select {
+		case s.revoked <- struct{}{}:
+		default: // they will be looked at
+		}
 	}
 	if ch.All {
 		s.polls.wakeAll()

@@ -22,6 +22,7 @@ func viewJob(lead *leadership, v state.View, j *state.Job) api.Job {
 			index = firstPending(v, j)
 		}
 		out.Reason, out.Message = lead.Why(v, j, index)
+		out.ExpectedStart, out.ExpectedNodes, _ = lead.Expected(j.ID, -1)
 	}
 	out.Nodes = j.LastNodes
 	if nodes := activeNodes(v, j); len(nodes) > 0 {

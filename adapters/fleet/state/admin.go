@@ -54,14 +54,36 @@ func (t *tx) removeToken(id string) Result {
 	return Result{}
 }
 
-// purge forgets jobs that have ended, and records beyond what is kept. Jobs that
-// others wait for stay.
+// revoke remembers which certificates are not good any more. Of one that was revoked
+// before, the later times count.
+func (t *tx) revoke(r *api.Revocation) Result {
+	if r.ID == "" || r.Expires.IsZero() {
+		return refuse(api.CodeInvalid, "what is revoked has no name, or no end")
+	}
+	next := *r
+	next.By = t.by
+	if old := t.Revocation(r.ID); old != nil {
+		if old.Created.After(next.Created) {
+			next.Created = old.Created
+		}
+		if old.Expires.After(next.Expires) {
+			next.Expires = old.Expires
+		}
+	}
+	revoked.put(t.txn, &next)
+	t.revoked = true
+	return Result{}
+}
+
+// purge forgets tokens that have expired, jobs that have ended, and records beyond what
+// is kept. Jobs that others wait for stay.
 func (t *tx) purge(c *Purge) Result {
 	if c.Records < 0 {
 		return refuse(api.CodeInvalid, "%d records cannot be kept", c.Records)
 	}
+	t.purgeExpired()
 	needed := map[job.ID]bool{}
-	var old []*Job
+	var ended []*Job
 	for j := range t.Jobs() {
 		if !j.Done() {
 			for i := range j.Spec.After {
@@ -69,41 +91,41 @@ func (t *tx) purge(c *Purge) Result {
 					needed[id] = true
 				}
 			}
-		} else if j.Ended.Before(c.Before) {
-			old = append(old, j)
+		} else {
+			ended = append(ended, j)
 		}
 	}
-	for _, j := range old {
-		if !needed[j.ID] {
+	tooMuch := t.ownersAbove(MaxStored / 2)
+	for _, j := range ended { // oldest first
+		early := tooMuch[j.Owner] > 0
+		if (early || j.Ended.Before(c.Before)) && !needed[j.ID] {
 			t.forget(j)
+			tooMuch[j.Owner] -= j.Stored
 		}
 	}
 	t.cutRecords(c.Records)
 	return Result{}
 }
 
-// restoredGap is how many numbers of jobs are left out after a backup was restored.
-const restoredGap = 1_000_000
-
-// restored makes the state of a backup one that agents can go on with. They remember
-// tasks by their IDs: the numbers of jobs that were submitted after the backup are not
-// given out again, or the new ones would be taken for those. And they have had orders
-// of a later index, so all are given again; what ended meanwhile is reported again then.
-func (t *tx) restored() Result {
-	t.m.NextJob += restoredGap
-	for _, old := range slices.Collect(t.Tasks()) {
-		if old.Ready {
-			k := *old
-			t.putOrder(&k)
+// purgeExpired forgets tokens that are not good any more, and revocations of certificates
+// that are not good without them.
+func (t *tx) purgeExpired() {
+	for _, k := range slices.Collect(t.Tokens()) {
+		if !k.Expires.IsZero() && !t.now().Before(k.Expires) {
+			tokens.remove(t.txn, k)
 		}
 	}
-	return Result{}
+	for _, r := range slices.Collect(t.Revocations()) {
+		if !t.now().Before(r.Expires) {
+			revoked.remove(t.txn, r)
+		}
+	}
 }
 
 // forget removes all that there is of a job.
 func (t *tx) forget(j *Job) {
 	for _, r := range slices.Collect(t.RecordsOf(j.ID)) {
-		records.remove(t.txn, r)
+		t.dropRecord(r)
 	}
 	for _, c := range slices.Collect(chunks.all(t.txn, "id", jobKey(j.ID))) {
 		chunks.remove(t.txn, c)
@@ -113,19 +135,7 @@ func (t *tx) forget(j *Job) {
 			keys.remove(t.txn, k)
 		}
 	}
+	t.holdJob(j, nil)
 	jobs.remove(t.txn, j)
 	t.jobs[j.ID] = true
-}
-
-// cutRecords removes the oldest records beyond a number.
-func (t *tx) cutRecords(most int) {
-	all := slices.Collect(t.RecordsAfter(0))
-	for _, r := range all[:max(0, len(all)-most)] {
-		records.remove(t.txn, r)
-		if j := t.Job(r.Job); !j.Cut {
-			next := *j
-			next.Cut = true
-			t.putJob(&next)
-		}
-	}
 }

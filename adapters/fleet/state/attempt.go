@@ -228,6 +228,7 @@ func (t *tx) endIfDone(j *Job) {
 func (t *tx) account(j *Job, e *Element) {
 	e.Used.Attempts = 1
 	t.m.NextSeq++
+	t.holdRecord(j.Owner, 1)
 	records.put(t.txn, &Record{
 		Seq: t.m.NextSeq, Job: j.ID, Name: j.Spec.Name, Owner: j.Owner, Queue: j.Spec.Queue, Submitted: j.Submitted,
 		Tasks: j.Spec.Tasks, Requested: j.Spec.Resources, TimeLimit: j.Spec.TimeLimit,

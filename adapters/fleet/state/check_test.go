@@ -20,6 +20,7 @@ func checkRows(t testing.TB, v state.View) {
 	for n := range v.Nodes() {
 		checkNode(t, v, n)
 	}
+	checkHoldings(t, v)
 	for k := range v.Tasks() {
 		e := v.Element(k.ID.Job, k.ID.Element)
 		require.NotNil(t, e, "task %s has no element", k.ID)
@@ -27,6 +28,36 @@ func checkRows(t testing.TB, v state.View) {
 		require.Equal(t, k.Node, e.Nodes[k.ID.Rank])
 		require.NotNil(t, v.Node(k.Node), "task %s is on node %s, which is not there", k.ID, k.Node)
 	}
+}
+
+// checkHoldings adds up what the servers have of each user.
+func checkHoldings(t testing.TB, v state.View) {
+	t.Helper()
+	want := map[string]state.Holding{}
+	for j := range v.Jobs() {
+		h := want[j.Owner]
+		h.Stored += j.Stored
+		if !j.Done() {
+			if h.Queued == nil {
+				h.Queued = map[string]int32{}
+			}
+			h.Queued[j.Spec.Queue] += j.Spec.Tasks
+		}
+		want[j.Owner] = h
+	}
+	for r := range v.RecordsAfter(0) {
+		h := want[r.Owner]
+		h.Records++
+		want[r.Owner] = h
+	}
+	got := v.Holdings()
+	for owner, h := range got {
+		if len(h.Queued) == 0 {
+			h.Queued = nil
+			got[owner] = h
+		}
+	}
+	require.Equal(t, want, got)
 }
 
 // checkJob recounts the elements of a job.

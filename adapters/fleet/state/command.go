@@ -38,8 +38,11 @@ type Command struct {
 	RemoveQueue string     `json:"removeQueue,omitempty"`
 	PutToken    *Token     `json:"putToken,omitempty"`
 	RemoveToken string     `json:"removeToken,omitempty"` // ID
-	Purge       *Purge     `json:"purge,omitempty"`
-	// Restored follows the restoration of a backup.
+	// Revoke ends certificates. Its time is that of who asks: certificates are compared
+	// with it.
+	Revoke *api.Revocation `json:"revoke,omitempty"`
+	Purge  *Purge          `json:"purge,omitempty"`
+	// Restored follows the restoration of a backup, see Continue.
 	Restored bool `json:"restored,omitempty"`
 }
 
@@ -135,8 +138,9 @@ type Token struct {
 	Join bool   `json:"join,omitempty"`
 }
 
-// Purge forgets jobs that ended before a time, with their records, and then the
-// oldest records above a number.
+// Purge forgets jobs that ended before a time, with their records, also later ones of
+// users of whom more than half of MaxStored is stored; then the oldest records above a
+// number, of the users who have the most; and tokens and revocations that have expired.
 type Purge struct {
 	Before  time.Time `json:"before"`
 	Records int       `json:"records"`

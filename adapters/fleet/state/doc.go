@@ -18,6 +18,8 @@
 //	records   attempts that have ended
 //	totals    what users have used
 //	queues, tokens, keys
+//	revoked   certificates that are not good any more
+//	holdings  what there is of each user; follows from the others
 //
 // So an array of a million elements is one row until its elements start, an
 // element is a row while it is under way, and a byte afterwards.

@@ -61,6 +61,7 @@ func lively(t testing.TB) *state.State {
 	require.NoError(t, err)
 	do(&state.Command{Hold: &state.Hold{Select: state.Select{Job: 2, Elements: &x}, Admin: true}})
 	do(&state.Command{PutQueue: &api.Queue{Name: "night", MaxQueued: 3, Users: []string{"alice"}}})
+	do(&state.Command{Revoke: &api.Revocation{ID: "user/eve", Created: time.Unix(1_000_000, 0).UTC(), Expires: time.Unix(2_000_000, 0).UTC()}})
 	do(&state.Command{PutToken: &state.Token{TokenInfo: api.TokenInfo{ID: "abc", Role: api.RoleUser, Name: "alice"}, Hash: []byte{1}}})
 	return s
 }
@@ -96,7 +97,7 @@ func FuzzCommands(f *testing.F) {
 		`{"report":{"node":"n0","tasks":[{"task":"2_3.1.0","state":"REQUEUED","at":"9999-12-31T23:59:59Z","started":"0001-01-01T00:00:01Z"}]}}`,
 		`{"register":{"node":"n0","boot":"2","machine":{"cpu":"1","maxTasks":-1}}}`, `{"register":{}}`,
 		`{"nodeStatus":{"node":"n0","state":"LOST"}}`, `{"node":{"node":"n1","drain":{},"labels":{"a":""}}}`, `{"removeNode":"n0"}`,
-		`{"putQueue":{"name":"default","stopped":true}}`, `{"removeQueue":"night"}`, `{"putToken":{"id":""}}`, `{"removeToken":"abc"}`,
+		`{"putQueue":{"name":"default","stopped":true}}`, `{"removeQueue":"night"}`, `{"putToken":{"id":""}}`, `{"revoke":{"id":"user/eve","expires":"2030-01-01T00:00:00Z"}}`, `{"revoke":{}}`, `{"removeToken":"abc"}`,
 		`{"purge":{"before":"2030-01-01T00:00:00Z","records":-1}}`, `{"purge":{"before":"2030-01-01T00:00:00Z","records":0}}`,
 		`null`, `[]`, `{"submit":null}`, `{"submit":{"specs":[null],"owner":""}}`,
 	} {
@@ -118,7 +119,7 @@ func FuzzCommands(f *testing.F) {
 }
 
 // FuzzRestore: what is no picture is refused and changes nothing; with what is taken, a
-// server can work.
+// server can work, and a fleet go on from it as from a backup.
 func FuzzRestore(f *testing.F) {
 	start := whole(f, lively(f))
 	f.Add(start)
@@ -162,6 +163,9 @@ func FuzzRestore(f *testing.F) {
 		add(&state.Command{Restored: true})
 		s.Apply(v.Index()+1, 1, commands)
 		require.NotEmpty(t, whole(t, s))
+		var next bytes.Buffer
+		require.NoError(t, state.Continue(bytes.NewReader(text), v, v.Now().Add(time.Hour), &next))
+		require.NoError(t, state.New(nil).Restore(&next))
 	})
 }
 

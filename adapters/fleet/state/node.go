@@ -10,13 +10,21 @@ import (
 )
 
 // register records what an agent says of its node. Of another life of the machine
-// nothing runs any more that was placed there before.
+// nothing runs any more that was placed there before. As long as the node is heard of,
+// another life of it is another machine, with the same name by mistake: it is refused,
+// or each of them would end what the other runs. Who was only started anew is heard of
+// no more as it was before, and is let in when that has been noticed.
 func (t *tx) register(r *api.Registration) Result {
 	if m := &r.Machine; r.Node == "" || m.CPU < 0 || m.Memory < 0 || m.Disk < 0 {
 		return refuse(api.CodeInvalid, "node %q: it has no name, or less than nothing", r.Node)
 	}
 	n := &Node{Registered: t.now()}
 	if old := t.Node(r.Node); old != nil {
+		if old.State == api.NodeReady && (old.Boot != r.Boot || old.Address != r.Address) {
+			return refuse(api.CodeConflict, "there is a node %q already, at %s, and it is alive: "+
+				"give this machine another name, or end the agent there; if this is the same machine, started anew, wait until it is let in",
+				r.Node, old.Address)
+		}
 		*n = *old
 		if old.Boot != r.Boot {
 			n.Registered = t.now()

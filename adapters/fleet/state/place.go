@@ -59,7 +59,7 @@ func (t *tx) placeable(j *Job, id job.TaskID) (*Element, Result) {
 	}
 	next := *e
 	switch {
-	case e.State == job.Pending && id.Attempt == e.Attempt+1 && e.Held == "" && j.Held == "":
+	case e.State == job.Pending && id.Attempt == t.NextAttempt(j.ID, id.Element) && e.Held == "" && j.Held == "":
 		next.begin(id.Attempt, j.Spec.Tasks)
 	case e.State == job.Starting && id.Attempt == e.Attempt && e.Outcome == nil && next.Nodes[id.Rank] == "":
 		next.Nodes = slices.Clone(e.Nodes)

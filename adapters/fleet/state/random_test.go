@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,7 +17,8 @@ import (
 )
 
 // history applies random commands to two states, of which one is replaced by its
-// picture now and then, and checks after each that the rows agree with each other.
+// picture now and then, and both by an older picture, as a backup, once in a while. It
+// checks after each that the rows agree with each other, and that no ID is used twice.
 type history struct {
 	t      *testing.T
 	rng    *rand.Rand
@@ -24,6 +26,8 @@ type history struct {
 	index  uint64
 	now    time.Time
 	placed map[job.TaskID]bool
+	jobs   map[job.ID]bool
+	backup string // a picture
 }
 
 func TestRandomHistories(t *testing.T) {
@@ -37,7 +41,7 @@ func TestRandomHistories(t *testing.T) {
 			t.Parallel()
 			h := &history{
 				t: t, rng: rand.New(rand.NewPCG(seed, 0)), a: state.New(nil), b: state.New(nil),
-				now: time.Unix(1_000_000, 0).UTC(), placed: map[job.TaskID]bool{},
+				now: time.Unix(1_000_000, 0).UTC(), placed: map[job.TaskID]bool{}, jobs: map[job.ID]bool{},
 			}
 			for range 300 {
 				h.step()
@@ -62,6 +66,10 @@ func (h *history) apply(c *state.Command) state.Result {
 		require.False(h.t, h.placed[c.Place.Task], "task %s is placed twice", c.Place.Task)
 		h.placed[c.Place.Task] = true
 	}
+	for _, id := range r.Jobs {
+		require.False(h.t, h.jobs[id], "there was a job %d", id)
+		h.jobs[id] = true
+	}
 	checkRows(h.t, h.a.View())
 	checkRoom(h.t, h.a.View())
 	if h.rng.IntN(40) == 0 {
@@ -74,6 +82,30 @@ func (h *history) apply(c *state.Command) state.Result {
 func (h *history) restart() {
 	h.b = restored(h.t, h.b)
 	require.Equal(h.t, picture(h.t, h.a), picture(h.t, h.b), "the states differ")
+}
+
+// keepOrRestore makes a backup, or restores the last one.
+func (h *history) keepOrRestore() {
+	if h.chance(60) || h.backup == "" {
+		h.apply(&state.Command{Purge: &state.Purge{Records: 20}}) // a backup has a time
+		h.backup = picture(h.t, h.a)
+		return
+	}
+	h.now = h.now.Add(time.Second) // no fleet is restored twice in a second
+	var next bytes.Buffer
+	present := h.a.View()
+	if h.chance(50) {
+		present = state.New(nil).View() // of a fleet that was lost
+	}
+	require.NoError(h.t, state.Continue(strings.NewReader(h.backup), present, h.now, &next))
+	for _, s := range []*state.State{h.a, h.b} {
+		require.NoError(h.t, s.Restore(bytes.NewReader(next.Bytes())))
+	}
+	checkRows(h.t, h.a.View())
+	for k := range h.a.View().Tasks() {
+		require.True(h.t, k.Ready && k.Restored, "task %s", k.ID)
+	}
+	h.apply(&state.Command{Restored: true})
 }
 
 func picture(t *testing.T, s *state.State) string {
@@ -91,6 +123,9 @@ func restored(t *testing.T, s *state.State) *state.State {
 
 // step makes one random command.
 func (h *history) step() {
+	if h.rng.IntN(40) == 0 {
+		h.keepOrRestore()
+	}
 	switch h.rng.IntN(14) {
 	case 0:
 		h.apply(&state.Command{Register: h.registration()})
@@ -159,17 +194,15 @@ func (h *history) placeSome() {
 	if !ok {
 		return
 	}
-	element, attempt := int32(0), int32(1)
+	element := int32(0)
 	if e, ok := some(h, slices.Collect(v.Elements(j.ID))); ok && h.chance(60) {
-		element, attempt = e.Index, e.Attempt
-		if e.State == job.Pending {
-			attempt++
-		}
+		element = e.Index
 	} else if i, ok := v.NextWaiting(j, -1); ok {
 		element = i
 	} else {
 		return
 	}
+	attempt := v.NextAttempt(j.ID, element)
 	for rank := range j.Spec.Tasks {
 		if h.chance(20) {
 			continue

@@ -24,6 +24,8 @@ type Job struct {
 	// HeldElements counts elements that are held by themselves.
 	HeldElements int32    `json:"heldElements,omitempty"`
 	LastNodes    []string `json:"lastNodes,omitempty"`
+	// Stored is how much the job takes, in bytes, for MaxStored.
+	Stored int64 `json:"stored,omitempty"`
 	// Cut: records of its attempts have been purged.
 	Cut  bool  `json:"cut,omitempty"`
 	Used Total `json:"used,omitzero"`
@@ -151,6 +153,8 @@ type Task struct {
 	Placed  time.Time `json:"placed"`
 	Started time.Time `json:"started,omitzero"`
 	Stop    *api.Stop `json:"stop,omitempty"`
+	// Restored: it was placed before a backup was restored, see Continue.
+	Restored bool `json:"restored,omitempty"`
 	// Index is that of the change that made its present order.
 	Index uint64 `json:"index"`
 }
@@ -227,8 +231,10 @@ type total struct {
 
 // meta is what there is one of.
 type meta struct {
-	NextJob job.ID    `json:"nextJob"`
-	NextSeq uint64    `json:"nextSeq"`
-	Now     time.Time `json:"now"`
-	Index   uint64    `json:"index"`
+	NextJob job.ID `json:"nextJob"`
+	NextSeq uint64 `json:"nextSeq"`
+	// Attempts: no new attempt has a number up to this; see NextAttempt.
+	Attempts int32     `json:"attempts,omitempty"`
+	Now      time.Time `json:"now"`
+	Index    uint64    `json:"index"`
 }

@@ -66,13 +66,13 @@ func (p *Picture) WriteTo(w io.Writer) (int64, error) {
 // writers write the tables, readers read a row of each.
 var (
 	writers = []func(*memdb.Txn, *json.Encoder) (int, error){
-		metas.write, queues.write, tokens.write, nodes.write, used.write, jobs.write, chunks.write, elements.write,
+		metas.write, queues.write, tokens.write, revoked.write, nodes.write, used.write, jobs.write, chunks.write, elements.write,
 		tasks.write, keys.write, totals.write, records.write,
 	}
 	readers = map[string]func(*memdb.Txn, []byte) error{
 		"meta": metas.read, "queues": queues.read, "tokens": tokens.read, "nodes": nodes.read, "used": used.read,
 		"jobs": jobs.read, "chunks": chunks.read, "elements": elements.read, "tasks": tasks.read, "keys": keys.read,
-		"totals": totals.read, "records": records.read,
+		"totals": totals.read, "revoked": revoked.read, "records": records.read,
 	}
 )
 
@@ -115,6 +115,7 @@ func (s *State) Restore(r io.Reader) error {
 	if err := readPicture(txn, r); err != nil {
 		return fmt.Errorf("restore the state: %w", err)
 	}
+	addUpHoldings(txn)
 	txn.Commit()
 	s.mu.Lock()
 	s.db = db

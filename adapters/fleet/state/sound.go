@@ -9,13 +9,24 @@ import (
 // sound says which rows of a picture cannot be, nil where all can: they would end a
 // server that works with them. The error is ErrPicture.
 func (v View) sound() error {
-	for _, check := range []func() error{v.soundJobs, v.soundChunks, v.soundElements, v.soundTasks, v.soundRecords} {
+	for _, check := range []func() error{v.soundMeta, v.soundJobs, v.soundChunks, v.soundElements, v.soundTasks, v.soundRecords} {
 		if err := check(); err != nil {
 			return fmt.Errorf("%w: %w", ErrPicture, err)
 		}
 	}
 	return nil
 }
+
+func (v View) soundMeta() error {
+	if m := v.meta(); m.Attempts < 0 || m.Attempts > maxLeftOut || m.NextJob > maxNumber || m.NextSeq > maxNumber {
+		return fmt.Errorf("the next job is to be %d, record %d, and attempts begin after %d", m.NextJob, m.NextSeq, m.Attempts)
+	}
+	return nil
+}
+
+// maxNumber is the largest number of a job or a record in a picture. It leaves room to
+// go on, in numbers that all readers of JSON know.
+const maxNumber = 1 << 50
 
 func (v View) soundJobs() error {
 	next := v.meta().NextJob
@@ -32,6 +43,9 @@ func (v View) soundJobs() error {
 		}
 		if sum != int64(j.Elements()) {
 			return fmt.Errorf("job %d: it counts %d elements of %d", j.ID, sum, j.Elements())
+		}
+		if j.Stored < 0 || j.Stored > maxNumber {
+			return fmt.Errorf("job %d: it takes %d bytes", j.ID, j.Stored)
 		}
 		if j.ID >= next {
 			return fmt.Errorf("job %d: the next is to be %d", j.ID, next)
@@ -69,6 +83,9 @@ func (v View) soundElements() error {
 		}
 		if !j.Spec.Array.IsZero() && v.byteOf(e.Job, e.Index) != detailed {
 			return fmt.Errorf("element %d of job %d is there twice", e.Index, e.Job)
+		}
+		if e.Attempt < 0 {
+			return fmt.Errorf("element %d of job %d is in attempt %d", e.Index, e.Job, e.Attempt)
 		}
 		if e.State == job.Pending {
 			continue
@@ -147,7 +164,7 @@ func at(list []int64, i int) int64 {
 func (v View) soundRecords() error {
 	next := v.meta().NextSeq
 	for r := range v.RecordsAfter(0) {
-		if v.Job(r.Job) == nil || r.Seq > next {
+		if v.Job(r.Job) == nil || r.Seq > next || r.Attempt < 0 {
 			return fmt.Errorf("there is a record %d of job %d that cannot be", r.Seq, r.Job)
 		}
 	}

@@ -28,7 +28,9 @@ type Changed struct {
 	// Elements are those whose rows have changed.
 	Elements []ElementID
 	Tasks    []job.TaskID
-	Nodes    []string // the nodes themselves, and their tasks and orders
+	// Revoked: certificates have been.
+	Revoked bool
+	Nodes   []string // the nodes themselves, and their tasks and orders
 }
 
 // ElementID names an element.
@@ -143,6 +145,8 @@ func (t *tx) applyAdmin(c *Command) Result {
 		return t.putToken(c.PutToken)
 	case c.RemoveToken != "":
 		return t.removeToken(c.RemoveToken)
+	case c.Revoke != nil:
+		return t.revoke(c.Revoke)
 	case c.Purge != nil:
 		return t.purge(c.Purge)
 	case c.Restored:

@@ -46,7 +46,9 @@ func (t *tx) submit(c *Submit) Result {
 
 // addJob adds the next job.
 func (t *tx) addJob(spec *job.Spec, c *Submit) job.ID {
-	j := &Job{ID: t.m.NextJob, Spec: spec, Owner: c.Owner, Key: c.Key, Submitted: t.now()}
+	j := &Job{
+		ID: t.m.NextJob, Spec: spec, Owner: c.Owner, Key: c.Key, Submitted: t.now(), Stored: storedSize(spec),
+	}
 	t.m.NextJob++
 	j.Counts[pending] = j.Elements()
 	if spec.Hold {
@@ -79,7 +81,7 @@ func (t *tx) dependency(s string, first job.ID, count int) (job.ID, error) {
 
 // mayQueue refuses what the queues do not let in.
 func (t *tx) mayQueue(c *Submit) Result {
-	more := map[string]int32{} // the owner's jobs in each queue, with the new ones
+	has := t.holdingOf(c.Owner)
 	for i := range c.Specs {
 		if err := sound(&c.Specs[i]); err != nil {
 			return refuse(api.CodeInvalid, "jobs[%d]: %v", i, err)
@@ -92,15 +94,16 @@ func (t *tx) mayQueue(c *Submit) Result {
 		if len(q.Users) > 0 && !slices.Contains(q.Users, c.Owner) {
 			return refuse(api.CodeForbidden, "jobs[%d].queue: user %q may not use queue %q", i, c.Owner, name)
 		}
-		if q.MaxQueued <= 0 {
-			continue
-		}
-		if more[name] == 0 {
-			more[name] = t.queued(c.Owner, name)
-		}
-		if more[name]++; more[name] > q.MaxQueued {
+		has.queue(name, c.Specs[i].Tasks)
+		if most := q.QueuedLimit(); has.Queued[name] > most {
 			return refuse(api.CodeConflict,
-				"user %q has as many jobs in queue %q as are allowed, %d; wait until some have ended", c.Owner, name, q.MaxQueued)
+				"user %q would have %d jobs in queue %q, a gang counted by its tasks, and %d are allowed; wait until some have ended",
+				c.Owner, has.Queued[name], name, most)
+		}
+		if has.Stored += storedSize(&c.Specs[i]); has.Stored > MaxStored {
+			return refuse(api.CodeConflict,
+				"as much is stored of the jobs of user %q as is allowed, %s; wait until some have ended, and are forgotten within minutes",
+				c.Owner, job.Bytes(MaxStored))
 		}
 	}
 	return Result{}
@@ -124,15 +127,4 @@ func sound(s *job.Spec) error {
 		}
 	}
 	return nil
-}
-
-// queued counts the owner's jobs in a queue that have not ended.
-func (t *tx) queued(owner, queue string) int32 {
-	var n int32
-	for j := range t.ActiveOf(owner) {
-		if j.Spec.Queue == queue {
-			n++
-		}
-	}
-	return n
 }

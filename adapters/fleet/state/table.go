@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-memdb"
 
+	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -32,11 +33,13 @@ var (
 	used    = table[Used]{name: "used", id: func(u *Used) []byte { return []byte(u.Node) }}
 	records = table[Record]{name: "records", id: func(r *Record) []byte { return be64(nil, r.Seq) },
 		more: map[string]func(*Record) []byte{byJob: func(r *Record) []byte { return elementKey(r.Job, r.Element) }}}
-	totals = table[total]{name: "totals", id: func(t *total) []byte { return []byte(t.Owner) }}
-	queues = table[Queue]{name: "queues", id: func(q *Queue) []byte { return []byte(q.Name) }}
-	tokens = table[Token]{name: "tokens", id: func(t *Token) []byte { return []byte(t.ID) }}
-	keys   = table[key]{name: "keys", id: func(k *key) []byte { return append(nameKey(k.Owner), k.Key...) }}
-	metas  = table[meta]{name: "meta", id: func(*meta) []byte { return []byte("meta") }}
+	totals   = table[total]{name: "totals", id: func(t *total) []byte { return []byte(t.Owner) }}
+	queues   = table[Queue]{name: "queues", id: func(q *Queue) []byte { return []byte(q.Name) }}
+	tokens   = table[Token]{name: "tokens", id: func(t *Token) []byte { return []byte(t.ID) }}
+	holdings = table[holding]{name: "holdings", id: func(h *holding) []byte { return []byte(h.Owner) }}
+	revoked  = table[api.Revocation]{name: "revoked", id: func(r *api.Revocation) []byte { return []byte(r.ID) }}
+	keys     = table[key]{name: "keys", id: func(k *key) []byte { return append(nameKey(k.Owner), k.Key...) }}
+	metas    = table[meta]{name: "meta", id: func(*meta) []byte { return []byte("meta") }}
 )
 
 // Names of further indexes.
@@ -50,7 +53,7 @@ func schema() *memdb.DBSchema {
 	s := &memdb.DBSchema{Tables: map[string]*memdb.TableSchema{}}
 	for _, t := range []*memdb.TableSchema{
 		jobs.schema(), chunks.schema(), elements.schema(), tasks.schema(), nodes.schema(), used.schema(),
-		records.schema(), totals.schema(), queues.schema(), tokens.schema(), keys.schema(), metas.schema(),
+		records.schema(), totals.schema(), queues.schema(), tokens.schema(), keys.schema(), metas.schema(), holdings.schema(), revoked.schema(),
 	} {
 		s.Tables[t.Name] = t
 	}

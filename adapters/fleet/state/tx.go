@@ -24,6 +24,7 @@ type tx struct {
 	elements map[ElementID]bool
 	tasks    map[job.TaskID]bool
 	nodes    map[string]bool
+	revoked  bool
 }
 
 func newTx(txn *memdb.Txn, index, term uint64) *tx {
@@ -40,6 +41,7 @@ func (t *tx) changed() Changed {
 		Jobs:     slices.Collect(maps.Keys(t.jobs)),
 		Elements: slices.Collect(maps.Keys(t.elements)),
 		Tasks:    slices.Collect(maps.Keys(t.tasks)),
+		Revoked:  t.revoked,
 		Nodes:    slices.Collect(maps.Keys(t.nodes)),
 	}
 }
@@ -48,6 +50,7 @@ func (t *tx) changed() Changed {
 func (t *tx) now() time.Time { return t.m.Now }
 
 func (t *tx) putJob(j *Job) {
+	t.holdJob(t.Job(j.ID), j)
 	jobs.put(t.txn, j)
 	t.jobs[j.ID] = true
 }

@@ -121,6 +121,12 @@ func (v View) Tokens() iter.Seq[*Token] { return tokens.all(v.txn, "id", nil) }
 // Token returns a token, nil where there is none.
 func (v View) Token(id string) *Token { return tokens.get(v.txn, []byte(id)) }
 
+// Revocations yields what certificates are not good any more.
+func (v View) Revocations() iter.Seq[*api.Revocation] { return revoked.all(v.txn, "id", nil) }
+
+// Revocation returns that of a serial number or of role/name, nil where there is none.
+func (v View) Revocation(id string) *api.Revocation { return revoked.get(v.txn, []byte(id)) }
+
 // RecordsAfter yields records with larger numbers, oldest first.
 func (v View) RecordsAfter(seq uint64) iter.Seq[*Record] {
 	if seq == math.MaxUint64 {

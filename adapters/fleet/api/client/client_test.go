@@ -292,6 +292,8 @@ func TestRequests(t *testing.T) {
 			_, err := c.CreateJoinToken(ctx, api.JoinTokenRequest{Role: api.RoleAgent})
 			return err
 		}},
+		{`GET /v1/revocations`, func() error { _, err := c.Revocations(ctx); return err }},
+		{`POST /v1/revocations {"id":"user/eve"}`, func() error { _, err := c.Revoke(ctx, api.RevocationRequest{ID: "user/eve"}); return err }},
 		{`POST /v1/join {"name":"n","csr":"x"}`, func() error { _, err := c.Join(ctx, api.JoinRequest{Name: "n", CSR: "x"}); return err }},
 		{`GET /v1/server/status`, func() error { _, err := c.ServerStatus(ctx); return err }},
 		{`GET /v1/server/members`, func() error { _, err := c.Members(ctx); return err }},

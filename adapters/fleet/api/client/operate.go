@@ -113,6 +113,16 @@ func (c *Client) CreateJoinToken(ctx context.Context, r api.JoinTokenRequest) (a
 	return ask[api.TokenResponse](ctx, c, once("/v1/join-tokens", r))
 }
 
+// Revoke ends certificates before their time.
+func (c *Client) Revoke(ctx context.Context, r api.RevocationRequest) (api.Revocation, error) {
+	return ask[api.Revocation](ctx, c, post("/v1/revocations", r))
+}
+
+// Revocations lists what certificates are not good any more.
+func (c *Client) Revocations(ctx context.Context) (api.RevocationList, error) {
+	return ask[api.RevocationList](ctx, c, get("/v1/revocations", nil))
+}
+
 // Join asks for a certificate, with the secret of a join token as Config.Token; or
 // renews the one that the client has.
 func (c *Client) Join(ctx context.Context, r api.JoinRequest) (api.JoinResponse, error) {

@@ -143,6 +143,8 @@ func tokens(t *testing.T, c *cluster.Cluster) {
 		return nil
 	})
 	c.Bearer("berth-wrong").Refused(4, nil, "jobs")
+	c.Berth("server", "revoke", "user/temporary")
+	require.Contains(t, c.Berth("server", "revocations"), "user/temporary")
 }
 
 func formats(t *testing.T, c *cluster.Cluster) {

@@ -91,9 +91,6 @@ func (s *Set) Apply(spec *job.Spec) error {
 	return nil
 }
 
-// Given reports whether any option was given.
-func (s *Set) Given() bool { return len(s.values) > 0 }
-
 // addAll adds options, whose values are handed to set.
 func addAll(fs *pflag.FlagSet, options []*option, set func(o *option, text string) error) {
 	for _, o := range options {

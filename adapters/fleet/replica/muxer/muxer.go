@@ -3,6 +3,7 @@ package muxer
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -15,10 +16,16 @@ import (
 // Default limits.
 const (
 	// DefaultHandshakes is how many connections may be before the end of their
-	// handshake. More wait in the kernel's queue.
-	DefaultHandshakes = 1024
+	// handshake. More wait in the kernel's queue. One address cannot have all of them.
+	DefaultHandshakes = 4096
 	// DefaultTimeout is how long a handshake may take.
 	DefaultTimeout = 10 * time.Second
+	// DefaultConnections is how many connections may be open, where the process may have
+	// so many files open and a third more. More are closed at once.
+	DefaultConnections = 32768
+	// DefaultAddress is how many connections from one address (of IPv6: a network of 64
+	// bits) may be of clients that showed no certificate, or none yet.
+	DefaultAddress = 1024
 )
 
 // Config says how connections are told apart.
@@ -32,6 +39,10 @@ type Config struct {
 	// Handshakes and Timeout. Default: DefaultHandshakes, DefaultTimeout.
 	Handshakes int
 	Timeout    time.Duration
+	// Connections, Anonymous and Address are limits of open connections: of all, of
+	// those whose clients showed no certificate, and of these from one address.
+	// Default: DefaultConnections, half of all, DefaultAddress.
+	Connections, Anonymous, Address int
 	// Log. Default: none.
 	Log hclog.Logger
 }
@@ -42,6 +53,7 @@ type Mux struct {
 	listener net.Listener
 	http     chan net.Conn
 	slots    chan struct{} // one for each handshake
+	counts   *counts
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -59,7 +71,7 @@ func New(l net.Listener, c Config) *Mux {
 	if c.Log == nil {
 		c.Log = hclog.NewNullLogger()
 	}
-	m := &Mux{config: c, listener: l, http: make(chan net.Conn), slots: make(chan struct{}, c.Handshakes)}
+	m := &Mux{config: c, listener: l, http: make(chan net.Conn), slots: make(chan struct{}, c.Handshakes), counts: newCounts(c)}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.work.Go(m.accept)
 	return m
@@ -82,9 +94,18 @@ func (m *Mux) Close() error {
 	return err
 }
 
+// CloseIf closes the connections of clients whose certificates are refused, also those
+// that were handed on. Any goroutine may call it.
+func (m *Mux) CloseIf(refused func(*x509.Certificate) bool) {
+	for _, conn := range m.counts.of(refused) {
+		conn.Close()
+	}
+}
+
 func (m *Mux) accept() {
 	const firstPause, longestPause = 5 * time.Millisecond, time.Second
 	pause := firstPause
+	var warned time.Time
 	for {
 		select {
 		case m.slots <- struct{}{}:
@@ -94,7 +115,16 @@ func (m *Mux) accept() {
 		conn, err := m.listener.Accept()
 		if err == nil {
 			pause = firstPause
-			m.work.Go(func() { m.handshake(conn) })
+			if one := m.counts.enter(conn); one != nil {
+				m.work.Go(func() { m.handshake(one) })
+				continue
+			}
+			<-m.slots
+			conn.Close()
+			if now := time.Now(); now.Sub(warned) > time.Minute {
+				warned = now
+				m.config.Log.Warn("closed a connection: too many are open, or too many from its address", "from", conn.RemoteAddr())
+			}
 			continue
 		}
 		<-m.slots
@@ -118,7 +148,7 @@ func (m *Mux) accept() {
 }
 
 // handshake gives up its place when it is done; the hand-over needs none.
-func (m *Mux) handshake(raw net.Conn) {
+func (m *Mux) handshake(raw *counted) {
 	conn := tls.Server(raw, m.config.TLS)
 	ctx, cancel := context.WithTimeout(m.ctx, m.config.Timeout)
 	err := conn.HandshakeContext(ctx)
@@ -127,6 +157,9 @@ func (m *Mux) handshake(raw net.Conn) {
 	if err != nil {
 		m.refuse(conn, err)
 		return
+	}
+	if chains := conn.ConnectionState().VerifiedChains; len(chains) > 0 {
+		raw.name(chains[0][0])
 	}
 	if handle := m.config.Handlers[conn.ConnectionState().NegotiatedProtocol]; handle != nil {
 		handle(conn)

@@ -111,7 +111,7 @@ func TestPlainHTTPIsTold(t *testing.T) {
 
 func TestSilentConnectionsGiveUpTheirPlaces(t *testing.T) {
 	k := newKeeper(t)
-	address, _ := start(t, k, muxer.Config{Handshakes: 2, Timeout: 50 * time.Millisecond})
+	address, _ := start(t, k, muxer.Config{Handshakes: 2, Timeout: 500 * time.Millisecond})
 	for range 8 {
 		silent, err := net.Dial("tcp", address)
 		require.NoError(t, err)

@@ -1,0 +1,4 @@
+package muxer
+
+// PlaceOf is placeOf.
+var PlaceOf = placeOf

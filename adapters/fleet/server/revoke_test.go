@@ -1,0 +1,131 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/pki"
+)
+
+// A certificate that was revoked is good for nothing from then on, also on connections
+// that are there; others of the same user are not concerned.
+func TestRevokedCertificate(t *testing.T) {
+	f := begun(t)
+	op := f.as(oscar)
+	lost, err := f.authority.Issue(pki.Grant{Identity: alice, Lifetime: time.Hour})
+	require.NoError(t, err)
+	a, other := f.with(lost), f.as(alice)
+	a.must("GET", "/v1/self", nil, nil)
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	follow, err := http.NewRequestWithContext(ctx, "GET", "https://"+a.address+"/v1/events?follow=true", nil)
+	require.NoError(t, err)
+	a.submit(sleeper())
+	stream, err := a.http.Do(follow)
+	require.NoError(t, err)
+	defer stream.Body.Close()
+	lines := bufio.NewScanner(stream.Body)
+	require.True(t, lines.Scan())
+
+	serial := pki.Serial(lost.Cert)
+	var r api.Revocation
+	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: "00:" + strings.ToUpper(serial), Expires: lost.Cert.NotAfter}, &r)
+	require.Equal(t, serial, r.ID, "however it was written")
+	require.Equal(t, "oscar", r.By)
+	require.True(t, lost.Cert.NotAfter.Equal(r.Expires))
+	for lines.Scan() {
+	}
+	require.NoError(t, ctx.Err(), "the stream was ended")
+	for _, path := range []string{"/v1/self", "/v1/jobs", "/v1/events"} {
+		e := cutOff(a, "GET", path, nil)
+		require.Equal(t, errRevoked.Message, e.Message)
+	}
+	cutOff(a, "POST", "/v1/join", f.request(alice)) // nor for the next one
+	other.must("GET", "/v1/self", nil, nil)
+
+	var list api.RevocationList
+	op.must("GET", "/v1/revocations", nil, &list)
+	require.Equal(t, []api.Revocation{r}, list.Revocations)
+}
+
+// cutOff is a request of a caller whose certificate was revoked just now. Its connection
+// is being closed: it may have to ask again to be told.
+func cutOff(c *caller, method, path string, body any) api.Error {
+	c.f.t.Helper()
+	var a got
+	eventually(c.f.t, func() bool {
+		a = c.ask(method, path, body)
+		return a.err == nil
+	})
+	return c.refusal(a, http.StatusUnauthorized)
+}
+
+// All certificates of somebody can be revoked: those that were made until then.
+func TestRevokedIdentity(t *testing.T) {
+	f := begun(t)
+	op, a, n := f.as(oscar), f.as(alice), f.agent("n1")
+	var r api.Revocation
+	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: "user/alice"}, &r)
+	require.True(t, f.ca().NotAfter.Equal(r.Expires), "none is good for longer")
+	cutOff(a, "GET", "/v1/self", nil)
+	later, err := f.authority.Issue(pki.Grant{Identity: alice, At: time.Now().Add(time.Minute)})
+	require.NoError(t, err)
+	f.with(later).must("GET", "/v1/self", nil, nil)
+	f.as(pki.Identity{Role: pki.User, Name: "alice2"}).must("GET", "/v1/self", nil, nil)
+	f.as(pki.Identity{Role: pki.Operator, Name: "alice"}).must("GET", "/v1/self", nil, nil)
+
+	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: "agent/n1"}, nil)
+	cutOff(n.caller, "POST", "/v1/agent/poll", api.PollRequest{Node: "n1", Boot: "1"})
+	require.Error(t, f.server.trust(n.http.Transport.(*http.Transport).TLSClientConfig.Certificates[0].Leaf), "nor is its log asked for")
+	// A server that was revoked speaks for nobody.
+	s9 := f.as(pki.Identity{Role: pki.Server, Name: "s9"})
+	s9.headers = map[string]string{onBehalf: "operator/oscar"}
+	s9.must("GET", "/v1/tokens", nil, nil)
+	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: "server/s9"}, nil)
+	cutOff(s9, "GET", "/v1/tokens", nil)
+
+	for _, bad := range []string{
+		`{}`, `{"id":"alice"}`, `{"id":"root/alice"}`, `{"id":"user/"}`, `{"id":"user/a/b"}`, `{"id":"0"}`, `{"id":"-1"}`,
+		`{"id":"0x1"}`, `{"id":"` + strings.Repeat("a", 65) + `"}`, `{"id":"ab","expires":"2001-01-01T00:00:00Z"}`,
+	} {
+		op.refused(http.StatusBadRequest, "POST", "/v1/revocations", bad)
+	}
+}
+
+// A backup that is older does not make certificates good again.
+func TestRestoredRevocations(t *testing.T) {
+	f := begun(t)
+	op, a := f.as(oscar), f.as(alice)
+	backup := op.ask("GET", "/v1/server/backup", nil)
+	require.Equal(t, 200, backup.status)
+	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: "user/alice"}, nil)
+	op.must("POST", "/v1/server/restore", backup.body, nil)
+	eventually(t, func() bool { return f.server.leading.Load() != nil })
+	cutOff(a, "GET", "/v1/self", nil)
+}
+
+// Servers do not talk to one whose certificate was revoked; the others go on.
+func TestRevokedServer(t *testing.T) {
+	w := begunThree(t)
+	leader := w.leader()
+	gone := w.servers[(leader+1)%3]
+	op := w.as(oscar)
+	op.address = w.servers[leader].Addr().String()
+	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: pki.Serial(gone.keeper.Credential().Cert)}, nil)
+	eventually(t, func() bool {
+		_, ok := gone.replica.Leader()
+		return !ok
+	})
+	a := w.as(alice)
+	a.address = op.address
+	require.NotEmpty(t, a.submit(job.Spec{Command: []string{"true"}}))
+}
