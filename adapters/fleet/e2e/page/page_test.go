@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/api/client"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/pki"
 )
@@ -48,6 +50,7 @@ func TestPage(t *testing.T) {
 	t.Run("hold and release", func(t *testing.T) { holdAndRelease(t, b, f, waiting) })
 	t.Run("cancel", func(t *testing.T) { cancel(t, b, f, running) })
 	t.Run("bad input", func(t *testing.T) { badInput(t, b, waiting) })
+	t.Run("expected start", func(t *testing.T) { seeExpected(t, b, f, eve) })
 	t.Run("not yours", func(t *testing.T) { notYours(t, b, other) })
 	t.Run("events", func(t *testing.T) { seeEvents(t, b, running) })
 	t.Run("nodes", func(t *testing.T) { seeNodes(t, b) })
@@ -116,6 +119,28 @@ func seeExplanation(t *testing.T, b *browser, id job.ID) {
 	b.sees(t, "main", "0 of 1 nodes fit.")
 	b.sees(t, "table[aria-label=Nodes] td", "n1")
 	b.sees(t, "table[aria-label=Nodes] td", "NodeResourcesFit: Insufficient cpu")
+}
+
+// seeExpected reads when the second of two jobs will start that both want the node.
+func seeExpected(t *testing.T, b *browser, f *fleet, eve *client.Client) {
+	n, err := f.admin.Node(t.Context(), "n1")
+	require.NoError(t, err)
+	spec := job.Spec{
+		Command: []string{"sleep", "1000"}, TimeLimit: job.Duration(time.Hour),
+		Resources: job.Resources{CPU: n.Machine.CPU - 200}, // another job has 100
+	}
+	first := f.submit(t, eve, spec)
+	f.waitFor(t, first, job.Running)
+	second := f.submit(t, eve, spec)
+	for _, view := range []string{"", "/explain"} {
+		b.open(t, "/jobs/"+idText(second)+view)
+		b.sees(t, "dd", "to start by ")
+		b.sees(t, "dd a", "n1")
+	}
+	for _, id := range []job.ID{first, second} {
+		_, err := eve.Cancel(t.Context(), id, api.Selection{})
+		require.NoError(t, err)
+	}
 }
 
 // seeLog reads what a job writes, while it writes it.

@@ -2,7 +2,7 @@
 
 import { get, path } from "./api.js";
 import { h } from "./dom.js";
-import { heading } from "./jobs.js";
+import { expected, heading } from "./jobs.js";
 import { fields, input, nodeLink, picker, section, state, table } from "./parts.js";
 
 // shown is how many nodes are shown each by itself.
@@ -25,7 +25,7 @@ export function explain([id], query) {
       ]),
       fields([
         ["Element", j.array && String(e.element)], ["State", state(e.state)], ["Reason", e.reason], ["Message", e.message],
-        ["Place in the queue", e.position],
+        ["Expected", expected(e)], ["Place in the queue", e.position],
       ]),
       e.nodes ? [section("Why not", reasons(e)), section("Nodes", byNode(e))]
         : h("p", { class: "empty" }, "The scheduler has no record of how it looked at the nodes."),
@@ -47,10 +47,12 @@ function reasons(e) {
   ];
 }
 
-// byNode shows each node: what speaks against it, or its points by plugin.
+// byNode shows each node: what speaks against it, or its points by plugin, of those
+// plugins that give any.
 function byNode(e) {
   const scored = e.nodes.some((n) => n.scores);
-  const scores = (scored ? e.scores : []).map((plugin, i) => [plugin, (n) => n.scores?.[i], "number"]);
+  const scores = (scored ? e.scores : []).map((plugin, i) => [plugin, (n) => n.scores?.[i], "number"])
+    .filter(([, points]) => e.nodes.some(points));
   const fits = (n) => (n.unseen ? "not tried" : n.feasible ? "yes" : "no");
   return [
     table("Nodes", [

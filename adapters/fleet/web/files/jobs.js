@@ -21,6 +21,12 @@ function where(j) {
   return j.nodes ? nodeLinks(j.nodes) : null;
 }
 
+// expected says when and where a job that waits is expected to start, if room is kept
+// for it; of a job, or of the explanation of one of its elements.
+export function expected(j) {
+  return j.expectedStart && [`to start by ${stamp(j.expectedStart)} on `, nodeLinks(j.expectedNodes)];
+}
+
 // endedOf says how many elements of an array have ended.
 function endedOf(j) {
   return j.array ? `${sum(ends, (name) => j.counts[name] ?? 0)}/${j.elements}` : "-";
@@ -72,6 +78,7 @@ export function job([id]) {
       heading(j, ""),
       fields([
         ["Reason", [j.reason, j.message].filter(Boolean).join(": ")],
+        ["Expected", expected(j)],
         ["Owner", j.owner], ["Queue", link("/jobs?" + new URLSearchParams({ queue: j.queue }), j.queue)],
         ["Priority", j.priority],
         ["Elements", j.array && [`${j.elements}: `, Object.entries(j.counts).sort().map(([name, n]) =>
