@@ -10,10 +10,10 @@
 //   - page uses the web page in a browser;
 //   - vm has tasks exceed their limits, in a virtual machine with control groups.
 //
-// The module is never released, and is not in the repository's workspace: only who runs
-// these commands in this folder runs the tests.
+// The module is never released, and is not in the repository's workspace: who wants its
+// tests runs these commands in this folder, and .ci/run does, with few faults.
 //
-//	go test ./cluster ./scenario ./fault       about seven minutes on two cores
+//	go test -p 1 ./...                         about ten minutes on two cores
 //	go test ./fault -long -timeout 3h          a hundred faults of each kind
 //	go test ./fault -seed 42                   the same random choices again
 //
