@@ -362,6 +362,21 @@ func TestWhatShouldFitAndDoesNotIsPassedOver(t *testing.T) {
 	})
 }
 
+// So are the other elements of an array, which want the same: else each would have room
+// kept for it in turn, and nobody behind them would ever start.
+func TestElementsAreNotPassedOverOneByOne(t *testing.T) {
+	in(t, []*api.Registration{node("a", 4)}, func(w *world) {
+		w.runs = func(*state.Task) run { return run{lasts: 10 * time.Hour, ends: job.Completed} }
+		w.submit("apart: [{labels: {role: db}}]")
+		w.pass(5 * time.Second)
+		w.submit("array: 0-9\nlabels: {role: db}\nresources: {cpu: 3}")
+		w.pass(5 * time.Second)
+		id := w.submit("")[0]
+		w.pass(2*time.Minute + 15*time.Second)
+		require.Equal(t, "RUNNING", w.states(id), w.message(id))
+	})
+}
+
 // Who has been promised something keeps it when another of the same priority is let go
 // that was there before, and loses it to one of higher priority.
 func TestPromiseIsKept(t *testing.T) {

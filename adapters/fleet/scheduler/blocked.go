@@ -24,7 +24,8 @@ type blockedAttempt struct {
 	id       job.TaskID // of rank 0
 	workload string     // one of its tasks that wait
 	priority int32
-	tried    time.Time // the last time
+	at       time.Time // the last time it was tried, by the engine's clock
+	tried    time.Time // when that was told, by the machine's, which may have been set since
 	kept     bool      // room was kept from it then
 }
 
@@ -71,8 +72,8 @@ func (b *blocked) rejected(e engine.RejectedEvent) {
 		b.attempts[id] = a
 		b.changes++
 	}
-	a.kept = kept || a.kept && a.tried.Equal(e.At) // another task of the same gang
-	a.workload, a.tried = e.Workload.ID, e.At
+	a.kept = kept || a.kept && a.at.Equal(e.At) // another task of the same gang
+	a.workload, a.at, a.tried = e.Workload.ID, e.At, time.Now()
 }
 
 // forget takes the attempt of a task out.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/state"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -82,4 +83,30 @@ func TestBlockedGang(t *testing.T) {
 	reject(b, "1_0.1.1", 0, at.Add(time.Second), "NodeResourcesFit")
 	_, is = kept()
 	require.False(t, is)
+}
+
+// What is taken back while the engine tries it is told of once more, and is forgotten
+// nevertheless as soon as the engine knows; what is offered again is not.
+func TestForgetsWhatIsTakenBackWhileItIsTried(t *testing.T) {
+	c, err := New(Config{State: state.New(nil), Term: 1})
+	require.NoError(t, err)
+	gone, again := job.TaskID{Job: 1, Attempt: 1}, job.TaskID{Job: 2, Attempt: 1}
+	offer := func(id job.TaskID) {
+		c.change(engine.Change{Submit: &model.Workload{ID: id.String(), Namespace: "x"}})
+		c.note(id.String(), offered)
+	}
+	for _, id := range []job.TaskID{gone, again} {
+		offer(id)
+		c.tell()
+		c.forget(id)
+		c.rejected(engine.RejectedEvent{At: time.Now(), Code: extpoints.Unschedulable, Workload: &model.Workload{ID: id.String()}})
+	}
+	offer(again)
+	c.tell()
+	require.False(t, c.blocked.has(gone))
+	require.True(t, c.blocked.has(again))
+	_, tried := c.reasons.of(gone.String())
+	require.False(t, tried)
+	_, tried = c.reasons.of(again.String())
+	require.True(t, tried)
 }

@@ -105,6 +105,7 @@ type Controller struct {
 	members    map[string]int   // groups in the engine, and how many members each has there
 	timers     timers
 	changes    []engine.Change // for the engine, gathered
+	gone       []job.TaskID    // those that they take back
 	tasks      sync.WaitGroup  // proposals under way
 }
 
@@ -179,7 +180,7 @@ func (c *Controller) Run(ctx context.Context) error {
 		stop(engineErr)
 	})
 	if c.keeper.handle != nil {
-		r := reserver{state: c.cfg.State, eng: c.eng, blocked: c.blocked, keeper: c.keeper, passed: map[job.TaskID]time.Time{}}
+		r := reserver{state: c.cfg.State, eng: c.eng, blocked: c.blocked, keeper: c.keeper, passed: map[job.ID]time.Time{}}
 		c.tasks.Go(func() { r.run(ctx) })
 	}
 	c.inbox.add(state.Changed{All: true})
@@ -257,6 +258,13 @@ func (c *Controller) tell() {
 		}
 	}
 	c.changes = c.changes[:0]
+	for _, id := range c.gone { // the engine may have told of them meanwhile
+		if c.known[id.String()] == 0 {
+			c.reasons.forget(id.String())
+			c.blocked.forget(id)
+		}
+	}
+	c.gone = c.gone[:0]
 }
 
 // change gathers changes for the engine.

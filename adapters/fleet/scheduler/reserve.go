@@ -43,11 +43,12 @@ type reserver struct {
 	blocked *blocked
 	keeper  *keeper
 
-	current *reservation // nil: none
-	ready   time.Time    // since when it should fit, zero: it should not yet
-	passed  map[job.TaskID]time.Time
+	current *reservation         // nil: none
+	ready   time.Time            // since when it should fit, zero: it should not yet
+	passed  map[job.ID]time.Time // until when; all of the job, whose elements want the same
 	seen    seen
 	wakes   wakes
+	waited  time.Duration // for the engine, in the turn under way: that is no work
 }
 
 // seen is what a look was about, to see whether another is worth it.
@@ -74,22 +75,49 @@ func (r *reserver) run(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
-		began := time.Now()
-		first := r.keeper.head.Load() != nil
-		r.look()
-		if first {
-			r.keeper.begin()
-			r.wakes = wakes{since: time.Now(), few: wakeAll}
-		}
-		r.wake(began)
-		timer.Reset(max(reserveEvery, reserveShare*time.Since(began)))
+		timer.Reset(r.turn())
 	}
+}
+
+// turn looks once, and has those tried again whom that may help. It returns how long
+// the next look is to wait.
+func (r *reserver) turn() time.Duration {
+	began := time.Now()
+	r.waited = 0
+	first := r.keeper.head.Load() != nil
+	r.look()
+	if first {
+		r.begin()
+	}
+	r.wake(began)
+	return max(reserveEvery, reserveShare*(time.Since(began)-r.waited))
+}
+
+// view is what the engine knows. It may be long in coming: it is taken between two
+// decisions, of which one about a large gang, or about all at the beginning, takes its time.
+func (r *reserver) view() *engine.View {
+	began := time.Now()
+	defer func() { r.waited += time.Since(began) }()
+	return r.eng.View()
+}
+
+// begin lets others go ahead of the first, and has those tried again that could not.
+func (r *reserver) begin() {
+	r.keeper.begin()
+	r.wakes = wakes{since: r.told(), few: wakeAll}
+}
+
+// told waits until the engine has told of the one that it tries, which may be turned
+// down by what was kept until now. The time is after that.
+func (r *reserver) told() time.Time {
+	r.view()
+	return time.Now()
 }
 
 // look brings the reservation up to what is known by now.
 func (r *reserver) look() {
 	version, now := r.blocked.version(), time.Now()
-	v, facts := r.state.View(), r.eng.View() // after now: what was tried by then is in both
+	v, facts := r.state.View(), r.view() // after now: what was tried by then is in both
 	next := seen{index: facts.Index(), version: version}
 	if next == r.seen && (r.current == nil || now.Before(r.current.plan.At)) {
 		return
@@ -120,7 +148,7 @@ func (r *reserver) firstThatFits(p *planner) (*blockedAttempt, *reservation) {
 	jobs := map[job.ID]bool{}
 	for len(jobs) < maxPlanned {
 		list := r.blocked.first(maxPlanned, promised, func(a *blockedAttempt) bool {
-			return !jobs[a.id.Job] && r.passed[a.id].IsZero()
+			return !jobs[a.id.Job] && r.passed[a.id.Job].IsZero()
 		})
 		if len(list) == 0 {
 			break
@@ -168,7 +196,7 @@ func (r *reserver) reserve(p *planner, a *blockedAttempt, next *reservation) {
 		r.ready = p.now
 		r.keeper.handle.Activate(a.workload) // it need not wait for its backoff
 	case p.now.Sub(r.ready) > patience:
-		r.passed[a.id] = p.now.Add(passOver)
+		r.passed[a.id.Job] = p.now.Add(passOver)
 		r.seen.again = true
 	}
 }
@@ -180,7 +208,7 @@ func (r *reserver) handOver(next *reservation) *reservation {
 	if old := r.current; old != nil {
 		r.keeper.set(old, next)
 		// A view is taken between two decisions: all later ones know of the new one.
-		if p := (planner{facts: r.eng.View(), now: time.Now()}); old.id == next.id && !p.stands(next) && p.stands(old) {
+		if p := (planner{facts: r.view(), now: time.Now()}); old.id == next.id && !p.stands(next) && p.stands(old) {
 			r.keeper.set(old)
 			r.seen.again = true
 			return old
@@ -202,7 +230,7 @@ func (r *reserver) replace(next *reservation) {
 		if r.wakes.since.IsZero() {
 			r.wakes = wakes{few: wakeFew}
 		}
-		r.wakes.since = time.Now() // who was kept off was tried by then
+		r.wakes.since = r.told()
 	}
 }
 

@@ -97,5 +97,5 @@ func largeFleet(b *testing.B, tasks int32) *reserver {
 		}
 		c.blocked.rejected(engine.RejectedEvent{At: time.Now(), Code: extpoints.Unschedulable, Workload: &model.Workload{ID: id}})
 	}
-	return &reserver{state: s, eng: c.eng, blocked: c.blocked, keeper: c.keeper, passed: map[job.TaskID]time.Time{}}
+	return &reserver{state: s, eng: c.eng, blocked: c.blocked, keeper: c.keeper, passed: map[job.ID]time.Time{}}
 }

@@ -113,6 +113,7 @@ func (c *Controller) forget(id job.TaskID) {
 	c.note(name, 0)
 	c.reasons.forget(name)
 	c.blocked.forget(id)
+	c.gone = append(c.gone, id)
 	g := groupID(id)
 	switch c.members[g] {
 	case 0:
