@@ -3,8 +3,10 @@ package cli
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -55,15 +57,17 @@ certificate, and only a new authority helps.`,
 	}
 }
 
-// readRevocation reads what is to be revoked: role/name, a serial number, or a file.
+// readRevocation reads what is to be revoked: role/name, a file, or a serial number.
 func readRevocation(text string) (api.RevocationRequest, error) {
 	if _, err := pki.ParseIdentity(text); err == nil {
 		return api.RevocationRequest{ID: text}, nil
 	}
-	if serial, err := pki.ParseSerial(text); err == nil {
-		return api.RevocationRequest{ID: serial}, nil
-	}
 	data, err := readFile(text)
+	if errors.Is(err, fs.ErrNotExist) {
+		if serial, err := pki.ParseSerial(text); err == nil {
+			return api.RevocationRequest{ID: serial}, nil
+		}
+	}
 	if err != nil {
 		return api.RevocationRequest{}, fmt.Errorf("%q is neither role/name nor a serial number, nor a file: %w", text, err)
 	}

@@ -22,4 +22,10 @@ func TestRevocationOfAFile(t *testing.T) {
 	got, err := readRevocation(path)
 	require.NoError(t, err)
 	require.Equal(t, api.RevocationRequest{ID: pki.Serial(c.Cert), Expires: c.Cert.NotAfter.UTC()}, got)
+	// A file whose name could be a number is a file.
+	t.Chdir(filepath.Dir(path))
+	require.NoError(t, c.Save("ada", false))
+	got, err = readRevocation("ada")
+	require.NoError(t, err)
+	require.Equal(t, pki.Serial(c.Cert), got.ID)
 }

@@ -1,18 +1,20 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/pki"
 )
 
 // join answers POST /v1/join: a certificate for a new server or agent that shows a
-// join token, or a new one for who shows the present one. Any server can answer; all
-// have the authority's key.
+// join token, or a new one for who shows the present one. Any server can answer that is
+// not cut off; all have the authority's key.
 func (s *Server) join(w http.ResponseWriter, hr *http.Request) {
 	r := &request{Request: hr, w: w}
 	v, err := s.joinFor(r)
@@ -33,6 +35,9 @@ func (s *Server) joinFor(r *request) (any, error) {
 	if err != nil {
 		return nil, errUnauthorized
 	}
+	if err := s.inTouch(r.Context()); err != nil {
+		return nil, err
+	}
 	known := s.token(token.Hash(), true)
 	if known == nil {
 		return nil, errUnauthorized
@@ -50,7 +55,7 @@ func (s *Server) joinFor(r *request) (any, error) {
 		return nil, fail(http.StatusConflict, api.CodeConflict,
 			"there is %s already; if it was installed anew, remove the old one first", who)
 	}
-	return s.sign(pki.Grant{Identity: who}, in)
+	return s.sign(pki.Grant{Identity: who, At: s.afterRevocation(who)}, in)
 }
 
 // renewFor gives a new certificate to who has one, that is good for as long as the
@@ -61,21 +66,46 @@ func (s *Server) renewFor(r *request) (any, error) {
 	if err != nil {
 		return nil, errUnauthorized
 	}
-	if err := s.trust(r.TLS.VerifiedChains[0][0]); err != nil {
-		return nil, err
-	}
 	if !s.limits.allow(who, 1) {
 		return nil, errRate
 	}
-	if who.Role == pki.Agent && s.state.View().Node(who.Name) == nil {
-		return nil, fail(http.StatusForbidden, api.CodeForbidden, "there is no node %s any more; it joins again with a token", who.Name)
+	if err := s.inTouch(r.Context()); err != nil {
+		return nil, err
 	}
 	var in api.JoinRequest
 	if err := r.decode(&in, false); err != nil {
 		return nil, err
 	}
+	at := s.afterRevocation(who) // what is revoked from here on ends the new one as well
+	if err := s.trust(r.TLS.VerifiedChains[0][0]); err != nil {
+		return nil, err
+	}
+	if who.Role == pki.Agent && s.state.View().Node(who.Name) == nil {
+		return nil, fail(http.StatusForbidden, api.CodeForbidden, "there is no node %s any more; it joins again with a token", who.Name)
+	}
 	present := r.TLS.VerifiedChains[0][0]
-	return s.sign(pki.Grant{Identity: who, Lifetime: pki.Lifetime(present)}, in)
+	return s.sign(pki.Grant{Identity: who, Lifetime: pki.Lifetime(present), At: at}, in)
+}
+
+// afterRevocation is when a certificate must be made to be good, though the clock of the
+// server that revoked those before was ahead, or it was in this second; zero: now.
+func (s *Server) afterRevocation(who pki.Identity) time.Time {
+	if old := s.state.View().Revocation(who.String()); old != nil {
+		if next := old.Created.Truncate(time.Second).Add(time.Second); time.Now().Before(next) {
+			return next
+		}
+	}
+	return time.Time{}
+}
+
+// inTouch refuses to go on where no server is known to lead: this one may not have heard
+// what was revoked, and what it signed would be good at all servers.
+func (s *Server) inTouch(ctx context.Context) error {
+	s.waitForLeader(ctx)
+	if _, ok := s.leaderAddress(); !ok && s.leading.Load() == nil {
+		return errNoLeader
+	}
+	return nil
 }
 
 // isMember reports whether there is a server of the ID.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -96,13 +97,25 @@ func (s *Server) backup(r *request) (any, error) {
 // maxBackup is the size of a backup that is restored.
 const maxBackup = 16 << 30
 
+// afterRestore is how long the command that follows a restoration may take.
+const afterRestore = 30 * time.Second
+
 // restore answers POST /v1/server/restore.
 func (s *Server) restore(r *request) (any, error) {
 	// Who uploads may take her time.
 	if err := http.NewResponseController(r.w).SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
+	// What is revoked after the present state was looked at would be lost.
+	held := false
+	defer func() {
+		if held {
+			s.restoring.Unlock()
+		}
+	}()
 	prepare := func(in io.Reader, out io.Writer) error {
+		s.restoring.Lock()
+		held = true
 		return state.Continue(in, s.state.View(), time.Now().UTC(), out)
 	}
 	info, err := s.replica.RestoreBackup(r.Context(), http.MaxBytesReader(r.w, r.Body, maxBackup), prepare)
@@ -113,6 +126,10 @@ func (s *Server) restore(r *request) (any, error) {
 		return nil, memberError(err)
 	}
 	s.cfg.Logger.Warn("the state was replaced by a backup", "by", r.who.Name, "index", info.Index)
+	// The backup is in force: this follows, also where who asked has gone.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), afterRestore)
+	defer cancel()
+	r.Request = r.WithContext(ctx)
 	_, err = s.do(r, &state.Command{Restored: true})
 	return nil, err
 }

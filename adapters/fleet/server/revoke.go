@@ -79,6 +79,10 @@ func (s *Server) revoke(r *request) (any, error) {
 	if end := s.keeper.CA().NotAfter.UTC(); out.Expires.IsZero() || out.Expires.After(end) {
 		out.Expires = end
 	}
+	if !s.restoring.TryRLock() {
+		return nil, errNoLeader
+	}
+	defer s.restoring.RUnlock()
 	if _, err := s.do(r, &state.Command{Revoke: &out}); err != nil {
 		return nil, err
 	}

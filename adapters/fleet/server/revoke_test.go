@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/pki"
+	"github.com/berth-project/berth/adapters/fleet/state"
 )
 
 // A certificate that was revoked is good for nothing from then on, also on connections
@@ -111,6 +113,72 @@ func TestRestoredRevocations(t *testing.T) {
 	op.must("POST", "/v1/server/restore", backup.body, nil)
 	eventually(t, func() bool { return f.server.leading.Load() != nil })
 	cutOff(a, "GET", "/v1/self", nil)
+}
+
+// What is revoked while a backup is being restored is not lost either.
+func TestRevokedDuringRestore(t *testing.T) {
+	f := begun(t)
+	op, other := f.as(oscar), f.as(oscar)
+	backup := op.ask("GET", "/v1/server/backup", nil)
+	require.Equal(t, 200, backup.status)
+	end, done := make(chan struct{}), make(chan []string)
+	go func() {
+		var revoked []string
+		for n := 1; ; n++ {
+			select {
+			case <-end:
+				done <- revoked
+				return
+			default:
+			}
+			id := strconv.FormatInt(int64(n), 16)
+			if other.ask("POST", "/v1/revocations", api.RevocationRequest{ID: id}).status == http.StatusOK {
+				revoked = append(revoked, id)
+			}
+		}
+	}()
+	for range 5 {
+		op.must("POST", "/v1/server/restore", backup.body, nil)
+	}
+	close(end)
+	revoked := <-done
+	require.NotEmpty(t, revoked)
+	eventually(t, func() bool { return f.server.leading.Load() != nil })
+	for _, id := range revoked {
+		require.NotNil(t, f.server.state.View().Revocation(id), "%s of %d", id, len(revoked))
+	}
+}
+
+// Who is let in again gets a certificate that is good, also where the clock of the
+// server that revoked the others is ahead of that of the server that makes it.
+func TestJoinAgainAfterRevocation(t *testing.T) {
+	f := begun(t)
+	who := pki.Identity{Role: pki.Agent, Name: "n7"}
+	ahead := time.Now().Add(time.Minute).UTC()
+	_, err := f.server.propose(t.Context(), &state.Command{Revoke: &api.Revocation{ID: who.String(), Created: ahead, Expires: f.ca().NotAfter}})
+	require.NoError(t, err)
+	var a api.JoinResponse
+	f.bearing(f.joinToken(api.RoleAgent).Token).must("POST", "/v1/join", f.request(who), &a)
+	_, cert := f.certified(a)
+	require.NoError(t, f.server.trust(cert))
+	require.True(t, cert.NotBefore.Before(time.Now()), "it is good at once")
+}
+
+// A server that is cut off from the others may not know what was revoked: it renews no
+// certificate, for the new one would be good everywhere.
+func TestServerAloneRenewsNothing(t *testing.T) {
+	w := begunThree(t)
+	w.stops[1]()
+	w.stops[2]()
+	alone := w.servers[0]
+	eventually(t, func() bool {
+		_, ok := alone.replica.Leader()
+		return !ok
+	})
+	a := w.as(alice)
+	a.address = alone.Addr().String()
+	e := a.refused(http.StatusServiceUnavailable, "POST", "/v1/join", w.request(alice))
+	require.Equal(t, api.CodeNoLeader, e.Code)
 }
 
 // Servers do not talk to one whose certificate was revoked; the others go on.

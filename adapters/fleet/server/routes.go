@@ -192,6 +192,9 @@ func (s *Server) answerTo(rt route, w http.ResponseWriter, hr *http.Request) (an
 		if !ok || hr.Header.Get(onBehalf) != "" {
 			return nil, errNoLeader
 		}
+		if r.operator() { // it may be a backup; the server that leads has a limit for all else
+			_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+		}
 		s.proxy.hand(r, address)
 		return answered, nil
 	}

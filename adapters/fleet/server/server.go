@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,7 +38,9 @@ type Server struct {
 
 	leading atomic.Pointer[leadership]
 	revoked chan struct{} // has room for one: certificates have been
-	failed  chan error    // has why this server could not lead
+	// restoring is held while a backup is being restored, and shared by what revokes.
+	restoring sync.RWMutex
+	failed    chan error // has why this server could not lead
 }
 
 // leadership is one term in which this server leads.

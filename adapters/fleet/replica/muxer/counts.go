@@ -13,7 +13,7 @@ type counts struct {
 	all, anonymous, address int // at most; address of one
 	mu                      sync.Mutex
 	open, unnamed           int
-	from                    map[netip.Prefix]int // anonymous ones
+	new, from               map[netip.Prefix]int // before the end of their handshakes; anonymous ones
 	named                   map[*counted]*x509.Certificate
 }
 
@@ -26,8 +26,8 @@ func newCounts(c Config) *counts {
 	}
 	all := or(c.Connections, min(DefaultConnections, filesFor()))
 	return &counts{
-		all: all, anonymous: or(c.Anonymous, all/2), address: or(c.Address, min(DefaultAddress, all/4)),
-		from: map[netip.Prefix]int{}, named: map[*counted]*x509.Certificate{},
+		all: all, anonymous: or(c.Anonymous, all/2), address: or(c.Address, min(DefaultAddress, max(1, all/8))),
+		new: map[netip.Prefix]int{}, from: map[netip.Prefix]int{}, named: map[*counted]*x509.Certificate{},
 	}
 }
 
@@ -45,35 +45,58 @@ func filesFor() int {
 type counted struct {
 	net.Conn
 	counts *counts
-	from   netip.Prefix // guarded by counts.mu, like the rest
-	named  bool
-	closed bool
+	from   netip.Prefix
+	is     standing // guarded by counts.mu
 }
 
-// enter counts a connection; nil: there is one too many. It is anonymous until it is
-// known whose it is.
+// standing is what is known of a connection.
+type standing int
+
+const (
+	shaking   standing = iota // not through its handshake
+	anonymous                 // showed no certificate
+	named
+	refused // one too many that showed no certificate
+	closed
+)
+
+// enter counts a connection before its handshake; nil: there is one too many. How many
+// have shown no certificate is nothing to it yet, for it may show one.
 func (c *counts) enter(conn net.Conn) *counted {
 	from := placeOf(conn.RemoteAddr())
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open >= c.all || c.unnamed >= c.anonymous || c.from[from] >= c.address {
+	if c.open >= c.all || c.new[from] >= c.address {
 		return nil
 	}
 	c.open++
-	c.unnamed++
-	c.from[from]++
+	c.new[from]++
 	return &counted{Conn: conn, counts: c, from: from}
 }
 
-// name takes a connection out of those that are anonymous.
-func (c *counted) name(cert *x509.Certificate) {
-	c.counts.mu.Lock()
-	defer c.counts.mu.Unlock()
-	c.leave()
-	if !c.closed {
-		c.counts.named[c] = cert
+// name says what certificate a connection showed, nil for none. It reports false where
+// that is one too many without.
+func (c *counted) name(cert *x509.Certificate) bool {
+	n := c.counts
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if c.is == closed {
+		return false
 	}
-	c.named = true
+	c.leave()
+	switch {
+	case cert != nil:
+		c.is = named
+		n.named[c] = cert
+	case n.unnamed >= n.anonymous || n.from[c.from] >= n.address:
+		c.is = refused
+		return false
+	default:
+		c.is = anonymous
+		n.unnamed++
+		n.from[c.from]++
+	}
+	return true
 }
 
 // of returns the connections whose certificate is one of those.
@@ -89,24 +112,33 @@ func (c *counts) of(those func(*x509.Certificate) bool) []*counted {
 	return found
 }
 
-// leave takes it out of the anonymous ones; the caller has the lock.
+// leave takes it out of those of its standing; the caller has the lock.
 func (c *counted) leave() {
-	if c.named || c.closed {
-		return
+	n := c.counts
+	switch c.is {
+	case shaking:
+		less(n.new, c.from)
+	case anonymous:
+		n.unnamed--
+		less(n.from, c.from)
+	case named:
+		delete(n.named, c)
 	}
-	c.counts.unnamed--
-	if c.counts.from[c.from]--; c.counts.from[c.from] == 0 {
-		delete(c.counts.from, c.from)
+}
+
+// less counts one less from a place.
+func less(n map[netip.Prefix]int, from netip.Prefix) {
+	if n[from]--; n[from] == 0 {
+		delete(n, from)
 	}
 }
 
 // Close implements net.Conn.
 func (c *counted) Close() error {
 	c.counts.mu.Lock()
-	if !c.closed {
+	if c.is != closed {
 		c.leave()
-		delete(c.counts.named, c)
-		c.closed = true
+		c.is = closed
 		c.counts.open--
 	}
 	c.counts.mu.Unlock()

@@ -46,30 +46,42 @@ func TestAnonymousConnectionsAreLimited(t *testing.T) {
 	k := newKeeper(t)
 	address, got := start(t, k, muxer.Config{Address: 3})
 	var held []net.Conn
-	for range 2 {
+	for range 3 {
 		conn, err := open(address, anonymous(k))
 		require.NoError(t, err)
 		held = append(held, conn)
 	}
-	silent, err := net.Dial("tcp", address) // one that does not finish its handshake
-	require.NoError(t, err)
-	held = append(held, silent)
-	// The server counts it at some time.
+	_, err := open(address, anonymous(k))
+	require.Error(t, err, "one too many is closed")
+	require.NoError(t, held[0].Close())
 	require.Eventually(t, func() bool {
 		conn, err := open(address, anonymous(k))
+		if err == nil {
+			held = append(held, conn)
+		}
+		return err == nil
+	}, 10*time.Second, time.Millisecond, "the next has its place")
+	// Those that do not finish their handshakes are limited by themselves.
+	for range 3 {
+		silent, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		held = append(held, silent)
+	}
+	require.Eventually(t, func() bool { // the server counts them at some time
+		conn, err := open(address, k.ClientTLS(pki.Identity{Role: pki.Server}, "http/1.1"))
 		if err == nil {
 			conn.Close()
 		}
 		return err != nil
-	}, 10*time.Second, time.Millisecond, "one too many is closed")
-	require.NoError(t, held[0].Close())
+	}, 10*time.Second, time.Millisecond, "one handshake too many is closed")
+	require.NoError(t, held[len(held)-1].Close())
+	named := 0
 	require.Eventually(t, func() bool {
-		conn, err := open(address, k.ClientTLS(pki.Identity{Role: pki.Server}, "http/1.1"))
-		if err != nil {
-			return false
+		if conn, err := open(address, k.ClientTLS(pki.Identity{Role: pki.Server}, "http/1.1")); err == nil {
+			held = append(held, conn)
+			named++
 		}
-		held = append(held, conn)
-		return len(held) == 12
+		return named == 9
 	}, 10*time.Second, time.Millisecond, "there is room for one handshake, and who shows a certificate is out of it then")
 	other, err := tls.Dial("tcp", address, k.ClientTLS(pki.Identity{Role: pki.Server}, special))
 	require.NoError(t, err)
@@ -85,6 +97,29 @@ func TestAnonymousConnectionsAreLimited(t *testing.T) {
 		}
 		return err == nil
 	}, 10*time.Second, time.Millisecond, "what is closed is not counted any more")
+}
+
+// Whoever shows a certificate is let in, however many do not, from the same address or
+// in all.
+func TestAnonymousConnectionsKeepOutNobodyElse(t *testing.T) {
+	for name, c := range map[string]muxer.Config{"of one address": {Address: 2}, "in all": {Anonymous: 2}} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeeper(t)
+			address, _ := start(t, k, c)
+			for range 2 {
+				conn, err := open(address, anonymous(k))
+				require.NoError(t, err)
+				defer conn.Close()
+			}
+			_, err := open(address, anonymous(k))
+			require.Error(t, err)
+			for range 3 {
+				conn, err := open(address, k.ClientTLS(pki.Identity{Role: pki.Server}, "http/1.1"))
+				require.NoError(t, err)
+				defer conn.Close()
+			}
+		})
+	}
 }
 
 // There are no more connections than allowed, whoever makes them, and each that ends,

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -16,7 +17,8 @@ import (
 // Default limits.
 const (
 	// DefaultHandshakes is how many connections may be before the end of their
-	// handshake. More wait in the kernel's queue. One address cannot have all of them.
+	// handshake, where there may be four times as many in all. More wait in the kernel's
+	// queue. One address cannot have all of them.
 	DefaultHandshakes = 4096
 	// DefaultTimeout is how long a handshake may take.
 	DefaultTimeout = 10 * time.Second
@@ -24,7 +26,8 @@ const (
 	// so many files open and a third more. More are closed at once.
 	DefaultConnections = 32768
 	// DefaultAddress is how many connections from one address (of IPv6: a network of 64
-	// bits) may be of clients that showed no certificate, or none yet.
+	// bits) may be of clients that showed no certificate; and how many, besides, may be
+	// before the end of their handshake.
 	DefaultAddress = 1024
 )
 
@@ -40,7 +43,8 @@ type Config struct {
 	Handshakes int
 	Timeout    time.Duration
 	// Connections, Anonymous and Address are limits of open connections: of all, of
-	// those whose clients showed no certificate, and of these from one address.
+	// those whose clients showed no certificate, and of these, or of handshakes, from one
+	// address.
 	// Default: DefaultConnections, half of all, DefaultAddress.
 	Connections, Anonymous, Address int
 	// Log. Default: none.
@@ -54,6 +58,7 @@ type Mux struct {
 	http     chan net.Conn
 	slots    chan struct{} // one for each handshake
 	counts   *counts
+	warned   atomic.Int64 // when it was last logged that there are too many, Unix time
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -62,8 +67,9 @@ type Mux struct {
 
 // New starts accepting. The listener is the Mux's, and closed with it.
 func New(l net.Listener, c Config) *Mux {
+	counts := newCounts(c)
 	if c.Handshakes <= 0 {
-		c.Handshakes = DefaultHandshakes
+		c.Handshakes = min(DefaultHandshakes, max(1, counts.all/4))
 	}
 	if c.Timeout <= 0 {
 		c.Timeout = DefaultTimeout
@@ -71,7 +77,7 @@ func New(l net.Listener, c Config) *Mux {
 	if c.Log == nil {
 		c.Log = hclog.NewNullLogger()
 	}
-	m := &Mux{config: c, listener: l, http: make(chan net.Conn), slots: make(chan struct{}, c.Handshakes), counts: newCounts(c)}
+	m := &Mux{config: c, listener: l, http: make(chan net.Conn), slots: make(chan struct{}, c.Handshakes), counts: counts}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.work.Go(m.accept)
 	return m
@@ -105,7 +111,6 @@ func (m *Mux) CloseIf(refused func(*x509.Certificate) bool) {
 func (m *Mux) accept() {
 	const firstPause, longestPause = 5 * time.Millisecond, time.Second
 	pause := firstPause
-	var warned time.Time
 	for {
 		select {
 		case m.slots <- struct{}{}:
@@ -121,10 +126,7 @@ func (m *Mux) accept() {
 			}
 			<-m.slots
 			conn.Close()
-			if now := time.Now(); now.Sub(warned) > time.Minute {
-				warned = now
-				m.config.Log.Warn("closed a connection: too many are open, or too many from its address", "from", conn.RemoteAddr())
-			}
+			m.warn(conn.RemoteAddr())
 			continue
 		}
 		<-m.slots
@@ -158,8 +160,14 @@ func (m *Mux) handshake(raw *counted) {
 		m.refuse(conn, err)
 		return
 	}
+	var shown *x509.Certificate
 	if chains := conn.ConnectionState().VerifiedChains; len(chains) > 0 {
-		raw.name(chains[0][0])
+		shown = chains[0][0]
+	}
+	if !raw.name(shown) {
+		raw.Close() // at once: TLS would say goodbye first
+		m.warn(raw.RemoteAddr())
+		return
 	}
 	if handle := m.config.Handlers[conn.ConnectionState().NegotiatedProtocol]; handle != nil {
 		handle(conn)
@@ -169,6 +177,14 @@ func (m *Mux) handshake(raw *counted) {
 	case m.http <- conn:
 	case <-m.ctx.Done():
 		conn.Close()
+	}
+}
+
+// warn logs now and then that connections are closed.
+func (m *Mux) warn(from net.Addr) {
+	now, last := time.Now().Unix(), m.warned.Load()
+	if now-last > 60 && m.warned.CompareAndSwap(last, now) {
+		m.config.Log.Warn("closed a connection: too many are open, or too many from its address", "from", from)
 	}
 }
 
