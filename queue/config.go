@@ -62,7 +62,7 @@ type Config struct {
 	// that was gated, until an event or the timeout has the gates asked again,
 	// and tries a member at once that comes back by itself from a failed
 	// attempt, as kube-scheduler 1.37.1 does. It asks the gates for all members
-	// each time, and their hints. It is for comparing the two. Default: the gates
+	// each time. It is for comparing the two. Default: the gates
 	// are asked again at once, and the member backs off; the first member that is
 	// gated holds the tree until its own gate opens, and one that joins an active
 	// tree is asked alone.

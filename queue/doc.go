@@ -93,10 +93,9 @@
 //     from backoff off also if the workload backs off, which could leave it in
 //     two places.
 //   - Add of a workload that waits already replaces it, wherever it is.
-//   - The first member that is gated holds its tree: the others are not asked, and
-//     what they wait for does not count, until its gate opens or it leaves. All
-//     are asked again then. A member that joins an active tree is asked alone.
-//     See Config.ReferenceWakeUps.
+//   - The first member that is gated holds its tree: the others are not asked at
+//     the gates until its own opens, or it leaves. A member that joins an active
+//     tree is asked alone. See Config.ReferenceWakeUps.
 //   - A group may be given another parent, and a workload another group.
 //   - Delete is given no time, so that a tree that it takes a member from goes on
 //     backing off until the next flush.

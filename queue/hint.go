@@ -217,12 +217,8 @@ func (q *Queue) worth(it *Item, c *extpoints.Change) (verdict, string) {
 
 // worthToAny judges what a change means for a tree of groups: the highest of
 // what it means for its members. One that nothing has turned away yet waits for
-// the others, and is glad of any event. A tree that one member holds waits for what
-// that one waits for, and no more (but see Config.ReferenceWakeUps).
+// the others, and is glad of any event.
 func (q *Queue) worthToAny(it *Item, c *extpoints.Change) (verdict, string) {
-	if it.gated != nil {
-		return q.worth(it.gated, c)
-	}
 	best, by := skip, ""
 	for _, m := range it.Members {
 		if best == afterBackoff && len(m.PendingPlugins) == 0 {
@@ -242,14 +238,8 @@ func (q *Queue) worthToAny(it *Item, c *extpoints.Change) (verdict, string) {
 	return best, by
 }
 
-// resolveTree gathers the registrations that the members wait for, see worthToAny.
+// resolveTree gathers the registrations that the members wait for.
 func (q *Queue) resolveTree(it *Item) {
-	if it.gated != nil {
-		for i := range it.gated.rejectors {
-			it.rejectors = append(it.rejectors, rejector{item: it, reg: it.gated.rejectors[i].reg})
-		}
-		return
-	}
 	add := func(r *registration) {
 		if !slices.ContainsFunc(it.rejectors, func(j rejector) bool { return j.reg == r }) {
 			it.rejectors = append(it.rejectors, rejector{item: it, reg: r})

@@ -165,6 +165,7 @@ func (q *Queue) Update(now time.Time, old, new *extpoints.WorkloadInfo) {
 	switch it.place {
 	case Active, Backoff, ErrorBackoff:
 		it.setWorkload(new)
+		q.resolve(it) // it may be gated later, in another profile
 		q.heapOf(it.place).fix(it)
 	default:
 		q.updateParked(now, it, old, new)

@@ -171,11 +171,7 @@ func (t *twin) askingOrder(it *twinItem) []*twinItem {
 
 func (t *twin) worthToAny(it *twinItem, c *extpoints.Change) (verdict, string) {
 	best, by := skip, ""
-	members := t.askingOrder(it)
-	if !t.cfg.ReferenceWakeUps && it.pos.Gate != nil {
-		members = members[:1]
-	}
-	for _, m := range members {
+	for _, m := range it.sorted() {
 		if c.Event.IsWildcard() && (c.NewNode != nil || c.NewWorkload != nil && c.NewWorkload.ID != m.pos.ID) {
 			continue
 		}
