@@ -90,7 +90,9 @@ func (a *Agent) serveLog(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set(api.OffsetHeader, strconv.FormatInt(log.Offset(), 10))
 	w.WriteHeader(http.StatusOK)
-	copyLog(r.Context(), w, log, q, folder)
+	if !copyLog(r.Context(), w, log, q, folder) {
+		panic(http.ErrAbortHandler) // what is written already is not all of it
+	}
 }
 
 // whyNoLog says why there is none to serve; status 0: there is.
@@ -109,19 +111,20 @@ func whyNoLog(folder string, id job.TaskID, stream string) (status int, text str
 // followEvery is how often it is looked whether a log has grown.
 const followEvery = 100 * time.Millisecond
 
-// copyLog copies what is there, and with follow what comes until the task has ended.
-// Errors are those of a reader that went away, or of the disk; the answer just ends.
-func copyLog(ctx context.Context, w http.ResponseWriter, log *tasklog.Reader, q logQuery, folder string) {
+// copyLog copies what is there, and with follow what comes until the task has ended. It
+// reports false where that is not all: the reader went away, the disk failed, or the
+// agent ends.
+func copyLog(ctx context.Context, w http.ResponseWriter, log *tasklog.Reader, q logQuery, folder string) bool {
 	out := http.NewResponseController(w)
 	rest := &io.LimitedReader{R: log, N: q.limit}
 	for {
 		// Ended before it was read to its end: then nothing more can come.
 		ended := hasEnded(folder)
 		if _, err := io.Copy(w, rest); err != nil || rest.N == 0 || ended || !q.follow {
-			return
+			return err == nil
 		}
 		if err := out.Flush(); err != nil || !pause(ctx, followEvery) {
-			return
+			return false
 		}
 	}
 }

@@ -27,3 +27,7 @@ type LogQuery struct {
 // the first byte of the answer: later than what was asked for where that is not kept
 // any more.
 const OffsetHeader = "Berth-Log-Offset"
+
+// AttemptHeader is, in the answer to a request for a log, the attempt whose it is: who
+// goes on reading where an answer broke off asks for that one.
+const AttemptHeader = "Berth-Log-Attempt"

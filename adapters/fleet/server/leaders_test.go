@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -348,6 +349,15 @@ func TestAgentsAnswers(t *testing.T) {
 	require.Equal(t, 200, got.status)
 	require.Equal(t, fmt.Sprintf("/v1/tasks/%d_0.1.0/logs/stderr?offset=-5 ", id), string(got.body))
 	require.Equal(t, "application/octet-stream", got.header.Get("Content-Type"), "it is no page for a browser")
+	require.Equal(t, "1", got.header.Get(api.AttemptHeader))
+
+	// What the agent breaks off is no whole answer.
+	answer.Store(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "so far")
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	require.Error(t, a.ask("GET", path, nil).err)
 
 	// Nobody but the node's own agent is asked: here another node's listens.
 	other := &agent{caller: f.as(nodeN2), name: "n2", boot: "1"}

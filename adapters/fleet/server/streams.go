@@ -104,7 +104,7 @@ func (s *Server) logs(r *request) (any, error) {
 	default:
 		return nil, invalid("stream", "it is stdout or stderr")
 	}
-	return s.copyLog(r, node, fmt.Sprintf("/v1/tasks/%s/logs/%s", task, stream))
+	return s.copyLog(r, node, task, stream)
 }
 
 // task finds the task that the query names, and its node: of the last attempt, where
@@ -144,14 +144,16 @@ func (r *request) task(v state.View, j *state.Job) (job.TaskID, *state.Node, err
 	return id, n, nil
 }
 
-// copyLog passes on what an agent has at a path.
-func (s *Server) copyLog(r *request, n *state.Node, path string) (any, error) {
+// copyLog passes on what an agent has of a task. Where either side goes before the end
+// the answer is cut off, so that it is not taken for all.
+func (s *Server) copyLog(r *request, n *state.Node, task job.TaskID, stream string) (any, error) {
 	q := url.Values{}
 	for _, name := range []string{"offset", "limit", "follow"} {
 		if text := r.URL.Query().Get(name); text != "" {
 			q.Set(name, text)
 		}
 	}
+	path := fmt.Sprintf("/v1/tasks/%s/logs/%s", task, stream)
 	u := &url.URL{Scheme: "https", Host: n.Address, Path: path, RawQuery: q.Encode()}
 	ask, err := http.NewRequestWithContext(r.Context(), http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -174,11 +176,13 @@ func (s *Server) copyLog(r *request, n *state.Node, path string) (any, error) {
 	}
 	for name, value := range map[string]string{
 		"Content-Type": "application/octet-stream", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
-		api.OffsetHeader: got.Header.Get(api.OffsetHeader),
+		api.OffsetHeader: got.Header.Get(api.OffsetHeader), api.AttemptHeader: strconv.Itoa(int(task.Attempt)),
 	} {
 		r.w.Header().Set(name, value)
 	}
-	_, _ = io.Copy(&flushed{w: r.w, c: http.NewResponseController(r.w)}, got.Body) // either side may go
+	if _, err := io.Copy(&flushed{w: r.w, c: http.NewResponseController(r.w)}, got.Body); err != nil {
+		panic(http.ErrAbortHandler)
+	}
 	return answered, nil
 }
 

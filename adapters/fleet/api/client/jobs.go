@@ -112,12 +112,11 @@ func (c *Client) Requeue(ctx context.Context, id job.ID, s api.Selection) (api.A
 
 // Logs is what a task has written. The caller closes it.
 func (c *Client) Logs(ctx context.Context, id job.ID, q api.LogQuery) (io.ReadCloser, error) {
-	response, err := c.send(ctx, get(jobPath(id)+"/logs", values("element", number(q.Element), "attempt", number(q.Attempt),
-		"rank", number(q.Rank), "stream", string(q.Stream), "offset", number(q.Offset), "follow", yes(q.Follow))))
-	if err != nil {
+	r := &logReader{client: c, ctx: ctx, id: id, query: q}
+	if err := r.open(); err != nil {
 		return nil, err
 	}
-	return response.Body, nil
+	return r, nil
 }
 
 // EventFilter says which events are wanted. What is zero does not matter.

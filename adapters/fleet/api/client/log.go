@@ -1,0 +1,92 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/job"
+)
+
+// logReader reads a log. Where it breaks off, since a server, the agent or a connection
+// ends, or because it was not read for a while, it is taken up at the next byte.
+type logReader struct {
+	client *Client
+	ctx    context.Context // of all requests; a Read has none
+	id     job.ID
+	query  api.LogQuery // for the next request, once begun
+	body   io.ReadCloser
+	// known: the answers say where they begin.
+	known bool
+}
+
+// open makes the request.
+func (r *logReader) open() error {
+	q := &r.query
+	response, err := r.client.send(r.ctx, get(jobPath(r.id)+"/logs", values("element", number(q.Element),
+		"attempt", number(q.Attempt), "rank", number(q.Rank), "stream", string(q.Stream), "offset", number(q.Offset),
+		"follow", yes(q.Follow))))
+	if err != nil {
+		return err
+	}
+	r.body = response.Body
+	offset, err := strconv.ParseInt(response.Header.Get(api.OffsetHeader), 10, 64)
+	attempt, err2 := strconv.ParseInt(response.Header.Get(api.AttemptHeader), 10, 32)
+	if r.known = err == nil && err2 == nil; r.known {
+		q.Offset, q.Attempt = offset, int32(attempt)
+	}
+	return nil
+}
+
+// Read implements io.Reader.
+func (r *logReader) Read(p []byte) (int, error) {
+	var since time.Time // when it broke off, with no byte since
+	for {
+		n, err := r.body.Read(p)
+		r.query.Offset += int64(n)
+		if n > 0 && err != nil && !errors.Is(err, io.EOF) {
+			err = nil // the next call gets it again
+		}
+		if n > 0 || err == nil || errors.Is(err, io.EOF) {
+			return n, err
+		}
+		if since.IsZero() {
+			since = time.Now()
+		}
+		if err := r.takeUp(since, err); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// takeUp goes on after an answer that broke off. It tries for as long as the client's
+// patience lasts, while servers or agents say that they cannot by now.
+func (r *logReader) takeUp(since time.Time, broken error) error {
+	r.body.Close()
+	for {
+		switch {
+		case r.ctx.Err() != nil:
+			return context.Cause(r.ctx)
+		case !r.known || time.Since(since) > r.client.patience:
+			return fmt.Errorf("reading the log of job %s, after byte %d: %w", r.id, r.query.Offset, broken)
+		}
+		if err := sleep(r.ctx, reconnect); err != nil {
+			return err
+		}
+		if broken = r.open(); broken == nil {
+			return nil
+		}
+		var answered *api.Error
+		if errors.As(broken, &answered) && answered.Status < http.StatusInternalServerError {
+			return broken
+		}
+	}
+}
+
+// Close implements io.Closer.
+func (r *logReader) Close() error { return r.body.Close() }
