@@ -42,7 +42,7 @@ func Build(dir, pkg string) (string, error) {
 }
 
 // prefix is what names of folders begin with; the number of the process follows.
-const prefix = "berth-e2e-"
+const prefix = "berth-fleet-e2e-"
 
 // runDir is the folder of all that this process makes.
 var runDir = sync.OnceValues(func() (string, error) {
