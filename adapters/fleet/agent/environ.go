@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -72,7 +73,7 @@ func facts(o api.Order, p place) map[string]string {
 	env := map[string]string{
 		"BERTH_JOB_ID":   o.Task.Job.String(),
 		"BERTH_TASK_ID":  o.Task.String(),
-		"BERTH_ATTEMPT":  strconv.Itoa(int(o.Task.Attempt)),
+		"BERTH_ATTEMPT":  strconv.Itoa(int(cmp.Or(o.Run.Try, o.Task.Attempt))),
 		"BERTH_RANK":     strconv.Itoa(int(o.Task.Rank)),
 		"BERTH_SIZE":     strconv.Itoa(max(1, len(o.Run.Hosts))),
 		"BERTH_HOSTS":    strings.Join(o.Run.Hosts, ","),

@@ -28,6 +28,8 @@ func TestEnvironment(t *testing.T) {
 	gang.Run.Hosts, gang.Run.Names = []string{"10.0.0.1", "10.0.0.2"}, []string{"n1", "n2"}
 	gang.Run.Array = 9
 	gang.Run.GPUs = []api.GPUShare{{GPU: 2, Share: 1000}, {GPU: 0, Share: 1000}}
+	restored := script(17, "")
+	restored.Task.Attempt, restored.Run.Try = 100_018, 2
 	hostile := script(17, "")
 	hostile.Run.Spec.Env = map[string]string{
 		"BERTH_TASK_ID": "1_0.1.0", "BERTH_NEW": "x", "CUDA_VISIBLE_DEVICES": "0,1,2", "A=B": "x", "": "x",
@@ -56,6 +58,9 @@ func TestEnvironment(t *testing.T) {
 			"BERTH_ATTEMPT": "3", "BERTH_ARRAY_INDEX": "5", "BERTH_ARRAY_COUNT": "9", "BERTH_GPUS": "2,0",
 			"CUDA_VISIBLE_DEVICES": "2,0", "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
 			"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "10.0.0.1", "MASTER_PORT": "24781",
+		}},
+		{"the second try, after a backup was restored", restored, nil, map[string]string{
+			"BERTH_TASK_ID": "17_0.100018.0", "BERTH_ATTEMPT": "2",
 		}},
 		{"a user who tries", hostile, gpus, map[string]string{
 			"BERTH_TASK_ID": "17_0.1.0", "BERTH_NEW": unset, "CUDA_VISIBLE_DEVICES": "", "A": unset, "": unset,

@@ -149,6 +149,9 @@ type Run struct {
 	// agent's own.
 	Owner string `json:"owner"`
 	User  string `json:"user,omitempty"`
+	// Try says which try of its element this is, from 1: programs are told, for the
+	// number of the attempt jumps where a backup was restored. 0: that number.
+	Try int32 `json:"try,omitempty"`
 	// Array is how many elements the job has, 0 where it is no array.
 	Array int32 `json:"array,omitempty"`
 	// GPUs are the devices that the task was given, by number, and the share of

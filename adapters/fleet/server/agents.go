@@ -136,7 +136,7 @@ func (s *Server) orders(v state.View, in api.PollRequest, out *api.PollResponse)
 // orderOf is what an agent is told of a task.
 func orderOf(v state.View, k *state.Task) api.Order {
 	j, e := v.Job(k.ID.Job), v.Element(k.ID.Job, k.ID.Element)
-	run := api.Run{Spec: *j.Spec, Owner: j.Owner, User: j.Spec.User, GPUs: k.GPUs, Names: e.Nodes}
+	run := api.Run{Spec: *j.Spec, Owner: j.Owner, User: j.Spec.User, Try: e.Try(), GPUs: k.GPUs, Names: e.Nodes}
 	if n := v.Node(k.Node); run.User == "" && n != nil && n.Machine.Isolation.Users {
 		run.User = j.Owner
 	}

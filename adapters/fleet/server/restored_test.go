@@ -57,6 +57,10 @@ func TestRestored(t *testing.T) {
 	a.must("POST", jobPath(waits, "/release"), nil, nil)
 	anew := node.order(waits)
 	require.Greater(t, anew.Task.Attempt, later.Task.Attempt, "its first attempt has been seen")
+	require.EqualValues(t, 1, anew.Run.Try, "of which the backup knows nothing")
+	fresh := node.order(a.submit(job.Spec{Command: []string{"true"}})[0])
+	require.EqualValues(t, 1, fresh.Task.Attempt)
+	require.EqualValues(t, 1, fresh.Run.Try)
 	require.False(t, anew.Restored)
 }
 

@@ -296,7 +296,7 @@ func (t *tx) waitAgain(j *Job, index int32) bool {
 	s, _ := t.StateOf(j, index)
 	e := &Element{Job: j.ID, Index: index, State: s, Eligible: t.now()}
 	for rec := range t.RecordsOfElement(j.ID, index) {
-		e.Attempt = rec.Attempt
+		e.Attempt, e.LeftOut = rec.Attempt, rec.LeftOut
 	}
 	if e.Attempt == 0 && j.Cut {
 		return false

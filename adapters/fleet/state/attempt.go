@@ -193,8 +193,8 @@ func (t *tx) endAttempt(j *Job, e *Element) {
 		return
 	}
 	next := &Element{
-		Job: e.Job, Index: e.Index, State: e.State, Attempt: e.Attempt, Failures: e.Failures, Losses: e.Losses,
-		Eligible: e.Eligible, Avoid: e.Avoid,
+		Job: e.Job, Index: e.Index, State: e.State, Attempt: e.Attempt, LeftOut: e.LeftOut,
+		Failures: e.Failures, Losses: e.Losses, Eligible: e.Eligible, Avoid: e.Avoid,
 	}
 	t.setState(j, next, job.Pending)
 	t.putElement(next)
@@ -232,7 +232,7 @@ func (t *tx) account(j *Job, e *Element) {
 	records.put(t.txn, &Record{
 		Seq: t.m.NextSeq, Job: j.ID, Name: j.Spec.Name, Owner: j.Owner, Queue: j.Spec.Queue, Submitted: j.Submitted,
 		Tasks: j.Spec.Tasks, Requested: j.Spec.Resources, TimeLimit: j.Spec.TimeLimit,
-		Element: e.Index, Attempt: e.Attempt, Nodes: e.Nodes,
+		Element: e.Index, Attempt: e.Attempt, LeftOut: e.LeftOut, Nodes: e.Nodes,
 		Placed: e.Ready, Started: e.Started, Ended: t.now(), Outcome: *e.Outcome, Used: e.Used,
 	})
 	next := *t.Job(j.ID)

@@ -91,6 +91,16 @@ func checkElement(t testing.TB, v state.View, j *state.Job, index int32) {
 	}
 	ks := slices.Collect(v.AttemptTasks(job.TaskID{Job: j.ID, Element: index, Attempt: e.Attempt}))
 	require.False(t, e.State.Ended(), "an ended element has a row")
+	tries := int32(0)
+	for range v.RecordsOfElement(j.ID, index) {
+		tries++
+	}
+	if e.State != job.Pending {
+		tries++ // the one under way
+	}
+	if !j.Cut {
+		require.Equal(t, tries, e.Try(), "job %d, element %d, attempt %d", j.ID, index, e.Attempt)
+	}
 	if e.State == job.Pending {
 		require.Empty(t, ks)
 		return

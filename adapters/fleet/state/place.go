@@ -72,7 +72,7 @@ func (t *tx) placeable(j *Job, id job.TaskID) (*Element, Result) {
 // begin makes the row that of a new attempt.
 func (e *Element) begin(attempt, tasks int32) {
 	*e = Element{
-		Job: e.Job, Index: e.Index, State: job.Pending, Attempt: attempt,
+		Job: e.Job, Index: e.Index, State: job.Pending, Attempt: attempt, LeftOut: e.LeftOut + attempt - e.Attempt - 1,
 		Failures: e.Failures, Losses: e.Losses, Nodes: make([]string, tasks),
 	}
 }

@@ -28,7 +28,8 @@ const maxLeftOut = 1 << 30
 // some since the backup was made, which it does not know: no ID may be given out that
 // they could have seen. So
 //
-//   - new jobs, and new attempts of all elements, get numbers that were not used before,
+//   - new jobs, and new attempts of jobs that are there, get numbers that were not used
+//     before,
 //   - attempts of which not all tasks have a node begin anew, for they may have been
 //     completed with other nodes,
 //   - tasks that were to be started, or run, are marked as Restored: an agent that does
@@ -91,6 +92,7 @@ func (t *tx) leaveOut(present View, at time.Time) {
 	t.m.NextSeq = max(t.m.NextSeq+since, used.NextSeq) + restoredJobs
 	attempts := max(int64(t.lastAttempt())+int64(age.Seconds()*attemptsASecond), int64(present.lastAttempt()))
 	t.m.Attempts = int32(min(attempts+restoredAttempts, maxLeftOut))
+	t.m.Since = t.m.NextJob
 }
 
 // lastAttempt is the highest number of an attempt that is known of.
@@ -119,14 +121,19 @@ func (t *tx) restored() Result {
 
 // NextAttempt is the number of the attempt that an element's tasks are placed for: the
 // one that waits for nodes, or the next. Who places asks it, and Place is checked by
-// it. Numbers begin with 1, and after a backup was restored above all that were used.
+// it. Numbers begin with 1. Those of a job that was there when a backup was restored go
+// on above all that were used; a later job has a number that no task had before.
 func (v View) NextAttempt(id job.ID, index int32) int32 {
 	e := v.Element(id, index)
-	switch {
-	case e == nil:
-		return v.meta().Attempts + 1
-	case e.State == job.Pending:
-		return max(e.Attempt, v.meta().Attempts) + 1
+	if e != nil && e.State != job.Pending {
+		return e.Attempt
 	}
-	return e.Attempt
+	var last int32
+	if m := v.meta(); m.Since == 0 || id < m.Since {
+		last = m.Attempts
+	}
+	if e != nil {
+		last = max(last, e.Attempt)
+	}
+	return last + 1
 }

@@ -2,6 +2,7 @@ package state_test
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -66,6 +67,38 @@ func TestContinue(t *testing.T) {
 	specs := []job.Spec{x.WithDefaults()}
 	r := do(&state.Command{Submit: &state.Submit{Specs: specs, Owner: "alice"}})
 	require.Greater(t, r.Jobs[0], job.ID(1_000_000+3600*1000))
+	require.EqualValues(t, 1, s.View().NextAttempt(r.Jobs[0], 0), "no task had the number of a new job")
+}
+
+// Programs are told which try they are, whatever the numbers of attempts: "2 or more" is
+// "go on from a checkpoint".
+func TestTriesAfterRestore(t *testing.T) {
+	was := lively(t)
+	s := continued(t, whole(t, was), state.New(nil).View(), was.View().Now())
+	for _, c := range []struct {
+		name  string
+		index int32
+		try   int32
+	}{{"never tried", 7, 1}, {"failed once", 2, 2}} {
+		id := job.TaskID{Job: 2, Element: c.index, Attempt: s.View().NextAttempt(2, c.index)}
+		text, err := (&state.Command{Place: &state.Place{Task: id, Node: "n1"}}).Encode()
+		require.NoError(t, err)
+		require.Nil(t, s.Apply(100+uint64(c.index), 1, [][]byte{text})[0].(state.Result).Err, c.name)
+		require.Greater(t, id.Attempt, int32(100_000), c.name)
+		require.Equal(t, c.try, s.View().Element(2, c.index).Try(), c.name)
+	}
+}
+
+// A picture that an older program restored says nothing of the jobs that were there:
+// numbers of all jobs go on above what it left out, as they did.
+func TestOldRestoredPicture(t *testing.T) {
+	was := lively(t)
+	text := whole(t, continued(t, whole(t, was), state.New(nil).View(), was.View().Now()))
+	since := regexp.MustCompile(`,"since":[0-9]+`)
+	require.Regexp(t, since, string(text))
+	s := state.New(nil)
+	require.NoError(t, s.Restore(bytes.NewReader(since.ReplaceAll(text, nil))))
+	require.Greater(t, s.View().NextAttempt(2_000_000, 0), int32(100_000))
 }
 
 // The same backup may be restored again, later on: what was used in between is left out.

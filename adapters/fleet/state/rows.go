@@ -106,6 +106,9 @@ type Element struct {
 	Index   int32     `json:"index"`
 	State   job.State `json:"state"`
 	Attempt int32     `json:"attempt"` // the present one, or the last
+	// LeftOut is how many numbers up to Attempt were left out because backups were
+	// restored; see Try.
+	LeftOut int32 `json:"leftOut,omitempty"`
 	// Failures counts the attempts that count against Retry.Limit, Losses those that
 	// ended for reasons that are not the job's.
 	Failures int32 `json:"failures,omitempty"`
@@ -133,6 +136,10 @@ type Element struct {
 	// Nodes are the nodes by rank.
 	Nodes []string `json:"nodes,omitempty"`
 }
+
+// Try says which try of the element the attempt is, from 1, as far as this state
+// knows: the number of an attempt is larger where a backup was restored.
+func (e *Element) Try() int32 { return e.Attempt - e.LeftOut }
 
 // Outcome is how an attempt ends.
 type Outcome struct {
@@ -198,6 +205,7 @@ type Record struct {
 
 	Element int32     `json:"element"`
 	Attempt int32     `json:"attempt"`
+	LeftOut int32     `json:"leftOut,omitempty"` // as in Element
 	Nodes   []string  `json:"nodes,omitempty"`
 	Placed  time.Time `json:"placed"`
 	Started time.Time `json:"started,omitzero"`
@@ -233,8 +241,10 @@ type total struct {
 type meta struct {
 	NextJob job.ID `json:"nextJob"`
 	NextSeq uint64 `json:"nextSeq"`
-	// Attempts: no new attempt has a number up to this; see NextAttempt.
+	// Attempts: no new attempt of a job before Since has a number up to this; see
+	// NextAttempt. Since 0 stands for all jobs: programs before this one wrote none.
 	Attempts int32     `json:"attempts,omitempty"`
+	Since    job.ID    `json:"since,omitempty"`
 	Now      time.Time `json:"now"`
 	Index    uint64    `json:"index"`
 }

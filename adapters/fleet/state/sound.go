@@ -18,7 +18,7 @@ func (v View) sound() error {
 }
 
 func (v View) soundMeta() error {
-	if m := v.meta(); m.Attempts < 0 || m.Attempts > maxLeftOut || m.NextJob > maxNumber || m.NextSeq > maxNumber {
+	if m := v.meta(); m.Attempts < 0 || m.Attempts > maxLeftOut || m.NextJob > maxNumber || m.NextSeq > maxNumber || m.Since > m.NextJob {
 		return fmt.Errorf("the next job is to be %d, record %d, and attempts begin after %d", m.NextJob, m.NextSeq, m.Attempts)
 	}
 	return nil
@@ -84,7 +84,7 @@ func (v View) soundElements() error {
 		if !j.Spec.Array.IsZero() && v.byteOf(e.Job, e.Index) != detailed {
 			return fmt.Errorf("element %d of job %d is there twice", e.Index, e.Job)
 		}
-		if e.Attempt < 0 {
+		if e.Attempt < 0 || !leavesOut(e.LeftOut, e.Attempt) {
 			return fmt.Errorf("element %d of job %d is in attempt %d", e.Index, e.Job, e.Attempt)
 		}
 		if e.State == job.Pending {
@@ -102,6 +102,10 @@ func (v View) soundElements() error {
 	}
 	return nil
 }
+
+// leavesOut reports whether so many numbers can have been left out up to that of an
+// attempt, where 0 is none.
+func leavesOut(n, attempt int32) bool { return n == 0 || 0 < n && n < attempt }
 
 func (v View) soundTasks() error {
 	sums := map[string]*Used{}
@@ -164,7 +168,7 @@ func at(list []int64, i int) int64 {
 func (v View) soundRecords() error {
 	next := v.meta().NextSeq
 	for r := range v.RecordsAfter(0) {
-		if v.Job(r.Job) == nil || r.Seq > next || r.Attempt < 0 {
+		if v.Job(r.Job) == nil || r.Seq > next || r.Attempt < 0 || !leavesOut(r.LeftOut, r.Attempt) {
 			return fmt.Errorf("there is a record %d of job %d that cannot be", r.Seq, r.Job)
 		}
 	}
