@@ -2,12 +2,19 @@ package api
 
 import (
 	"math"
+	"slices"
 
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
 // DefaultMaxQueued is Queue.MaxQueued where it is 0.
 const DefaultMaxQueued = 50_000
+
+// DefaultMaxStored is Queue.MaxStored where it is 0.
+const DefaultMaxStored = job.Bytes(64 << 20)
+
+// MaxDefaultMemory is the most that Queue.DefaultMemoryPerCPU may be.
+const MaxDefaultMemory = job.Bytes(1 << 40)
 
 // Queue is a class of jobs: PUT /v1/queues/{name}. The queue "default" is always
 // there.
@@ -24,12 +31,19 @@ type Queue struct {
 	// DefaultTime and MaxTime are limits of an attempt's time. Zero: none.
 	DefaultTime job.Duration `json:"defaultTime,omitzero"`
 	MaxTime     job.Duration `json:"maxTime,omitzero"`
+	// DefaultMemoryPerCPU is the memory of a job that names none, for each core that it
+	// asks for. Default: 0, and such a job counts as one that needs no memory.
+	DefaultMemoryPerCPU job.Bytes `json:"defaultMemoryPerCPU,omitzero"`
 	// MaxRunning is how many tasks of one user may run at once. 0: any number.
 	MaxRunning int32 `json:"maxRunning,omitempty"`
 	// MaxQueued is how many jobs of one user may be there that have not ended. An array
 	// is one job, but a gang counts once for each task: all of them are looked at
 	// together. 0: DefaultMaxQueued. -1: any number.
 	MaxQueued int32 `json:"maxQueued,omitempty"`
+	// MaxStored is how much the servers store of the jobs of one user in all queues, with
+	// those that have ended: scripts, variables, arguments, and what arrays take. Of the
+	// queues that a user may use the largest counts. 0: DefaultMaxStored.
+	MaxStored job.Bytes `json:"maxStored,omitzero"`
 	// Users, where not empty, are the only ones who may use it.
 	Users []string `json:"users,omitempty"`
 	// Stopped: nothing of it starts.
@@ -45,6 +59,23 @@ func (q *Queue) QueuedLimit() int32 {
 		return DefaultMaxQueued
 	}
 	return q.MaxQueued
+}
+
+// StoredLimit is how much is stored of the jobs of one user.
+func (q *Queue) StoredLimit() job.Bytes {
+	if q.MaxStored == 0 {
+		return DefaultMaxStored
+	}
+	return q.MaxStored
+}
+
+// Open reports whether a user may use the queue.
+func (q *Queue) Open(user string) bool { return len(q.Users) == 0 || slices.Contains(q.Users, user) }
+
+// DefaultMemory is the memory of a job that names none and asks for so much cpu.
+func (q *Queue) DefaultMemory(cpu job.MilliCPU) job.Bytes {
+	each := q.DefaultMemoryPerCPU
+	return each*job.Bytes(cpu/1000) + (each*job.Bytes(cpu%1000)+999)/1000
 }
 
 // QueueStatus is a queue and what is in it: GET /v1/queues.

@@ -116,7 +116,7 @@ var answers = map[string]any{
 	"POST /v1/nodes/n1/maintenance": nil, "DELETE /v1/nodes/n3": nil,
 	"GET /v1/queues": api.QueueList{Queues: []api.QueueStatus{
 		{Queue: api.Queue{Name: "default"}, Pending: 55, Running: 5},
-		{Queue: api.Queue{Name: "gpu", Priority: 100, MaxTime: job.Duration(48 * time.Hour), Users: []string{"eve"}, Stopped: true, Preempts: true}},
+		{Queue: api.Queue{Name: "gpu", Priority: 100, MaxTime: job.Duration(48 * time.Hour), DefaultMemoryPerCPU: 2 << 30, Users: []string{"eve"}, Stopped: true, Preempts: true}},
 	}},
 	"PUT /v1/queues/gpu": nil, "DELETE /v1/queues/gpu": nil,
 	"GET /v1/usage?by=user": api.UsageList{Rows: []api.UsageRow{

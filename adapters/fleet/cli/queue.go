@@ -32,7 +32,7 @@ func queueCommand(a *app) *cobra.Command {
 
 // queueTable is a table of queues.
 func (a *app) queueTable(c *cobra.Command, queues []api.QueueStatus) *table {
-	t := a.newTable(c, "QUEUE", "PRIO", "PENDING", "RUNNING", "DEFAULT TIME", "MAX TIME", "NOTE")
+	t := a.newTable(c, "QUEUE", "PRIO", "PENDING", "RUNNING", "DEFAULT TIME", "MAX TIME", "MEM/CPU", "NOTE")
 	limit := func(d job.Duration) string {
 		if d == 0 {
 			return "-"
@@ -51,8 +51,12 @@ func (a *app) queueTable(c *cobra.Command, queues []api.QueueStatus) *table {
 		if len(q.Users) > 0 {
 			notes = append(notes, "for "+strings.Join(q.Users, ", "))
 		}
+		memory := "-"
+		if q.DefaultMemoryPerCPU > 0 {
+			memory = q.DefaultMemoryPerCPU.String()
+		}
 		t.row(q.Name, strconv.Itoa(int(q.Priority)), strconv.Itoa(int(q.Pending)), strconv.Itoa(int(q.Running)),
-			limit(q.DefaultTime), limit(q.MaxTime), strings.Join(notes, "; "))
+			limit(q.DefaultTime), limit(q.MaxTime), memory, strings.Join(notes, "; "))
 	}
 	return t
 }
@@ -64,8 +68,13 @@ func setQueueCommand(a *app) *cobra.Command {
 		Long: `Make a queue, or change it, as a YAML or JSON file says; "-" is the standard
 input. "berth queue -o yaml" shows what is there. Fields that are left out get
 their defaults: maxQueued, how many jobs a user may have there (a gang counts once
-for each task), is 50,000 then; -1 is any number.`,
-		Args: args(1, 1),
+for each task), is 50,000 then; -1 is any number. maxStored, how much the servers
+store of a user's jobs, is 64Mi.
+
+defaultTime and defaultMemoryPerCPU are what a job gets that names no time limit or
+no memory.`,
+		Example: `  echo '{name: default, defaultTime: 1h, maxTime: 2d, defaultMemoryPerCPU: 2Gi}' | berth queue set -`,
+		Args:    args(1, 1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			q, err := readQueue(c.InOrStdin(), args[0])
 			if err != nil {

@@ -35,7 +35,7 @@ func (c *Controller) isDue(ctx context.Context, d due) {
 		c.again(v, now, d)
 	case duePurge:
 		c.propose(ctx, &state.Command{Purge: &state.Purge{
-			Before: now.Add(-c.cfg.KeepEnded), Records: c.cfg.KeepRecords,
+			Before: now.Add(-c.cfg.KeepEnded), Records: c.cfg.KeepRecords, ByQueues: true,
 		}})
 		c.timers.set(now.Add(c.cfg.Times.Purge), d)
 	}

@@ -45,6 +45,11 @@ func (s *Server) submit(r *request) (any, error) {
 	if err := s.mayBe(r, v, specs); err != nil {
 		return nil, err
 	}
+	if !v.Submitted(r.who.Name, in.Key) {
+		if err := mayStore(v, r.who.Name, specs); err != nil {
+			return nil, err
+		}
+	}
 	for i := range specs {
 		after := slices.Clone(specs[i].After)
 		for d := range after {
@@ -82,6 +87,9 @@ func (s *Server) mayBe(r *request, v state.View, specs []job.Spec) error {
 		if spec.TimeLimit == 0 {
 			spec.TimeLimit = q.DefaultTime
 		}
+		if spec.Resources.Memory == 0 {
+			spec.Resources.Memory = q.DefaultMemory(spec.Resources.CPU)
+		}
 		if q.MaxTime > 0 && (spec.TimeLimit == 0 || spec.TimeLimit > q.MaxTime) {
 			bad(i, "timeLimit", "queue %s allows at most %s", q.Name, q.MaxTime)
 		}
@@ -99,6 +107,24 @@ func (s *Server) mayBe(r *request, v state.View, specs []job.Spec) error {
 		return e
 	}
 	return nil
+}
+
+// mayStore refuses jobs for which a user has too much stored already.
+func mayStore(v state.View, owner string, specs []job.Spec) error {
+	has, limit := v.Stored(owner), v.StoredLimit(owner)
+	var more int64
+	for i := range specs {
+		more += state.StoredSize(&specs[i])
+	}
+	if has+more <= limit {
+		return nil
+	}
+	mebi := func(n int64) float64 { return float64(n) / (1 << 20) }
+	return fail(http.StatusConflict, api.CodeConflict,
+		"the servers store %.1f MiB of the jobs of user %q, this would be %.1f MiB more, and %.1f MiB are allowed; "+
+			"wait until jobs have ended and are forgotten, within minutes, submit shorter scripts or smaller arrays, "+
+			"or have an operator raise maxStored of a queue",
+		mebi(has), owner, mebi(more), mebi(limit))
 }
 
 // warnings say which jobs no node of today could run.

@@ -147,6 +147,15 @@ func (s *Server) putQueue(r *request) (any, error) {
 	if q.MaxRunning < 0 || q.DefaultTime < 0 || q.MaxTime < 0 {
 		return nil, invalid("limits", "they cannot be negative")
 	}
+	if q.MaxTime > 0 && q.DefaultTime > q.MaxTime {
+		return nil, invalid("defaultTime", "it is %s, more than maxTime, %s: a job without a limit would be refused", q.DefaultTime, q.MaxTime)
+	}
+	if q.DefaultMemoryPerCPU > api.MaxDefaultMemory {
+		return nil, invalid("defaultMemoryPerCPU", "it is %s, at most %s is allowed", q.DefaultMemoryPerCPU, api.MaxDefaultMemory)
+	}
+	if q.MaxStored > state.MaxStored {
+		return nil, invalid("maxStored", "it is %s, at most %s is allowed", q.MaxStored, job.Bytes(state.MaxStored))
+	}
 	if q.Priority < job.MinPriority || q.Priority > job.MaxPriority {
 		return nil, invalid("priority", "it must be from %d to %d", job.MinPriority, job.MaxPriority)
 	}

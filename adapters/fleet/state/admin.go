@@ -95,7 +95,11 @@ func (t *tx) purge(c *Purge) Result {
 			ended = append(ended, j)
 		}
 	}
-	tooMuch := t.ownersAbove(MaxStored / 2)
+	limit := t.StoredLimit
+	if !c.ByQueues {
+		limit = func(string) int64 { return MaxStored }
+	}
+	tooMuch := t.ownersAbove(limit)
 	for _, j := range ended { // oldest first
 		early := tooMuch[j.Owner] > 0
 		if (early || j.Ended.Before(c.Before)) && !needed[j.ID] {

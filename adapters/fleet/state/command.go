@@ -139,11 +139,14 @@ type Token struct {
 }
 
 // Purge forgets jobs that ended before a time, with their records, also later ones of
-// users of whom more than half of MaxStored is stored; then the oldest records above a
+// users of whom more than half of their limit is stored; then the oldest records above a
 // number, of the users who have the most; and tokens and revocations that have expired.
 type Purge struct {
 	Before  time.Time `json:"before"`
 	Records int       `json:"records"`
+	// ByQueues: a user's limit is that of StoredLimit. Else it is MaxStored, as it was
+	// when older programs wrote the command.
+	ByQueues bool `json:"byQueues,omitempty"`
 }
 
 // Encode is the command as it is written to the log.

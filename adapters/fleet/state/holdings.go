@@ -8,11 +8,15 @@ import (
 
 	"github.com/hashicorp/go-memdb"
 
+	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
-// MaxStored is how much the servers store of one user's jobs, in bytes, also of those
-// that have ended and are not forgotten yet: their specs, and the chunks of arrays.
+// MaxStored is the most that the servers store of one user's jobs, in bytes, also of those
+// that have ended and are not forgotten yet: their specs, and the chunks of arrays. It
+// holds whatever queues say. Their limit, StoredLimit, is seen to before a submission is
+// proposed: the log of an older program has submissions beyond it, which must be taken
+// again as they were.
 const MaxStored = 1 << 30
 
 // holding is what the servers have of a user. It follows from the other tables, and is
@@ -116,20 +120,40 @@ func addUpHoldings(txn *memdb.Txn) {
 	}
 }
 
-// ownersAbove says of whom more than so much is stored, and how much more.
-func (v View) ownersAbove(most int64) map[string]int64 {
+// Stored is how much the servers store of a user's jobs, in bytes.
+func (v View) Stored(owner string) int64 {
+	if h := holdings.get(v.txn, []byte(owner)); h != nil {
+		return h.Stored
+	}
+	return 0
+}
+
+// StoredLimit is how much may be stored of a user's jobs, in bytes: what the most
+// generous of the queues says that are open to her.
+func (v View) StoredLimit(owner string) int64 {
+	most := api.DefaultMaxStored
+	for _, q := range v.Queues() {
+		if q.Open(owner) {
+			most = max(most, q.StoredLimit())
+		}
+	}
+	return int64(most)
+}
+
+// ownersAbove says of whom more than half of her limit is stored, and how much more.
+func (v View) ownersAbove(limit func(owner string) int64) map[string]int64 {
 	above := map[string]int64{}
 	for h := range holdings.all(v.txn, "id", nil) {
-		if h.Stored > most {
+		if most := limit(h.Owner) / 2; h.Stored > most {
 			above[h.Owner] = h.Stored - most
 		}
 	}
 	return above
 }
 
-// storedSize is how much a job takes, in bytes: its spec, and the chunks that an array
+// StoredSize is how much a job takes, in bytes: its spec, and the chunks that an array
 // has at the end.
-func storedSize(s *job.Spec) int64 {
+func StoredSize(s *job.Spec) int64 {
 	text, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // it came as JSON

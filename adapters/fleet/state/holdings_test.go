@@ -209,6 +209,35 @@ func TestMaxQueued(t *testing.T) {
 	require.Nil(t, w.submit("bob", job.Spec{Queue: "night"}).Err)
 }
 
+// A user's limit is that of the most generous queue that is open to her, and housekeeping
+// keeps to it. What an older program proposed is taken as it was then.
+func TestStoredByQueues(t *testing.T) {
+	w := newWorld(t)
+	script := job.Spec{Script: "#!/bin/sh\n" + strings.Repeat("#", 200_000)}
+	ended := func(n int) {
+		for range n {
+			r := w.do(&state.Command{Submit: &state.Submit{Owner: "ann", Specs: []job.Spec{script.WithDefaults()}}})
+			require.Nil(t, r.Err, "the limit of queues is not that of the log")
+			w.must(&state.Command{Cancel: &state.Cancel{Select: state.Select{Job: r.Jobs[0]}, State: job.Cancelled}})
+		}
+	}
+	left := func(purge state.Purge) int {
+		w.must(&state.Command{Purge: &purge})
+		return len(slices.Collect(w.View().Jobs()))
+	}
+	ended(400)
+	require.EqualValues(t, 64<<20, w.View().StoredLimit("ann"))
+	require.Greater(t, w.View().Stored("ann"), int64(64<<20))
+	require.Equal(t, 400, left(state.Purge{Records: 10}))
+	w.must(&state.Command{PutQueue: &api.Queue{Name: "large", MaxStored: 200 << 20, Users: []string{"ann"}}})
+	require.Equal(t, 400, left(state.Purge{Records: 10, ByQueues: true}))
+	w.must(&state.Command{PutQueue: &api.Queue{Name: "large", MaxStored: 200 << 20, Users: []string{"bob"}}})
+	require.EqualValues(t, 200<<20, w.View().StoredLimit("bob"))
+	require.InDelta(t, 32<<20/200_000, left(state.Purge{Records: 10, ByQueues: true}), 1)
+	require.LessOrEqual(t, w.View().Stored("ann"), int64(32<<20))
+	checkHoldings(t, w.View())
+}
+
 // What the jobs of a user take is limited in bytes, too, until they are forgotten.
 func TestMaxStored(t *testing.T) {
 	w := newWorld(t)

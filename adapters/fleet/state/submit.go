@@ -47,7 +47,7 @@ func (t *tx) submit(c *Submit) Result {
 // addJob adds the next job.
 func (t *tx) addJob(spec *job.Spec, c *Submit) job.ID {
 	j := &Job{
-		ID: t.m.NextJob, Spec: spec, Owner: c.Owner, Key: c.Key, Submitted: t.now(), Stored: storedSize(spec),
+		ID: t.m.NextJob, Spec: spec, Owner: c.Owner, Key: c.Key, Submitted: t.now(), Stored: StoredSize(spec),
 	}
 	t.m.NextJob++
 	j.Counts[pending] = j.Elements()
@@ -91,7 +91,7 @@ func (t *tx) mayQueue(c *Submit) Result {
 		if q == nil {
 			return refuse(api.CodeInvalid, "jobs[%d].queue: there is no queue %q", i, name)
 		}
-		if len(q.Users) > 0 && !slices.Contains(q.Users, c.Owner) {
+		if !q.Open(c.Owner) {
 			return refuse(api.CodeForbidden, "jobs[%d].queue: user %q may not use queue %q", i, c.Owner, name)
 		}
 		has.queue(name, c.Specs[i].Tasks)
@@ -100,7 +100,7 @@ func (t *tx) mayQueue(c *Submit) Result {
 				"user %q would have %d jobs in queue %q, a gang counted by its tasks, and %d are allowed; wait until some have ended",
 				c.Owner, has.Queued[name], name, most)
 		}
-		if has.Stored += storedSize(&c.Specs[i]); has.Stored > MaxStored {
+		if has.Stored += StoredSize(&c.Specs[i]); has.Stored > MaxStored {
 			return refuse(api.CodeConflict,
 				"as much is stored of the jobs of user %q as is allowed, %s; wait until some have ended, and are forgotten within minutes",
 				c.Owner, job.Bytes(MaxStored))

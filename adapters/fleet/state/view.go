@@ -54,6 +54,11 @@ func (v View) ActiveOf(owner string) iter.Seq[*Job] {
 	return jobs.all(v.txn, byName, nameKey(owner))
 }
 
+// Submitted reports whether a submission of the owner with the key is remembered.
+func (v View) Submitted(owner, k string) bool {
+	return keys.get(v.txn, keys.id(&key{Owner: owner, Key: k})) != nil
+}
+
 // Element returns the row of an element, nil where it has none.
 func (v View) Element(id job.ID, index int32) *Element {
 	return elements.get(v.txn, elementKey(id, index))

@@ -175,7 +175,7 @@ func queue(ctx context.Context, o *options) error {
 func fillQueue(ctx context.Context, f *fleet, o *options) error {
 	const batch = 1000
 	// They are all of one user, who has more than queues allow if nothing is said.
-	if err := f.admin.SetQueue(ctx, api.Queue{Name: job.DefaultQueue, MaxQueued: -1}); err != nil {
+	if err := f.admin.SetQueue(ctx, api.Queue{Name: job.DefaultQueue, MaxQueued: -1, MaxStored: 1 << 30}); err != nil {
 		return err
 	}
 	var all errgroup.Group

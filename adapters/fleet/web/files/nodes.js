@@ -94,6 +94,7 @@ function queueTable(queues) {
     ["Running", (q) => jobsOf(q, "STARTING,RUNNING,COMPLETING", q.running), "number"],
     ["Default time", (q) => q.defaultTime, "number"],
     ["Longest time", (q) => q.maxTime, "number"],
+    ["Memory per CPU", (q) => q.defaultMemoryPerCPU, "number"],
     ["Note", (q) => [q.stopped && "stopped", q.preempts && "preempts", q.users?.length && "for " + q.users.join(", ")]
       .filter(Boolean).join("; ") || null, "text"],
   ], queues);
