@@ -155,13 +155,15 @@ type Explanation struct {
 	State   job.State  `json:"state"`
 	Reason  job.Reason `json:"reason,omitempty"`
 	Message string     `json:"message,omitempty"`
+	// Tasks is how many tasks of it start at once or not at all. Nodes is about one.
+	Tasks int32 `json:"tasks,omitempty"`
 	// Position is the place among those that wait to be tried, from 1; 0: it is not
 	// among them.
 	Position int `json:"position,omitempty"`
 	// ExpectedStart and ExpectedNodes are as in Job, of the element.
 	ExpectedStart time.Time `json:"expectedStart,omitzero"`
 	ExpectedNodes []string  `json:"expectedNodes,omitempty"`
-	// Scores names the plugins that give points, and Nodes has their verdicts.
+	// Scores names what gives points, and Nodes has what speaks against each node.
 	Scores []string      `json:"scores,omitempty"`
 	Nodes  []NodeVerdict `json:"nodes,omitempty"`
 }
@@ -176,7 +178,7 @@ type NodeVerdict struct {
 	Total    int64     `json:"total,omitempty"`
 }
 
-// Verdict is one plugin's rejection.
+// Verdict is one plugin's rejection, and why, in words that stand behind the node's name.
 type Verdict struct {
 	Plugin  string   `json:"plugin"`
 	Reasons []string `json:"reasons"`

@@ -31,12 +31,26 @@ var jobsThere = []api.Job{
 	{ID: 21, Name: "\x1b]0;owned\x07rm\u202e", Owner: "mallory", Queue: "default", State: job.Failed, Elements: 1, Tasks: 1,
 		Counts: map[job.State]int32{job.Failed: 1}, Submitted: ago(time.Hour), Started: ago(50 * time.Minute), Ended: ago(49 * time.Minute), Nodes: []string{"n2"}},
 	{ID: 20, Name: "größte", Owner: "eve", Queue: "gpu", State: job.Pending, Priority: 10, Reason: job.ReasonResources, Elements: 1, Tasks: 4,
-		Counts: map[job.State]int32{job.Pending: 1}, Submitted: ago(2 * time.Hour), Message: "0/2 nodes are available",
+		Counts: map[job.State]int32{job.Pending: 1}, Submitted: ago(2 * time.Hour), Message: "it needs room for 4 tasks at once, and there is room for 1 now; for the next, 0 of 4 nodes fit: not enough cpu free (4)",
 		ExpectedStart: now.Add(time.Hour), ExpectedNodes: []string{"n1", "n2", "n3", "n4", "n5"}},
 	{ID: 17, Name: "align", Owner: "eve", Queue: "default", State: job.Running, Elements: 100, Array: true, Tasks: 1,
 		Counts:    map[job.State]int32{job.Running: 5, job.Pending: 55, job.Completed: 38, job.Failed: 2},
 		Submitted: ago(30 * time.Hour), Started: ago(26 * time.Hour), Nodes: []string{"n1", "n2", "n3", "n4", "n5"},
 		Usage: api.Usage{CPUSeconds: 93784, PeakMemory: 3 << 30, ReadBytes: 1536, WriteBytes: 10}, GPUSeconds: 60},
+}
+
+// waitingJobs are jobs that nobody knows the start of, one for each reason.
+func waitingJobs() (list []api.Job) {
+	for i, reason := range []job.Reason{
+		job.ReasonPriority, job.ReasonResources, job.ReasonBadConstraints, job.ReasonHeldUser, job.ReasonHeldAdmin, job.ReasonDependency,
+		job.ReasonNever, job.ReasonBeginTime, job.ReasonBackoff, job.ReasonArrayLimit, job.ReasonQueueLimit, job.ReasonQueueStopped,
+	} {
+		list = append(list, api.Job{
+			ID: job.ID(16 - i), Name: "waits", Owner: "eve", Queue: "default", State: job.Pending, Elements: 1, Tasks: 1,
+			Counts: map[job.State]int32{job.Pending: 1}, Submitted: ago(time.Hour), Reason: reason,
+		})
+	}
+	return list
 }
 
 // detail is a job that has ended, in the state and with the exit.
@@ -88,7 +102,7 @@ var answers = map[string]any{
 	"GET /v1/jobs?limit=1000":                                     api.JobList{Jobs: jobsThere[:2], Page: api.Page{After: "20"}},
 	"GET /v1/jobs?after=20&limit=1000":                            api.JobList{Jobs: jobsThere[2:]},
 	"GET /v1/jobs?limit=50&owner=bob&state=RUNNING":               api.JobList{},
-	"GET /v1/jobs?limit=50&state=PENDING":                         api.JobList{Jobs: jobsThere[1:2]},
+	"GET /v1/jobs?limit=50&state=PENDING":                         api.JobList{Jobs: append([]api.Job{jobsThere[1]}, waitingJobs()...)},
 	"GET /v1/jobs?limit=50&state=STARTING%2CRUNNING%2CCOMPLETING": api.JobList{Jobs: jobsThere[2:]},
 	"GET /v1/jobs/17":                                             aligning(),
 	"GET /v1/jobs/20":                                             api.JobDetail{Job: jobsThere[1], Spec: job.Spec{Name: "größte", Command: []string{"x"}, Tasks: 4}},
@@ -97,9 +111,9 @@ var answers = map[string]any{
 	"GET /v1/jobs/32":                                             detail(32, job.Failed, &api.Exit{Code: -1, Signal: "SEGV"}),
 	"GET /v1/jobs/33":                                             detail(33, job.Timeout, &api.Exit{Code: -1, Signal: "TERM"}),
 	"GET /v1/jobs/34":                                             detail(34, job.Cancelled, nil),
-	"GET /v1/jobs/20/explain": api.Explanation{Job: 20, State: job.Pending, Reason: job.ReasonResources, Position: 3, ExpectedStart: now.Add(time.Hour), ExpectedNodes: []string{"n1", "n2"}, Scores: []string{"ImageLocality", "NodeResourcesFit"},
+	"GET /v1/jobs/20/explain": api.Explanation{Job: 20, State: job.Pending, Tasks: 4, Reason: job.ReasonResources, Position: 3, ExpectedStart: now.Add(time.Hour), ExpectedNodes: []string{"n1", "n2"}, Scores: []string{"ImageLocality", "NodeResourcesFit"},
 		Nodes: []api.NodeVerdict{
-			{Node: "n1", Verdicts: []api.Verdict{{Plugin: "NodeResourcesFit", Reasons: []string{"Insufficient cpu", "Insufficient memory"}}}},
+			{Node: "n1", Verdicts: []api.Verdict{{Plugin: "NodeResourcesFit", Reasons: []string{"not enough cpu free", "not enough memory free"}}}},
 			{Node: "n2", Verdicts: []api.Verdict{{Plugin: "TaintToleration", Reasons: []string{"it is drained: \x1b[31mno"}}}},
 			{Node: "n3", Unseen: true},
 			{Node: "n4", Feasible: true, Total: 87, Scores: []int64{0, 87}},

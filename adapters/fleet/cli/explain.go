@@ -108,9 +108,9 @@ func telling(e *api.Explanation) []int {
 func whyNot(verdicts []api.Verdict) string {
 	var parts []string
 	for _, v := range verdicts {
-		parts = append(parts, v.Plugin+": "+strings.Join(v.Reasons, ", "))
+		parts = append(parts, v.Reasons...)
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(parts, ", ")
 }
 
 // writeReasons prints how many nodes there are for each verdict, the most common
@@ -141,7 +141,11 @@ func (a *app) writeReasons(c *cobra.Command, w io.Writer, e *api.Explanation) {
 		}
 	}
 	slices.SortStableFunc(reasons, func(a, b reason) int { return b.nodes - a.nodes })
-	fmt.Fprintf(w, "%d of %d nodes fit.\n", feasible, len(e.Nodes))
+	if e.Tasks > 1 {
+		fmt.Fprintf(w, "%d of %d nodes fit, for one task or more. It needs room for %d tasks at once.\n", feasible, len(e.Nodes), e.Tasks)
+	} else {
+		fmt.Fprintf(w, "%d of %d nodes fit.\n", feasible, len(e.Nodes))
+	}
 	if len(reasons) == 0 {
 		return
 	}

@@ -90,15 +90,15 @@ func (a *app) printJobs(c *cobra.Command, list api.JobList, people func(*cobra.C
 
 // jobTable is a table of jobs.
 func (a *app) jobTable(c *cobra.Command, jobs []api.Job) *table {
-	t := a.newTable(c, "JOB", "NAME", "OWNER", "QUEUE", "PRIO", "STATE", "ENDED", "TIME", "NODES/REASON")
+	t := a.newTable(c, "JOB", "NAME", "OWNER", "QUEUE", "PRIO", "STATE", "DONE", "ENDED", "TIME", "NODES/REASON")
 	for i := range jobs {
 		j := &jobs[i]
-		ended := "-"
+		done := "-"
 		if j.Array {
-			ended = fmt.Sprintf("%d/%d", endedElements(j), j.Elements)
+			done = fmt.Sprintf("%d/%d", endedElements(j), j.Elements)
 		}
-		t.row(j.ID.String(), j.Name, j.Owner, j.Queue, strconv.Itoa(int(j.Priority)), string(j.State), ended,
-			a.elapsed(j.Started, j.Ended), where(j))
+		t.row(j.ID.String(), j.Name, j.Owner, j.Queue, strconv.Itoa(int(j.Priority)), string(j.State), done,
+			a.stamp(j.Ended), a.elapsed(j.Started, j.Ended), where(j))
 	}
 	return t
 }
@@ -109,9 +109,30 @@ func (a *app) startTable(c *cobra.Command, jobs []api.Job) *table {
 	for i := range jobs {
 		j := &jobs[i]
 		t.row(j.ID.String(), j.Name, j.Owner, j.Queue, strconv.Itoa(int(j.Priority)), string(j.State),
-			a.stamp(j.ExpectedStart), or(shortList(j.ExpectedNodes), "-"), or(string(j.Reason), "-"))
+			a.start(j), or(shortList(j.ExpectedNodes), "-"), or(string(j.Reason), "-"))
 	}
 	return t
+}
+
+// unplanned says of jobs that wait for a reason when they start, where no time is known.
+var unplanned = map[job.Reason]string{
+	job.ReasonBadConstraints: "never, as the fleet is", job.ReasonNever: "never",
+	job.ReasonHeldUser: "when released", job.ReasonHeldAdmin: "when released",
+	job.ReasonQueueStopped: "when the queue goes on", job.ReasonBeginTime: "not before its time",
+	job.ReasonDependency: "after other jobs", job.ReasonBackoff: "after a pause",
+	job.ReasonArrayLimit: "after others of it", job.ReasonQueueLimit: "after others of its user",
+	job.ReasonResources: "not planned yet", job.ReasonPriority: "not planned yet",
+}
+
+// start is when a job that waits is expected to start, or why that is not known.
+func (a *app) start(j *api.Job) string {
+	if !j.ExpectedStart.IsZero() {
+		return a.stamp(j.ExpectedStart)
+	}
+	if when, ok := unplanned[j.Reason]; ok {
+		return when
+	}
+	return "-"
 }
 
 // where says where a job is, or why it is nowhere.

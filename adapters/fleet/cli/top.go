@@ -141,8 +141,8 @@ func (a *app) look(c *cobra.Command, servers *client.Client) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s  leader %s  %d jobs, %d running, %d pending\n", a.stamp(a.now()), visible(or(status.Leader, "none")),
-		status.Jobs, status.Running, status.Pending)
+	fmt.Fprintf(&b, "%s  leader %s  %d running and %d pending, by elements, of %d jobs\n", a.stamp(a.now()),
+		visible(or(status.Leader, "none")), status.Running, status.Pending, status.Jobs)
 	fmt.Fprintln(&b, sumOf(nodes))
 	fmt.Fprintln(&b)
 	a.nodeTable(c, nodes).write(&b)

@@ -36,16 +36,18 @@ type Reason string
 
 // The reasons.
 const (
-	ReasonNone         Reason = ""
-	ReasonPriority     Reason = "Priority"  // it has not been tried yet, others go first
-	ReasonResources    Reason = "Resources" // it fits on no node now
-	ReasonHeldUser     Reason = "JobHeldUser"
-	ReasonHeldAdmin    Reason = "JobHeldAdmin"
-	ReasonDependency   Reason = "Dependency"
-	ReasonNever        Reason = "DependencyNeverSatisfied"
-	ReasonBeginTime    Reason = "BeginTime"
-	ReasonBackoff      Reason = "Backoff" // the pause before a retry
-	ReasonArrayLimit   Reason = "JobArrayTaskLimit"
-	ReasonQueueLimit   Reason = "QueueLimit"
-	ReasonQueueStopped Reason = "QueueStopped"
+	ReasonNone      Reason = ""
+	ReasonPriority  Reason = "Priority"  // it has not been tried yet, others go first
+	ReasonResources Reason = "Resources" // it fits on no node now
+	// ReasonBadConstraints: no node of the fleet as it is could ever take it.
+	ReasonBadConstraints Reason = "BadConstraints"
+	ReasonHeldUser       Reason = "JobHeldUser"
+	ReasonHeldAdmin      Reason = "JobHeldAdmin"
+	ReasonDependency     Reason = "Dependency"
+	ReasonNever          Reason = "DependencyNeverSatisfied"
+	ReasonBeginTime      Reason = "BeginTime"
+	ReasonBackoff        Reason = "Backoff" // the pause before a retry
+	ReasonArrayLimit     Reason = "JobArrayTaskLimit"
+	ReasonQueueLimit     Reason = "QueueLimit"
+	ReasonQueueStopped   Reason = "QueueStopped"
 )

@@ -120,7 +120,7 @@ func TestOthersGoAheadWhereTheyDoNoHarm(t *testing.T) {
 					w.pass(5 * time.Second)
 					require.Equal(t, c.state, w.states(id), w.message(id))
 					if c.state == "PENDING" && w.state.View().Job(id).Spec.Tasks == 1 {
-						require.Contains(t, w.message(id), fmt.Sprintf("1 node(s) were kept for job %d, which goes first", holder))
+						require.Contains(t, w.message(id), fmt.Sprintf("is kept for job %d, which goes first (1)", holder))
 					}
 				})
 			})

@@ -105,8 +105,8 @@ func TestForgetsWhatIsTakenBackWhileItIsTried(t *testing.T) {
 	c.tell()
 	require.False(t, c.blocked.has(gone))
 	require.True(t, c.blocked.has(again))
-	_, tried := c.reasons.of(gone.String())
+	_, _, tried := c.reasons.of(gone, &job.Spec{})
 	require.False(t, tried)
-	_, tried = c.reasons.of(again.String())
+	_, _, tried = c.reasons.of(again, &job.Spec{})
 	require.True(t, tried)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/state"
 	"github.com/berth-project/berth/engine"
@@ -94,6 +95,7 @@ type Controller struct {
 	reasons *reasons
 	blocked *blocked
 	keeper  *keeper
+	census  Census
 
 	// What follows is Run's.
 	jobs       map[job.ID]*tracked
@@ -142,7 +144,7 @@ func New(cfg Config) (*Controller, error) {
 func (c *Controller) engineConfig() engine.Config {
 	return engine.Config{
 		Profiles: profiles(), Registry: registry(c.keeper), Orchestrator: c, MaxBindings: maxBindings,
-		Listener: engine.Listener{Rejected: c.rejected, Failed: c.failed}, Logger: c.cfg.Logger.Named("engine"),
+		Listener: engine.Listener{Rejected: c.rejected, Decided: c.reasons.decided, Failed: c.failed}, Logger: c.cfg.Logger.Named("engine"),
 	}
 }
 
@@ -252,7 +254,7 @@ func (c *Controller) tell() {
 			if err := c.eng.Apply(ch); err != nil {
 				c.cfg.Logger.Error("the engine refuses a change", "error", err)
 				if ch.Submit != nil {
-					c.reasons.set(ch.Submit.ID, "the scheduler refuses it: "+err.Error())
+					c.refused(ch.Submit.ID, err)
 				}
 			}
 		}
@@ -260,11 +262,18 @@ func (c *Controller) tell() {
 	c.changes = c.changes[:0]
 	for _, id := range c.gone { // the engine may have told of them meanwhile
 		if c.known[id.String()] == 0 {
-			c.reasons.forget(id.String())
+			c.reasons.forget(id)
 			c.blocked.forget(id)
 		}
 	}
 	c.gone = c.gone[:0]
+}
+
+// refused notes that the engine does not take a workload.
+func (c *Controller) refused(workload string, err error) {
+	if id, parseErr := job.ParseTaskID(workload); parseErr == nil {
+		c.reasons.set(id, "the scheduler refuses it: "+err.Error())
+	}
 }
 
 // change gathers changes for the engine.
@@ -288,6 +297,9 @@ func (c *Controller) propose(ctx context.Context, cmd *state.Command) {
 
 // rejected is told by the engine of workloads that were not placed.
 func (c *Controller) rejected(e engine.RejectedEvent) {
+	if refused := (*api.Error)(nil); e.Err != nil && !errors.As(e.Err, &refused) {
+		c.cfg.Logger.Error("a task could not be tried", "task", e.Workload.ID, "error", e.Err)
+	}
 	c.reasons.rejected(e)
 	c.blocked.rejected(e)
 	c.keeper.rejected(e)

@@ -3,12 +3,14 @@ package scheduler
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/state"
 	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/model"
 )
 
 // Why says why an element waits, in one line: what the state knows, and if that is
@@ -22,7 +24,12 @@ func (c *Controller) Why(v state.View, j *state.Job, index int32) (job.Reason, s
 		return w.Reason, w.Message
 	}
 	id := nextTask(v, j, index)
-	if message, tried := c.reasons.of(id.String()); tried {
+	if message, never, tried := c.reasons.of(id, j.Spec); tried {
+		if never || j.Spec.Tasks > 1 {
+			if problems := c.census.Never(v, j.Spec); len(problems) > 0 {
+				return job.ReasonBadConstraints, strings.Join(problems, "; ")
+			}
+		}
 		return job.ReasonResources, message
 	}
 	if _, queued := c.eng.Queue(id.String()); queued {
@@ -60,7 +67,7 @@ func nextTask(v state.View, j *state.Job, index int32) job.TaskID {
 // as the engine has it.
 func (c *Controller) Explain(v state.View, j *state.Job, index int32) (*api.Explanation, error) {
 	s, _ := v.StateOf(j, index)
-	out := &api.Explanation{Job: j.ID, Element: index, State: s}
+	out := &api.Explanation{Job: j.ID, Element: index, State: s, Tasks: j.Spec.Tasks}
 	if s == job.Pending {
 		out.Reason, out.Message = c.Why(v, j, index)
 		out.ExpectedStart, out.ExpectedNodes, _ = c.Expected(j.ID, index)
@@ -73,22 +80,24 @@ func (c *Controller) Explain(v state.View, j *state.Job, index int32) (*api.Expl
 		return nil, err
 	}
 	for _, p := range x.Scores {
-		out.Scores = append(out.Scores, p.Plugin)
+		out.Scores = append(out.Scores, scoreName(p.Plugin))
 	}
+	now := time.Now()
 	for i := range x.Nodes {
-		out.Nodes = append(out.Nodes, verdict(&x.Nodes[i]))
-	}
-	if out.Message == "" {
-		out.Message = x.Message
+		node := &model.Node{}
+		if n := v.Node(x.Nodes[i].Node); n != nil {
+			node = nodeModel(n, now)
+		}
+		out.Nodes = append(out.Nodes, verdict(x.Workload, node, &x.Nodes[i]))
 	}
 	return out, nil
 }
 
 // verdict is what speaks for and against a node.
-func verdict(n *engine.NodeExplanation) api.NodeVerdict {
+func verdict(w *model.Workload, node *model.Node, n *engine.NodeExplanation) api.NodeVerdict {
 	out := api.NodeVerdict{Node: n.Node, Feasible: n.Feasible, Unseen: n.Unseen, Total: n.Total}
 	for _, r := range n.Verdicts {
-		out.Verdicts = append(out.Verdicts, api.Verdict{Plugin: r.Plugin, Reasons: r.Reasons})
+		out.Verdicts = append(out.Verdicts, api.Verdict{Plugin: r.Plugin, Reasons: inWords(w, node, r.Plugin, r.Reasons, true)})
 	}
 	for _, s := range n.Scores {
 		out.Scores = append(out.Scores, s.Weighted)

@@ -38,7 +38,7 @@ type reservation struct {
 func newReservation(id job.TaskID, priority int32, want backfill.Want, plan backfill.Plan) *reservation {
 	r := &reservation{
 		id: id, priority: priority, want: want, plan: plan, parts: map[string]int64{}, prefix: groupID(id) + ".",
-		message: fmt.Sprintf("node(s) were kept for job %d, which goes first", id.Job),
+		message: fmt.Sprintf("is kept for job %d, which goes first", id.Job),
 	}
 	for _, p := range plan.Parts {
 		r.parts[p.Node] = p.Tasks

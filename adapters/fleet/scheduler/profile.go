@@ -57,14 +57,14 @@ func (maintenance) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, no
 	}
 	limit, ok := w.Workload.Labels[limitLabel]
 	if !ok {
-		return extpoints.NewStatus(extpoints.Unschedulable, "node(s) had maintenance to come, and no time limit was set")
+		return extpoints.NewStatus(extpoints.Unschedulable, "has maintenance to come, and the job has no time limit")
 	}
 	seconds, err := strconv.ParseInt(limit, 10, 64)
 	if err != nil {
 		return extpoints.AsStatus(fmt.Errorf("workload %s: label %s: %w", w.Workload.ID, limitLabel, err))
 	}
 	if s.Now().Add(time.Duration(seconds) * time.Second).After(time.Unix(at, 0)) {
-		return extpoints.NewStatus(extpoints.Unschedulable, "node(s) had maintenance before the time limit")
+		return extpoints.NewStatus(extpoints.Unschedulable, "has maintenance before the job's time limit has passed")
 	}
 	return nil
 }

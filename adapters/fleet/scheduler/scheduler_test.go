@@ -291,13 +291,15 @@ func TestExplain(t *testing.T) {
 		v := w.state.View()
 		x, err := w.leader.Explain(v, v.Job(id), 0)
 		require.NoError(t, err)
-		require.Equal(t, job.ReasonResources, x.Reason)
-		require.Contains(t, x.Message, "0/2 nodes are available")
+		require.Equal(t, job.ReasonBadConstraints, x.Reason)
+		require.Equal(t, "none of 2 nodes has all of this together: constraint rack=r1, 4 cpu", x.Message)
 		require.Len(t, x.Nodes, 2)
 		for _, n := range x.Nodes {
 			require.False(t, n.Feasible)
 			want := map[string]string{"a": "NodeResourcesFit", "b": "NodeAffinity"}[n.Node]
 			require.Equal(t, want, n.Verdicts[0].Plugin)
+			words := map[string]string{"a": "has less cpu than asked for", "b": "does not meet the constraint rack=r1"}[n.Node]
+			require.Equal(t, []string{words}, n.Verdicts[0].Reasons)
 		}
 	})
 }

@@ -32,7 +32,7 @@ func (c *Controller) Evict(ctx context.Context, w *model.Workload, reason string
 	if err != nil {
 		return err
 	}
-	return c.carryOut(ctx, &state.Command{StopTask: &state.StopTask{Task: id, State: job.Preempted, Reason: reason}})
+	return c.carryOut(ctx, &state.Command{StopTask: &state.StopTask{Task: id, State: job.Preempted, Reason: evictionWords(reason)}})
 }
 
 func (c *Controller) carryOut(ctx context.Context, cmd *state.Command) error {
@@ -64,7 +64,7 @@ func (c *Controller) taskChanged(v state.View, id job.TaskID) {
 		c.change(engine.Change{Confirm: &model.Binding{
 			Workload: name, Node: k.Node, Devices: devices(k.GPUs), Since: k.Placed,
 		}})
-		c.reasons.forget(name)
+		c.reasons.forget(id)
 		c.blocked.forget(id)
 		c.note(name, placed)
 	}
@@ -111,7 +111,7 @@ func (c *Controller) forget(id job.TaskID) {
 	name := id.String()
 	c.change(engine.Change{Remove: name})
 	c.note(name, 0)
-	c.reasons.forget(name)
+	c.reasons.forget(id)
 	c.blocked.forget(id)
 	c.gone = append(c.gone, id)
 	g := groupID(id)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/state"
 	"github.com/berth-project/berth/model"
@@ -30,6 +31,8 @@ const (
 	// closesLabel has the moment when the maintenance of a node begins, in seconds
 	// since 1970, where there is one to come.
 	closesLabel = "berth/closes"
+	// closedLabel says why a node takes no tasks now, where it does not.
+	closedLabel = "berth/closed"
 )
 
 // gpuClass is what the engine calls GPUs.
@@ -52,10 +55,26 @@ func nodeModel(n *state.Node, now time.Time) *model.Node {
 		labels[closesLabel] = strconv.FormatInt(w.From.Unix(), 10)
 		out.Unschedulable = out.Unschedulable || !now.Before(w.From)
 	}
+	if out.Unschedulable {
+		labels[closedLabel] = closed(n)
+	}
 	for _, g := range m.GPUs {
 		out.Devices = append(out.Devices, model.Device{Class: gpuClass, Model: g.Model})
 	}
 	return out
+}
+
+// closed says why a node takes no tasks now.
+func closed(n *state.Node) string {
+	switch {
+	case n.State != api.NodeReady:
+		return "is unreachable"
+	case n.Drain != nil:
+		return "is drained"
+	case n.Unhealthy != "":
+		return "is unhealthy"
+	}
+	return "is in maintenance"
 }
 
 func scalars(amounts map[string]int64) []model.Scalar {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/scheduler"
 	"github.com/berth-project/berth/adapters/fleet/state"
 )
 
@@ -127,22 +128,23 @@ func mayStore(v state.View, owner string, specs []job.Spec) error {
 		mebi(has), owner, mebi(more), mebi(limit))
 }
 
-// warnings say which jobs no node of today could run.
+// warnings say which jobs no node of today could run, and which nodes they name that
+// there are not.
 func warnings(v state.View, specs []job.Spec) []string {
-	nodes := slices.Collect(v.Nodes())
 	var out []string
+	var fleet scheduler.Census
 	for i := range specs {
-		r := &specs[i].Resources
-		fits := slices.ContainsFunc(nodes, func(n *state.Node) bool {
-			m := &n.Machine
-			return r.CPU <= m.CPU && r.Memory <= m.Memory && r.Disk <= m.Disk &&
-				(r.GPUs == nil || r.GPUs.Count <= int64(len(m.GPUs)))
-		})
-		if !fits {
-			out = append(out, fmt.Sprintf("jobs[%d]: no node is large enough for it at present", i))
+		for _, problem := range fleet.Never(v, &specs[i]) {
+			out = append(out, fmt.Sprintf("jobs[%d]: as the fleet is, it can never start: %s", i, problem))
+		}
+		for _, doubt := range scheduler.Doubts(v, &specs[i]) {
+			out = append(out, fmt.Sprintf("jobs[%d]: %s", i, doubt))
 		}
 	}
-	return out
+	for range v.Nodes() {
+		return out
+	}
+	return append(out, "the fleet has no nodes yet")
 }
 
 // job finds the job of the path, if the caller may see it.

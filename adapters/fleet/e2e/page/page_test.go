@@ -82,7 +82,7 @@ func logIn(t *testing.T, b *browser, f *fleet) {
 func seeJobs(t *testing.T, b *browser) {
 	b.click(t, "nav", "Jobs")
 	b.sees(t, "td", hostile)
-	b.sees(t, "td", "(Resources)")
+	b.sees(t, "td", "(BadConstraints)")
 	require.Equal(t, 2, value[int](t, b, "document.querySelectorAll('main tbody tr').length"))
 	require.Equal(t, 0, value[int](t, b, "document.querySelectorAll('main img').length"))
 	b.do(t, chromedp.SetValue("[name=state]", "PENDING"), chromedp.SendKeys("[name=name]", "toobig"+kb.Enter))
@@ -106,7 +106,7 @@ func seeNews(t *testing.T, b *browser, f *fleet, id job.ID) {
 	require.Equal(t, "eve", value[string](t, b, "document.querySelector('[name=owner]').value"))
 	_, err = f.admin.Release(t.Context(), id, api.Selection{})
 	require.NoError(t, err)
-	b.sees(t, "td", "(Resources)")
+	b.sees(t, "td", "(BadConstraints)")
 }
 
 // seeExplanation reads why a job waits.
@@ -118,7 +118,7 @@ func seeExplanation(t *testing.T, b *browser, id job.ID) {
 	b.click(t, "nav", "Explanation")
 	b.sees(t, "main", "0 of 1 nodes fit.")
 	b.sees(t, "table[aria-label=Nodes] td", "n1")
-	b.sees(t, "table[aria-label=Nodes] td", "NodeResourcesFit: Insufficient cpu")
+	b.sees(t, "table[aria-label=Nodes] td", "has less cpu than asked for")
 }
 
 // seeExpected reads when the second of two jobs will start that both want the node.

@@ -166,6 +166,6 @@ func gangSameLabel(t *testing.T, c *cluster.Cluster) {
 	id := c.Submit("--tasks", "2", "--cpu", cpu, "--same-label", "rack", "--", "true")
 	require.ElementsMatch(t, []string{"n1", "n2"}, c.Ended(id, job.Completed).Attempts[0].Nodes)
 	three := c.Submit("--tasks", "3", "--cpu", cpu, "--same-label", "rack", "--", "true")
-	c.Waits(three, job.ReasonResources)
+	c.Waits(three, job.ReasonBadConstraints)
 	end(c, three)
 }

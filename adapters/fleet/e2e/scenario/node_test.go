@@ -36,7 +36,7 @@ func drain(t *testing.T, c *cluster.Cluster) {
 	require.Contains(t, c.Berth("nodes", "n3"), "broken fan")
 	waits := c.Submit("-w", "n3", "--", "true")
 	c.Waits(waits, job.ReasonResources)
-	require.Contains(t, c.Berth("explain", waits.String()), "unschedulable")
+	require.Contains(t, c.Berth("explain", waits.String()), "is drained")
 	require.Len(t, c.In(runs, job.Running).Attempts, 0)
 	c.Berth("node", "resume", "n3")
 	c.Ended(waits, job.Completed)

@@ -69,8 +69,8 @@ func tooLarge(t *testing.T, c *cluster.Cluster) {
 	require.Contains(t, a.Bad, "no node is large enough")
 	var id job.ID
 	fmt.Sscan(a.Out, &id)
-	c.Waits(id, job.ReasonResources)
-	require.Contains(t, c.Berth("explain", id.String()), "Insufficient memory")
+	c.Waits(id, job.ReasonBadConstraints)
+	require.Contains(t, c.Berth("explain", id.String()), "has less memory than asked for")
 	end(c, id)
 	c.Refused(2, []string{"gpus"}, "submit", "--gpus", "100000", "--", "true")
 }
@@ -83,8 +83,13 @@ func constraints(t *testing.T, c *cluster.Cluster) {
 	} {
 		require.Equal(t, x.node, ran(t, c, x.option, x.value), "%s %s", x.option, x.value)
 	}
-	id := c.Submit("-C", "rack=r9", "--", "true")
-	c.Waits(id, job.ReasonResources)
+	a := c.Try("submit", "-C", "rack=r9", "-o", "name", "--", "true")
+	require.Zero(t, a.Code)
+	require.Contains(t, a.Bad, "constraint rack=r9: 0 of 3 nodes meet it; rack is r1 or r2")
+	var id job.ID
+	fmt.Sscan(a.Out, &id)
+	c.Waits(id, job.ReasonBadConstraints)
+	require.Contains(t, c.Berth("job", id.String()), "constraint rack=r9")
 	c.Berth("node", "label", "n2", "rack=r9")
 	require.Equal(t, "n2", nodeOf(t, c.Ended(id, job.Completed)), "a label that comes lets it start")
 	c.Berth("node", "label", "n2", "rack-")
@@ -135,7 +140,7 @@ func spread(t *testing.T, c *cluster.Cluster) {
 
 func explain(t *testing.T, c *cluster.Cluster) {
 	id := c.Submit("-C", "rack=r2", "--memory", "500Ti", "--", "true")
-	c.Waits(id, job.ReasonResources)
+	c.Waits(id, job.ReasonBadConstraints)
 	var e api.Explanation
 	c.JSON(&e, "explain", id.String())
 	require.Len(t, e.Nodes, 3)
@@ -147,7 +152,7 @@ func explain(t *testing.T, c *cluster.Cluster) {
 			reasons = append(reasons, v.Reasons...)
 		}
 		if n.Node == "n3" {
-			require.Contains(t, strings.Join(reasons, " "), "Insufficient memory")
+			require.Contains(t, strings.Join(reasons, " "), "has less memory than asked for")
 		}
 	}
 	end(c, id)

@@ -33,7 +33,7 @@ export function explain([id], query) {
   };
 }
 
-const words = (v) => `${v.plugin}: ${v.reasons.join(", ")}`;
+const words = (v) => v.reasons.join(", ");
 
 // reasons shows how many nodes there are for each verdict, the most common first.
 function reasons(e) {
@@ -41,7 +41,9 @@ function reasons(e) {
   for (const v of e.nodes.flatMap((n) => n.verdicts ?? [])) counts.set(words(v), (counts.get(words(v)) ?? 0) + 1);
   const fit = e.nodes.filter((n) => n.feasible).length;
   return [
-    h("p", {}, `${fit} of ${e.nodes.length} nodes fit.`),
+    h("p", {}, e.tasks > 1
+      ? `${fit} of ${e.nodes.length} nodes fit, for one task or more. It needs room for ${e.tasks} tasks at once.`
+      : `${fit} of ${e.nodes.length} nodes fit.`),
     counts.size > 0 && table("Reasons", [["Nodes", ([, n]) => n, "number"], ["Why not", ([text]) => text, "text"]],
       [...counts].sort((a, b) => b[1] - a[1])),
   ];
@@ -57,7 +59,7 @@ function byNode(e) {
   return [
     table("Nodes", [
       ["Node", (n) => nodeLink(n.node)], ["Fits", fits], ...(scored ? [["Total", (n) => (n.feasible ? n.total ?? 0 : null), "number"]] : []), ...scores,
-      ["Why not", (n) => n.verdicts?.map(words).join("; "), "text"],
+      ["Why not", (n) => n.verdicts?.map(words).join(", "), "text"],
     ], e.nodes.slice(0, shown)),
     e.nodes.length > shown && h("p", { class: "hint" }, `and ${e.nodes.length - shown} more nodes.`),
   ];

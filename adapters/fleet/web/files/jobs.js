@@ -27,8 +27,8 @@ export function expected(j) {
   return j.expectedStart && [`to start by ${stamp(j.expectedStart)} on `, nodeLinks(j.expectedNodes)];
 }
 
-// endedOf says how many elements of an array have ended.
-function endedOf(j) {
+// doneOf says how many elements of an array have ended.
+function doneOf(j) {
   return j.array ? `${sum(ends, (name) => j.counts[name] ?? 0)}/${j.elements}` : "-";
 }
 
@@ -50,7 +50,7 @@ export function jobs(_, query) {
       table("Jobs, the newest first", [
         ["Job", (j) => jobLink(j.id)], ["Name", (j) => jobLink(j.id, j.name), "text"],
         ["Owner", (j) => j.owner], ["Queue", (j) => j.queue], ["Priority", (j) => j.priority, "number"],
-        ["State", (j) => state(j.state)], ["Ended", endedOf, "number"],
+        ["State", (j) => state(j.state)], ["Done", doneOf, "number"], ["Ended", (j) => stamp(j.ended), "number"],
         ["Time", (j) => elapsed(j.started, j.ended), "number"], ["Nodes or reason", where, "text"],
       ], list.jobs, "No job is like that."),
       pages("/jobs", query, list.after),

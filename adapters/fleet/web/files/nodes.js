@@ -66,7 +66,8 @@ export function cluster() {
         fields([
           ["Nodes", byState(nodes)],
           ["Tasks", sum(nodes, (n) => n.used.tasks)],
-          ["Jobs", `${status.jobs}, ${plural(status.running, "element")} running, ${status.pending} pending`],
+          ["Jobs", `${status.running} running and ${status.pending} pending, each element of an array counted; ` +
+            `${status.jobs} known, with those that have ended`],
           ["Leader", status.leader ?? "none"],
           ["This server", `${status.id}, version ${status.version || "unknown"}, up ${elapsed(status.started)}`],
         ]),
@@ -134,7 +135,7 @@ export function node([name]) {
         gpusThere(n) > 0 && share("GPUs", gpusUsed(n), gpusThere(n), cores),
         share("Tasks", n.used.tasks, n.machine.maxTasks, String)),
       machine(n),
-      section("Jobs that run here", runningHere(jobs),
+      section("Jobs that run here", runningHere(jobs, n.used.tasks),
         !whole && h("p", { class: "hint" }, "Only the newest 1000 jobs that run were looked at.")),
       devices(n), resources(n),
       section("Labels", table("Labels", [["Label", ([key]) => key], ["Value", ([, value]) => value, "text"]],
@@ -158,12 +159,12 @@ function machine(n) {
   ]);
 }
 
-function runningHere(jobs) {
+function runningHere(jobs, tasks) {
   return table("Jobs that run here", [
     ["Job", (j) => jobLink(j.id)], ["Name", (j) => j.name, "text"], ["Owner", (j) => j.owner],
     ["State", (j) => state(j.state)], ["Time", (j) => elapsed(j.started, j.ended), "number"],
     ["Nodes", (j) => nodeLinks(j.nodes), "text"],
-  ], jobs, "None of those that you may see.");
+  ], jobs, tasks > 0 ? "None of yours; others have tasks here." : "None.");
 }
 
 // devices are the GPUs of a node, resources what operators gave names to.

@@ -1,0 +1,236 @@
+package scheduler
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
+	"github.com/berth-project/berth/plugins/interpodaffinity"
+	"github.com/berth-project/berth/plugins/noderesources"
+	"github.com/berth-project/berth/plugins/podtopologyspread"
+)
+
+// Users of a fleet read what plugins say of nodes, and plugins say it in the words of
+// kube-scheduler. This file has the fleet's words for it. Each text is what is wrong
+// with a node, and stands behind the node's name, or before the number of such nodes.
+
+// insufficient begins what NodeResourcesFit and Devices say of what a node has too
+// little of.
+const insufficient = "Insufficient "
+
+// What Devices says of GPUs that a node lacks.
+const (
+	noGPUs       = "node(s) had no " + gpuClass + " devices"
+	wrongGPUs    = noGPUs + " of the requested model"
+	fewGPUs      = "node(s) had too few " + gpuClass + " devices"
+	fewRightGPUs = fewGPUs + " of the requested model"
+	occupiedGPUs = insufficient + gpuClass + " devices"
+)
+
+// told are the fleet's words for what plugins say of a node, where the text alone says
+// enough. The others are in inWords.
+var told = map[string]map[string]string{
+	plugins.NodeResourcesFit: {noderesources.TooMany: "runs as many tasks as it may"},
+	plugins.Devices: {
+		noGPUs:       "has no GPUs",
+		fewGPUs:      "has fewer GPUs than asked for",
+		fewRightGPUs: "has fewer GPUs of a model asked for than asked for",
+		occupiedGPUs: "not enough GPUs free",
+	},
+	plugins.PodTopologySpread: {
+		podtopologyspread.Reason:             "others are to get tasks of the job first (spread)",
+		podtopologyspread.ReasonMissingLabel: "has not the label by which the job is spread",
+	},
+	plugins.InterPodAffinity: {
+		interpodaffinity.ReasonAffinity:             "is not near the jobs asked for (near)",
+		interpodaffinity.ReasonAntiAffinity:         "is near jobs that it is to be apart from (apart)",
+		interpodaffinity.ReasonExistingAntiAffinity: "is near a job that is to be apart from this one",
+	},
+}
+
+// ownWords are the plugins that speak in the fleet's words.
+var ownWords = map[string]bool{maintenanceName: true, backfillName: true}
+
+// inWords says in the fleet's words why a plugin rejects a node for a workload: first
+// what rules it out, or all where all is asked for.
+func inWords(w *model.Workload, node *model.Node, plugin string, reasons []string, all bool) []string {
+	switch plugin {
+	case plugins.NodeUnschedulable:
+		return []string{closedWords(node)}
+	case plugins.NodeAffinity:
+		if list := unmet(w, node, all); len(list) > 0 {
+			return list
+		}
+	}
+	var out []string
+	for _, reason := range reasons {
+		out = append(out, oneInWords(w, node, plugin, reason))
+	}
+	return out
+}
+
+// oneInWords is inWords of one of the reasons.
+func oneInWords(w *model.Workload, node *model.Node, plugin, reason string) string {
+	if text, ok := told[plugin][reason]; ok {
+		return text
+	}
+	resource, ok := strings.CutPrefix(reason, insufficient)
+	switch {
+	case ownWords[plugin]:
+		return reason
+	case plugin == plugins.NodeResourcesFit && ok:
+		return tooLittle(w, node, resource)
+	case plugin == plugins.Devices && reason == wrongGPUs:
+		return "has no GPU of model " + alternatives(w.Devices[0].Models)
+	}
+	// What nobody has found words for is not passed off as the fleet's own.
+	return fmt.Sprintf("%s says %q", plugin, reason)
+}
+
+// tooLittle says of a resource that a node has not enough of it: now, or ever.
+func tooLittle(w *model.Workload, node *model.Node, resource string) string {
+	name := resource
+	if resource == model.EphemeralStorage {
+		name = "disk"
+	}
+	if w.Requests.Get(resource) > node.Allocatable.Get(resource) {
+		return "has less " + name + " than asked for"
+	}
+	return "not enough " + name + " free"
+}
+
+// closedWords says why a node takes no tasks; see closedLabel.
+func closedWords(node *model.Node) string {
+	if why := node.Labels[closedLabel]; why != "" {
+		return why
+	}
+	return "takes no tasks now"
+}
+
+// unmet lists the conditions on labels that a node does not fulfil, or the first.
+func unmet(w *model.Workload, node *model.Node, all bool) []string {
+	var out []string
+	for i, r := range required(w) {
+		if !meets(w, i, node) {
+			if out = append(out, requirementWords(&r, node)); !all {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// required are the conditions on labels that a workload's nodes must fulfil. The
+// controller's workloads have one term.
+func required(w *model.Workload) []model.Requirement {
+	if w.NodeAffinity == nil || w.NodeAffinity.Required == nil {
+		return nil
+	}
+	return w.NodeAffinity.Required.Terms[0].Labels
+}
+
+// meets reports whether a node fulfils the i-th of the conditions.
+func meets(w *model.Workload, i int, node *model.Node) bool {
+	term := model.NodeTerm{Labels: required(w)[i : i+1]}
+	return term.Matches(node)
+}
+
+// requirementWords says of a condition that a node does not fulfil it.
+func requirementWords(r *model.Requirement, node *model.Node) string {
+	switch {
+	case r.Key != NodeLabel:
+	case r.Operator == model.In:
+		return "is none of the nodes asked for"
+	case r.Operator == model.NotIn:
+		return "is left out by the job, or because its last attempt failed there"
+	}
+	text := "does not meet the constraint " + constraintWords(r)
+	if _, has := node.Labels[r.Key]; !has && r.Operator != model.DoesNotExist {
+		return text + ": it has no such label"
+	}
+	return text
+}
+
+// constraintWords is a condition as users write it.
+func constraintWords(r *model.Requirement) string {
+	values := strings.Join(r.Values, ",")
+	several := len(r.Values) > 1
+	switch {
+	case r.Operator == model.Exists:
+		return r.Key
+	case r.Operator == model.DoesNotExist:
+		return "!" + r.Key
+	case r.Operator == model.Gt:
+		return r.Key + ">" + values
+	case r.Operator == model.Lt:
+		return r.Key + "<" + values
+	case r.Operator == model.In && several:
+		return r.Key + " in " + values
+	case r.Operator == model.NotIn && several:
+		return r.Key + " not in " + values
+	case r.Operator == model.NotIn:
+		return r.Key + "!=" + values
+	}
+	return r.Key + "=" + values
+}
+
+// alternatives is a list of which one will do.
+func alternatives(list []string) string { return strings.Join(list, " or ") }
+
+// scoreNames are the fleet's names for what gives nodes points.
+var scoreNames = map[string]string{
+	plugins.TaintToleration: "taints", plugins.NodeAffinity: "preferences", plugins.NodeResourcesFit: "free resources",
+	plugins.NodeResourcesBalancedAllocation: "balance", plugins.ImageLocality: "images", plugins.PodTopologySpread: "spread",
+	plugins.InterPodAffinity: "near and apart", plugins.DynamicResources: "other devices", plugins.VolumeBinding: "volumes", plugins.DevicePacking: "GPU packing",
+}
+
+// scoreName is what a plugin that gives points is called.
+func scoreName(plugin string) string {
+	if name, ok := scoreNames[plugin]; ok {
+		return name
+	}
+	return plugin
+}
+
+// preemptedBy finds the workload or group for which another is asked to leave.
+var preemptedBy = regexp.MustCompile(`^preempted by (?:workload|group) ([0-9]+)_`)
+
+// evictionWords says why a task has to leave its node.
+func evictionWords(reason string) string {
+	if found := preemptedBy.FindStringSubmatch(reason); found != nil {
+		return fmt.Sprintf("it makes room for job %s, which has a higher priority", found[1])
+	}
+	return reason
+}
+
+// groupWords says why a gang was not tried at all, by the message about its group.
+func groupWords(message, sameLabel string) string {
+	switch {
+	case strings.Contains(message, "no feasible placements found"):
+		return "no node has the label " + sameLabel + ", of which all of its tasks are to have the same value (sameLabel)"
+	case strings.Contains(message, "minCount"):
+		return "not all of its tasks wait to be placed yet"
+	}
+	return fmt.Sprintf("the scheduler says %q", message)
+}
+
+// refusedWords says why a node that was chosen was not taken in the end.
+func refusedWords(st *extpoints.Status) string {
+	if st.Plugin() == plugins.GangScheduling {
+		return "not all tasks of the job got their nodes in time; it is tried again"
+	}
+	return fmt.Sprintf("%s says %q", st.Plugin(), st.Message())
+}
+
+// gangWords says how much room there is for a gang, on nodes with certain labels.
+func gangWords(s *job.Spec, fits int, labels map[string]string) string {
+	if s.SameLabel == "" {
+		return fmt.Sprintf("it needs room for %d tasks at once, and there is room for %d now", s.Tasks, fits)
+	}
+	return fmt.Sprintf("it needs room for %d tasks at once on nodes with the same %s; on those with %s=%s there is room for %d now, "+
+		"and nowhere for all", s.Tasks, s.SameLabel, s.SameLabel, labels[s.SameLabel], fits)
+}
