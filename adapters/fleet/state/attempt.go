@@ -84,7 +84,7 @@ func (t *tx) endTask(j *Job, e *Element, k *Task, said *api.Report) {
 		return
 	}
 	if e.Outcome == nil {
-		e.Outcome = &Outcome{State: job.Completed, Rank: k.ID.Rank, Exit: said.Exit}
+		e.Outcome = &Outcome{State: job.Completed, Rank: k.ID.Rank, Exit: said.Exit, Message: said.Message}
 	}
 	t.endAttempt(j, e)
 }

@@ -36,7 +36,7 @@ type supervisor struct {
 	// grace ends.
 	ending *Stop
 	killAt time.Time
-	peak   int64
+	peak   int64 // of what was seen of its memory
 }
 
 func newSupervisor(t Task) *supervisor {
@@ -93,12 +93,9 @@ func (s *supervisor) begin() (err error) {
 	return nil
 }
 
-// sampleEvery is how often memory is looked at where the kernel does not count it.
-const sampleEvery = time.Second
-
 // supervise returns when the first process has ended.
 func (s *supervisor) supervise() {
-	sample := time.NewTicker(sampleEvery)
+	sample := time.NewTimer(0)
 	defer sample.Stop()
 	if s.task.CgroupMemory {
 		sample.Stop()
@@ -126,7 +123,7 @@ func (s *supervisor) supervise() {
 					Reason: "the shim was told to end, as at the shutdown of the node"})
 			}
 		case <-sample.C:
-			s.sample()
+			sample.Reset(s.sample())
 		}
 	}
 }
@@ -159,16 +156,6 @@ func (s *supervisor) killAll() {
 		proc.Kill(pid, isDescendant)
 	}
 	s.kill.Reset(time.Second)
-}
-
-// sample keeps the peak of memory, and enforces its limit where the kernel does not.
-func (s *supervisor) sample() {
-	now := s.family.memory()
-	s.peak = max(s.peak, now)
-	if s.task.Memory > 0 && now > s.task.Memory && s.ending == nil {
-		s.stop(Stop{State: job.OutOfMemory,
-			Reason: fmt.Sprintf("it held %d bytes of memory, and its limit is %d", now, s.task.Memory)})
-	}
 }
 
 // exited sets down how the task ended.
@@ -204,6 +191,7 @@ func (s *supervisor) end() error {
 			s.note("some of its processes did not end by SIGKILL")
 		}
 		s.status.Usage = s.usage()
+		s.noteMemory()
 	}
 	if s.outputs != nil {
 		s.outputs.finish(drainLimit)

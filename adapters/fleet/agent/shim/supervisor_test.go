@@ -48,3 +48,53 @@ func TestExited(t *testing.T) {
 		})
 	}
 }
+
+// TestUntilLook: memory is looked at often where it may soon be too much, and looking
+// never takes much of the time.
+func TestUntilLook(t *testing.T) {
+	const limit, little, ms = 1000, 10, time.Millisecond
+	for _, c := range []struct {
+		name      string
+		ran       time.Duration
+		held, max int64
+		took      time.Duration
+		want      time.Duration
+	}{
+		{"it begins", time.Second, little, limit, ms, 100 * ms},
+		{"it has run for long", time.Hour, little, limit, ms, 1000 * ms},
+		{"it is near its limit", time.Hour, 751, limit, ms, 100 * ms},
+		{"it is over its limit, and ends", time.Hour, 2000, limit, ms, 100 * ms},
+		{"it has no limit", time.Second, little, 0, ms, 1000 * ms},
+		{"it has many processes", time.Second, little, limit, 20 * ms, 400 * ms},
+		{"it has very many", time.Hour, little, limit, 100 * ms, 2000 * ms},
+	} {
+		require.Equal(t, c.want, untilLook(c.ran, c.held, c.max, c.took), c.name)
+	}
+}
+
+// TestNoteMemory: what took too much for a moment, and was not seen, ends as it did, with
+// a note. The kernel's count has files that are mapped, so a little more is nothing.
+func TestNoteMemory(t *testing.T) {
+	const limit = 100 << 20
+	for _, c := range []struct {
+		name string
+		task Task
+		end  job.State
+		peak int64
+		note string
+	}{
+		{"a burst", Task{Memory: limit}, job.Completed, 1500 << 20, "held up to 1500 MiB of memory, with files that it had mapped, and its limit is 100 MiB"},
+		{"and failed", Task{Memory: limit}, job.Failed, 1500 << 20, "held up to 1500 MiB"},
+		{"its libraries", Task{Memory: limit}, job.Completed, limit + 60<<20, ""},
+		{"ended for it", Task{Memory: limit}, job.OutOfMemory, 1500 << 20, ""},
+		{"limited by the kernel", Task{Memory: limit, CgroupMemory: true}, job.Completed, 1500 << 20, ""},
+		{"no limit", Task{}, job.Completed, 1500 << 20, ""},
+	} {
+		s := newSupervisor(c.task)
+		s.status.State, s.status.Usage.PeakMemory = c.end, c.peak
+		s.noteMemory()
+		require.Equal(t, c.end, s.status.State, c.name)
+		require.Contains(t, s.status.Message, c.note, c.name)
+		require.Equal(t, c.note == "", s.status.Message == "", c.name)
+	}
+}
