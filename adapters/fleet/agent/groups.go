@@ -16,7 +16,7 @@ var withoutController = map[string]string{
 	"cpu":    "there is no cpu controller: tasks may use more processor time than they asked for",
 	"cpuset": "there is no cpuset controller: tasks that ask for whole cores share them with others",
 	"io":     "there is no io controller: what tasks read and write is counted by the process",
-	"memory": "there is no memory controller: memory is looked at once a second, and tasks that use too much are killed then",
+	"memory": "there is no memory controller: memory is looked at up to ten times a second, and tasks that use too much are killed then",
 	"pids":   "there is no pids controller: tasks may have any number of processes",
 }
 

@@ -110,7 +110,7 @@ func (a *Agent) readMachine(ctx context.Context) (api.Machine, error) {
 	}
 	if a.tree == nil {
 		m.Warnings = append(m.Warnings,
-			fmt.Sprintf("tasks have no limits but of memory, which is looked at once a second, and a process that hides from its ancestors may outlive its task: %v", a.treeErr))
+			fmt.Sprintf("tasks have no limits but of memory, which is looked at up to ten times a second, and a process that hides from its ancestors may outlive its task: %v", a.treeErr))
 		return m, nil
 	}
 	m.Isolation.Cgroup = true

@@ -31,7 +31,7 @@ var jobsThere = []api.Job{
 	{ID: 21, Name: "\x1b]0;owned\x07rm\u202e", Owner: "mallory", Queue: "default", State: job.Failed, Elements: 1, Tasks: 1,
 		Counts: map[job.State]int32{job.Failed: 1}, Submitted: ago(time.Hour), Started: ago(50 * time.Minute), Ended: ago(49 * time.Minute), Nodes: []string{"n2"}},
 	{ID: 20, Name: "größte", Owner: "eve", Queue: "gpu", State: job.Pending, Priority: 10, Reason: job.ReasonResources, Elements: 1, Tasks: 4,
-		Counts: map[job.State]int32{job.Pending: 1}, Submitted: ago(2 * time.Hour), Message: "it needs room for 4 tasks at once, and there is room for 1 now; for the next, 0 of 4 nodes fit: not enough cpu free (4)",
+		Counts: map[job.State]int32{job.Pending: 1}, Submitted: ago(2 * time.Hour), Message: "it needs room for 4 tasks at once, and there is room for 1 now; for the next task, 0 of 4 nodes fit: not enough cpu free (4)",
 		ExpectedStart: now.Add(time.Hour), ExpectedNodes: []string{"n1", "n2", "n3", "n4", "n5"}},
 	{ID: 17, Name: "align", Owner: "eve", Queue: "default", State: job.Running, Elements: 100, Array: true, Tasks: 1,
 		Counts:    map[job.State]int32{job.Running: 5, job.Pending: 55, job.Completed: 38, job.Failed: 2},

@@ -197,7 +197,7 @@ func (x *rejection) text(s *job.Spec) string {
 		}
 		text = fmt.Sprintf("0 of %d nodes fit: %s", x.nodes, strings.Join(parts, ", "))
 		if s.Tasks > 1 {
-			text = gangWords(s, x.fits, x.labels) + "; for the next, " + text
+			text = gangWords(s, x.fits, x.labels) + "; for the next task, " + text
 		}
 	}
 	if x.making != "" {

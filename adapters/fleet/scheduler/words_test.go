@@ -205,7 +205,7 @@ func TestWords(t *testing.T) {
 		{
 			name: "a gang that does not fit now", before: []string{filler}, job: "tasks: 4",
 			reason:  job.ReasonResources,
-			message: "it needs room for 4 tasks at once, and there is room for 2 now; for the next, 0 of 2 nodes fit: not enough cpu free (2)",
+			message: "it needs room for 4 tasks at once, and there is room for 2 now; for the next task, 0 of 2 nodes fit: not enough cpu free (2)",
 			verdict: "not enough cpu free",
 		},
 		{
@@ -218,7 +218,7 @@ func TestWords(t *testing.T) {
 			before: []string{filler + "\nnodes: [a]"}, job: "tasks: 4\nsameLabel: rack",
 			reason: job.ReasonResources,
 			message: "it needs room for 4 tasks at once on nodes with the same rack; on those with rack=r1 there is room for 2 now, and nowhere for all; " +
-				"for the next, 0 of 2 nodes fit: not enough cpu free (2)",
+				"for the next task, 0 of 2 nodes fit: not enough cpu free (2)",
 			verdict: "not enough cpu free",
 		},
 		{
