@@ -44,7 +44,7 @@ type Task struct {
 	// Cgroup is the folder of its control group. Empty: it has none.
 	Cgroup string `json:"cgroup,omitempty"`
 	// Memory is its limit in bytes, 0: none. With CgroupMemory the kernel enforces
-	// it, else the shim does, by looking once a second.
+	// it, else the shim does, by looking now and then.
 	Memory       int64 `json:"memory,omitempty"`
 	CgroupMemory bool  `json:"cgroupMemory,omitempty"`
 
