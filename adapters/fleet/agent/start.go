@@ -172,7 +172,7 @@ func (a *Agent) shimTask(o api.Order, who person, env []string) (shim.Task, erro
 		what, pattern string
 		path          *string
 	}{{"output", spec.Output, &t.Stdout}, {"error", spec.Error, &t.Stderr}} {
-		path, err := job.ExpandPath(f.pattern, o.Task, a.cfg.Node, who.Name)
+		path, err := job.ExpandPath(f.pattern, o.Task, job.PathNames{Node: a.cfg.Node, User: who.Name, Job: spec.Name})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", f.what, err))
 		}

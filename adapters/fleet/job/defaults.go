@@ -25,6 +25,9 @@ func (s *Spec) WithDefaults() Spec {
 		out.Name = s.defaultName()
 	}
 	orDefault(&out.Queue, DefaultQueue)
+	if out.Dir == OwnDir {
+		out.Dir = ""
+	}
 	orDefault(&out.Resources.CPU, 1000)
 	if g := s.Resources.GPUs; g != nil {
 		gpus := *g

@@ -20,16 +20,24 @@ type Spec struct {
 	Args   []string `json:"args,omitempty"`
 
 	Env map[string]string `json:"env,omitempty"`
-	// Dir is the working directory on the node, an absolute path. Default: a
-	// folder that is made for the task and goes with it.
+	// Dir is the working directory on the node: an absolute path, or OwnDir, a
+	// folder that is made for the task and removed with it, which is the default.
+	// "berth submit" fills in the directory where it is called.
 	Dir string `json:"dir,omitempty"`
+	// SubmitDir and SubmitHost say where "berth submit" was called. They are for
+	// the task's environment (SLURM_SUBMIT_DIR, SLURM_SUBMIT_HOST); nothing else
+	// looks at them.
+	SubmitDir  string `json:"submitDir,omitempty"`
+	SubmitHost string `json:"submitHost,omitempty"`
 	// User is the account on the node that the job runs as. Default: that of the
 	// name of who submits, where nodes run jobs as their users.
 	User string `json:"user,omitempty"`
-	// Output and Error are files on the node that the task's output is written
-	// to; "%j", "%a", "%t", "%n" and "%u" in them stand for the job, the element,
-	// the rank, the node and the user, "%%" for "%". Default: files that the
-	// agent keeps, limits in size, and hands out (berth logs).
+	// Output and Error are files on the node that the task's output is appended
+	// to; "%j", "%x", "%a", "%t", "%n" and "%u" in them stand for the job, its name,
+	// the element, the rank, the node and the user, "%%" for "%". A path that does
+	// not begin with "/" is relative to Dir, which must not be the task's own folder
+	// then. Default: files that the agent keeps, limits in size, and hands out (berth
+	// logs).
 	Output string `json:"output,omitempty"`
 	Error  string `json:"error,omitempty"`
 
@@ -89,6 +97,9 @@ const (
 	DefaultKillGrace = Duration(30 * time.Second)
 	MinPriority      = -1000
 	MaxPriority      = 1000
+
+	// OwnDir as Spec.Dir is a folder that is made for the task and removed with it.
+	OwnDir = "own"
 )
 
 // Resources are what each task of a job gets.

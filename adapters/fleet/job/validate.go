@@ -32,6 +32,17 @@ const (
 	EnvPrefix = "BERTH_"
 )
 
+// slurmPrefixes begin the names of variables that agents set for scripts that were
+// written for Slurm. Jobs may not set any of them, not even those that agents do not
+// set: variables of two batch systems in one environment mislead programs.
+var slurmPrefixes = []string{"SLURM_", "SLURMD_"}
+
+// ReservedVariable reports whether only agents set the variable.
+func ReservedVariable(name string) bool {
+	return strings.HasPrefix(name, EnvPrefix) ||
+		slices.ContainsFunc(slurmPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
 // The largest amounts, which leave room for sums over all tasks of a job.
 const (
 	maxCPU      = MilliCPU(1_000_000 * 1000)
@@ -88,20 +99,38 @@ func (s *Spec) validateProgram(c *checker) {
 		c.report("args", "are those of a script; those of a command stand in it")
 	}
 	c.env("env", s.Env)
-	if s.Dir != "" {
-		c.path("dir", s.Dir)
-		if !path.IsAbs(s.Dir) {
-			c.report("dir", `%s does not begin with "/"`, quote(s.Dir))
-		}
+	if s.Dir != OwnDir {
+		c.folder("dir", s.Dir)
 	}
+	c.folder("submitDir", s.SubmitDir)
+	c.text("submitHost", s.SubmitHost, 256)
 	if s.User != "" {
 		c.name("user", s.User)
 		if strings.Trim(s.User, "0123456789") == "" {
 			c.report("user", "%s is a number, write the account's name", quote(s.User))
 		}
 	}
-	c.pattern("output", s.Output)
-	c.pattern("error", s.Error)
+	s.validateOutput(c, "output", s.Output)
+	s.validateOutput(c, "error", s.Error)
+}
+
+// validateOutput looks at a file that output goes to. One in the task's own folder
+// would be removed with it, and its user would look for it in vain.
+func (s *Spec) validateOutput(c *checker, field, pattern string) {
+	if pattern == "" {
+		return
+	}
+	c.path(field, pattern)
+	name := s.Name
+	if name == "" {
+		name = s.defaultName()
+	}
+	_, err := ExpandPath(pattern, TaskID{}, PathNames{Node: "node", User: "user", Job: name})
+	c.check(field, err)
+	if !path.IsAbs(pattern) && (s.Dir == "" || s.Dir == OwnDir) {
+		c.report(field, `%s would be in the task's own folder, which is removed with the task: write a path that begins with "/", or a working directory (dir)`,
+			quote(pattern))
+	}
 }
 
 // arguments looks at those of a program.
@@ -133,8 +162,8 @@ func (c *checker) env(field string, env map[string]string) {
 }
 
 // CheckVariable says what is wrong with the name of an environment variable of a
-// job: nil where it has letters, digits and "_", does not begin with a digit or
-// EnvPrefix, and is not longer than 256 bytes.
+// job: nil where it has letters, digits and "_", does not begin with a digit, is not
+// a ReservedVariable, and is not longer than 256 bytes.
 func CheckVariable(name string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 	switch {
@@ -144,8 +173,8 @@ func CheckVariable(name string) error {
 		return fmt.Errorf("the name of the variable has %d bytes, at most 256 are allowed", len(name))
 	case strings.Trim(name, letters+"0123456789") != "", strings.IndexByte(letters, name[0]) < 0:
 		return fmt.Errorf(`%s may only have letters, digits and "_", and not begin with a digit`, quote(name))
-	case strings.HasPrefix(name, EnvPrefix):
-		return fmt.Errorf("names that begin with %s are set by Berth", EnvPrefix)
+	case ReservedVariable(name):
+		return fmt.Errorf("names that begin with %s_ are set by Berth", name[:strings.IndexByte(name, '_')])
 	}
 	return nil
 }
@@ -158,12 +187,11 @@ func (c *checker) path(field, p string) {
 	}
 }
 
-// pattern looks at a path with names to fill in.
-func (c *checker) pattern(field, p string) {
+// folder looks at an absolute path, where there is one.
+func (c *checker) folder(field, p string) {
 	c.path(field, p)
-	if p != "" {
-		_, err := ExpandPath(p, TaskID{}, "node", "user")
-		c.check(field, err)
+	if p != "" && !path.IsAbs(p) {
+		c.report(field, `%s does not begin with "/"`, quote(p))
 	}
 }
 

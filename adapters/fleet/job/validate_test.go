@@ -74,6 +74,8 @@ func TestValidate(t *testing.T) {
 		"variable":             {func(s *Spec) { s.Env = map[string]string{"LD_PRELOAD": "x", "a1": ""} }, ""},
 		"variable with =":      {func(s *Spec) { s.Env = map[string]string{"A=B": "x"} }, `env.A=B: "A=B" may only have letters`},
 		"variable of ours":     {func(s *Spec) { s.Env = map[string]string{"BERTH_JOB": "x"} }, "env.BERTH_JOB: names that begin with BERTH_ are set by Berth"},
+		"variable of Slurm":    {func(s *Spec) { s.Env = map[string]string{"SLURM_JOB_ID": "x"} }, "env.SLURM_JOB_ID: names that begin with SLURM_ are set by Berth"},
+		"variable of slurmd":   {func(s *Spec) { s.Env = map[string]string{"SLURMD_NODENAME": "x"} }, "env.SLURMD_NODENAME: names that begin with SLURMD_ are set by Berth"},
 		"variable of bash":     {func(s *Spec) { s.Env = map[string]string{"BASH_FUNC_x%%": "() { :; }"} }, "may only have letters"},
 		"variable with digit":  {func(s *Spec) { s.Env = map[string]string{"1A": "x"} }, "env.1A: "},
 		"variable empty":       {func(s *Spec) { s.Env = map[string]string{"": "x"} }, "a variable must have a name"},
@@ -82,8 +84,16 @@ func TestValidate(t *testing.T) {
 		"dir upwards":          {func(s *Spec) { s.Dir = "/work/../etc" }, `dir: "/work/../etc" has ".." in it`},
 		"user":                 {func(s *Spec) { s.User = "a:b" }, "user: "},
 		"user as number":       {func(s *Spec) { s.User = "0" }, `user: "0" is a number`},
-		"output":               {func(s *Spec) { s.Output = "logs/%j-%a.%t" }, ""},
-		"output unknown":       {func(s *Spec) { s.Output = "%x" }, `output: "%x" has "%x", only %j`},
+		"own dir":              {func(s *Spec) { s.Dir = OwnDir }, ""},
+		"submit dir":           {func(s *Spec) { s.SubmitDir = "work" }, `submitDir: "work" does not begin with "/"`},
+		"submit host":          {func(s *Spec) { s.SubmitHost = "a\x1b" }, `submitHost: "a\x1b" has characters that cannot be shown`},
+		"output":               {func(s *Spec) { s.Output = "/logs/%j-%a.%t-%x" }, ""},
+		"output in dir":        {func(s *Spec) { s.Dir, s.Output = "/work", "logs/%j-%a.%t" }, ""},
+		"output in own":        {func(s *Spec) { s.Output = "out-%j.txt" }, `output: "out-%j.txt" would be in the task's own folder, which is removed with the task: write a path that begins with "/", or a working directory (dir)`},
+		"error in own, named":  {func(s *Spec) { s.Dir, s.Error = OwnDir, "./err" }, `error: "./err" would be in the task's own folder`},
+		"output unknown":       {func(s *Spec) { s.Output = "/%q" }, `output: "/%q" has "%q", only %j`},
+		"output wide":          {func(s *Spec) { s.Output = "/%4a" }, `output: "/%4a" has "%4", only %j`},
+		"output, bad name":     {func(s *Spec) { s.Name, s.Output = "a/b", "/logs/%x" }, `output: the job's name "a/b" cannot be part of a file name`},
 		"error upwards":        {func(s *Spec) { s.Error = "../%j" }, `error: "../%j" has ".." in it`},
 		"cpu":                  {func(s *Spec) { s.Resources.CPU = -1 }, "resources.cpu: -0.001 is not between 0 and 1000000"},
 		"memory":               {func(s *Spec) { s.Resources.Memory = 1 << 60 }, "resources.memory: 1Ei is not between 0 and 512Ti"},
@@ -244,19 +254,20 @@ func TestExpandPath(t *testing.T) {
 	task := TaskID{Job: 17, Element: 3, Attempt: 1, Rank: 2}
 	for _, c := range []struct{ pattern, want, err string }{
 		{pattern: "/logs/%j_%a.%t@%n-%u", want: "/logs/17_3.2@n1-eve"},
+		{pattern: "%x-%j.out", want: "train-17.out"},
 		{pattern: "100%%", want: "100%"},
 		{pattern: "", want: ""},
 		{pattern: "%", err: `ends with a lone "%"`},
-		{pattern: "%x", err: "stand for something"},
+		{pattern: "%b", err: "stand for something"},
 	} {
-		got, err := ExpandPath(c.pattern, task, "n1", "eve")
+		got, err := ExpandPath(c.pattern, task, PathNames{Node: "n1", User: "eve", Job: "train"})
 		checkParsed(t, c.pattern, got, c.want, err, c.err)
 	}
 	for _, bad := range []string{"..", ".", "a/b", "a\x00"} {
-		_, err := ExpandPath("%u", task, "n1", bad)
-		assert.ErrorContains(t, err, "cannot be part of a file name", bad)
-		_, err = ExpandPath("%n", task, bad, "eve")
-		assert.ErrorContains(t, err, "cannot be part of a file name", bad)
+		for _, pattern := range []string{"%u", "%n", "%x"} {
+			_, err := ExpandPath(pattern, task, PathNames{Node: bad, User: bad, Job: bad})
+			assert.ErrorContains(t, err, "cannot be part of a file name", bad)
+		}
 	}
 }
 

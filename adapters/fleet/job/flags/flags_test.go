@@ -123,7 +123,7 @@ func TestOptionErrors(t *testing.T) {
 		{"--begin=now+1fortnight", `is no duration`},
 		{"--signal=USR1", `is not signal@duration`},
 		{"--signal=FOO@5m", `"FOO" is no signal`},
-		{"--output=%x", `has "%x"`},
+		{"--output=%b", `has "%b"`},
 		{"--hold=perhaps", `"perhaps" is neither true nor false`},
 		{"--nosuch", `unknown flag: --nosuch`},
 	} {
@@ -173,7 +173,7 @@ func TestScript(t *testing.T) {
 
 #BERTH	-c 4 --memory 8Gi --label "a=b c"
   # indented
-#SBATCH --time=90 --mem=4000 --name=slurm
+#SBATCH --time=90 --mem=4000 --name=slurm --chdir=/work
 #SBATCH -o out-%A_%a.%N -e err-%%A
 echo
 #BERTH --name=late
@@ -227,7 +227,7 @@ func TestScriptErrors(t *testing.T) {
 		{"#SBATCH --mem=1.5G\n", `"1.5G" is no amount of memory`},
 		{"#SBATCH --gpus=4 -n 2\n", `line 1: #SBATCH: --gpus=4 would be for all 2 tasks together: write --gpus-per-task`},
 		{"#SBATCH --mem-per-cpu=8000000T -c 2\n", `is too large for 2 cores`},
-		{"#SBATCH -o slurm-%x.out\n", `has "%x"`},
+		{"#SBATCH -o slurm-%b.out\n", `has "%b"`},
 		{"#BERTH sleep 10\n", `line 1: #BERTH: "sleep" is no option`},
 		{"#BERTH --name 'a\n", `line 1: #BERTH: the quote ' has no end`},
 		{"#BERTH --help\n", `line 1: #BERTH: unknown flag: --help`},

@@ -108,7 +108,7 @@ func setPattern(field func(*job.Spec) *string) func(*reading, string) error {
 			// "%%" stands first, so that "%%A" is left alone.
 			value = strings.NewReplacer("%%", "%%", "%A", "%j", "%N", "%n").Replace(value)
 		}
-		if _, err := job.ExpandPath(value, job.TaskID{}, "", ""); err != nil {
+		if _, err := job.ExpandPath(value, job.TaskID{}, job.PathNames{}); err != nil {
 			return err
 		}
 		*field(r.spec) = value
