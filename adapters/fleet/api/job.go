@@ -34,7 +34,8 @@ type Job struct {
 	Queue    string    `json:"queue"`
 	State    job.State `json:"state"`
 	Priority int32     `json:"priority"`
-	// Reason and Message say why it waits, where it does.
+	// Reason and Message say why it waits, where it does; Message, where it was
+	// cancelled, why.
 	Reason  job.Reason `json:"reason,omitempty"`
 	Message string     `json:"message,omitempty"`
 	// ExpectedStart is when it will start at the latest, and ExpectedNodes where, if

@@ -77,8 +77,13 @@ type Spec struct {
 	// Singleton: it waits for all jobs of the same name and user that were
 	// submitted before it.
 	Singleton bool `json:"singleton,omitempty"`
+	// KillOnInvalidDep: where a dependency can never be met, what waits for it is
+	// cancelled. Without it, that waits until somebody cancels it, or requeues the
+	// job that it depends on.
+	KillOnInvalidDep bool `json:"killOnInvalidDep,omitempty"`
 
-	// TimeLimit is how long an attempt may run. Default: the queue's.
+	// TimeLimit is how long an attempt may run; NoTimeLimit is as long as it likes.
+	// Default: the queue's.
 	TimeLimit Duration `json:"timeLimit,omitzero"`
 	// Warn, where it is set, is a signal before the time limit.
 	Warn *Warning `json:"warn,omitempty"`
@@ -100,6 +105,8 @@ const (
 
 	// OwnDir as Spec.Dir is a folder that is made for the task and removed with it.
 	OwnDir = "own"
+	// NoTimeLimit as Spec.TimeLimit is no limit, whatever the queue's default is.
+	NoTimeLimit = maxTime
 )
 
 // Resources are what each task of a job gets.

@@ -33,6 +33,8 @@ func (c *Controller) isDue(ctx context.Context, d due) {
 	case dueNode:
 		c.nodeDue(ctx, v, d.node)
 		c.again(v, now, d)
+	case dueNever:
+		c.neverDue(ctx, v, d)
 	case duePurge:
 		c.propose(ctx, &state.Command{Purge: &state.Purge{
 			Before: now.Add(-c.cfg.KeepEnded), Records: c.cfg.KeepRecords, ByQueues: true,

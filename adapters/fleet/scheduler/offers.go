@@ -30,6 +30,10 @@ type tracked struct {
 	needs []job.ID
 	share share
 	tasks int32 // of an element
+	// never are elements that wait in vain and are to be cancelled; neverAll: there may
+	// be more. See neverDue.
+	never    map[int32]bool
+	neverAll bool
 }
 
 // offer is an attempt that the engine is to place.
@@ -46,6 +50,7 @@ func (c *Controller) jobChanged(v state.View, id job.ID) {
 		if t != nil {
 			c.untrack(id, t)
 		}
+		c.noteSame(v, id)
 		c.wake(v, id, j)
 		return
 	}
@@ -55,6 +60,7 @@ func (c *Controller) jobChanged(v state.View, id job.ID) {
 	wakes := t.counts != j.Counts
 	if j.HeldElements != t.held || cancelledOf(j.Counts) != cancelledOf(t.counts) {
 		c.recheck(v, j, t)
+		c.noteSame(v, id)
 	}
 	t.counts, t.held = j.Counts, j.HeldElements
 	c.fill(v, j, t)
@@ -84,7 +90,7 @@ func (c *Controller) recheck(v state.View, j *state.Job, t *tracked) {
 func (c *Controller) track(j *state.Job) *tracked {
 	t := &tracked{
 		offers: map[int32]*offer{}, again: map[int32]bool{}, cursor: -1, share: share{j.Owner, j.Spec.Queue},
-		tasks: j.Spec.Tasks,
+		tasks: j.Spec.Tasks, never: map[int32]bool{}, neverAll: true,
 	}
 	for i := range j.Spec.After {
 		if need, ok := j.Spec.After[i].ID(); ok {
@@ -99,6 +105,9 @@ func (c *Controller) track(j *state.Job) *tracked {
 		c.timers.set(j.Spec.Deadline, jobDue(dueDeadline, j.ID))
 	}
 	c.jobs[j.ID] = t
+	if j.Spec.KillOnInvalidDep {
+		c.noteNever(j.ID)
+	}
 	return t
 }
 
@@ -143,6 +152,7 @@ func (c *Controller) wakeSame(v state.View, id state.ElementID) {
 		j, t := v.Job(d), c.jobs[d]
 		if j != nil && t != nil && waitsForSame(j, id.Job) && j.HasElement(id.Index) {
 			t.again[id.Index] = true
+			c.noteElement(j, t, id.Index)
 		}
 	}
 }
@@ -158,6 +168,9 @@ func waitsForSame(j *state.Job, other job.ID) bool {
 // fill offers as many elements of a job as may be, or takes all back where none may.
 func (c *Controller) fill(v state.View, j *state.Job, t *tracked) {
 	now := time.Now()
+	if j.Spec.KillOnInvalidDep && v.Impossible(j) != "" {
+		c.noteNever(j.ID)
+	}
 	if w := v.Waits(j, now); !w.None() {
 		c.withdrawAll(j.ID, t)
 		c.loads.claim(t, j.Active()*t.tasks)

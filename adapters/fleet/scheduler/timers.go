@@ -17,13 +17,14 @@ const (
 	dueGang                    // an attempt should be complete
 	dueDeadline                // a job's deadline
 	dueNode                    // something of a node's drain or maintenance
+	dueNever                   // a job may wait for what can never be
 	duePurge
 )
 
 // due is something to look at, at a time. To look too often does no harm.
 type due struct {
 	kind    dueKind
-	element state.ElementID // its job alone for dueJob and dueDeadline
+	element state.ElementID // its job alone for dueJob, dueDeadline and dueNever
 	attempt int32           // of dueGang
 	node    string
 }

@@ -85,8 +85,11 @@ func (s *Server) mayBe(r *request, v state.View, specs []job.Spec) error {
 			bad(i, "queue", "there is no queue %q; see the queues with: berth queue", spec.Queue)
 			continue
 		}
-		if spec.TimeLimit == 0 {
+		switch spec.TimeLimit {
+		case 0:
 			spec.TimeLimit = q.DefaultTime
+		case job.NoTimeLimit:
+			spec.TimeLimit = 0
 		}
 		if spec.Resources.Memory == 0 {
 			spec.Resources.Memory = q.DefaultMemory(spec.Resources.CPU)

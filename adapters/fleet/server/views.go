@@ -24,6 +24,9 @@ func viewJob(lead *leadership, v state.View, j *state.Job) api.Job {
 		out.Reason, out.Message = lead.Why(v, j, index)
 		out.ExpectedStart, out.ExpectedNodes, _ = lead.Expected(j.ID, -1)
 	}
+	if j.Done() && j.Counts.Of(job.Cancelled)+j.Counts.Of(job.Deadline) > 0 {
+		out.Message = j.CancelReason
+	}
 	out.Nodes = j.LastNodes
 	if nodes := activeNodes(v, j); len(nodes) > 0 {
 		out.Nodes = nodes

@@ -68,6 +68,11 @@ func (t *tx) cancel(c *Cancel) Result {
 		r.Elements++
 	}
 	r.Elements += t.cancelWaiting(j.ID, c, o)
+	if r.Elements > 0 && c.Reason != "" {
+		next := *t.Job(j.ID)
+		next.CancelReason = c.Reason
+		t.putJob(&next)
+	}
 	return r
 }
 

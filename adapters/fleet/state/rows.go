@@ -21,6 +21,9 @@ type Job struct {
 	// Held is why the whole job is held: JobHeldUser or JobHeldAdmin, or empty.
 	Held   job.Reason `json:"held,omitempty"`
 	Counts Counts     `json:"counts"`
+	// CancelReason is the reason that was given when elements of it were last ended by
+	// request, or because it waited in vain.
+	CancelReason string `json:"cancelReason,omitempty"`
 	// HeldElements counts elements that are held by themselves.
 	HeldElements int32    `json:"heldElements,omitempty"`
 	LastNodes    []string `json:"lastNodes,omitempty"`

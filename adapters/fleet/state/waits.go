@@ -78,31 +78,66 @@ func longest(r *job.Retry) time.Duration {
 	return time.Duration(*r.MaxBackoff) + clocks
 }
 
+// Impossible says why no element of the job can ever start that has not, because of a
+// dependency of the whole job; "" where that is not so.
+func (v View) Impossible(j *Job) string {
+	for i := range j.Spec.After {
+		if d := &j.Spec.After[i]; d.Kind != job.AfterCorr {
+			if w := v.waitsFor(d); w.Reason == job.ReasonNever {
+				return w.Message
+			}
+		}
+	}
+	return ""
+}
+
+// ElementImpossible says which dependency of one element can never be met, and why; ""
+// where there is none.
+func (v View) ElementImpossible(j *Job, index int32) (dependency, why string) {
+	for i := range j.Spec.After {
+		if d := &j.Spec.After[i]; d.Kind == job.AfterCorr {
+			if w := v.waitsForElement(d, index); w.Reason == job.ReasonNever {
+				return nameOf(d), w.Message
+			}
+		}
+	}
+	return "", ""
+}
+
+// nameOf is a dependency as users write it.
+func nameOf(d *job.Dependency) string { return fmt.Sprintf("%s:%s", d.Kind, d.Job) }
+
+// never is the wait for a dependency that can never be met.
+func never(d *job.Dependency, format string, args ...any) Wait {
+	return Wait{Reason: job.ReasonNever, Message: fmt.Sprintf(format, args...) + ", so " + nameOf(d) + " can never be met"}
+}
+
 // waitsFor says whether a dependency of a whole job holds.
 func (v View) waitsFor(d *job.Dependency) Wait {
 	id, _ := d.ID()
 	o := v.Job(id)
 	if o == nil {
-		return Wait{Reason: job.ReasonNever, Message: fmt.Sprintf("job %s is not known any more", d.Job)}
+		return never(d, "job %s is not known any more", d.Job)
 	}
 	done, ok := o.Done(), o.Counts[completed] == o.Elements()
 	someFailed := o.Counts[completed]+o.Counts[pending]+o.Active() < o.Elements()
 	wait := Wait{Reason: job.ReasonDependency, Message: fmt.Sprintf("it waits for job %d, which is %s", id, o.State())}
-	never := Wait{Reason: job.ReasonNever, Message: fmt.Sprintf("job %d is %s, and %s can not be any more", id, o.State(), d.Kind)}
 	switch d.Kind {
 	case job.AfterOK:
 		switch {
 		case ok:
 			return Wait{}
+		case someFailed && o.Elements() > 1 && !done:
+			return never(d, "an element of job %d has not completed", id)
 		case someFailed:
-			return never
+			return never(d, "job %d is %s", id, o.State())
 		}
 	case job.AfterNotOK:
 		switch {
 		case done && !ok:
 			return Wait{}
 		case ok:
-			return never
+			return never(d, "job %d is %s", id, o.State())
 		}
 	case job.AfterAny:
 		if done {
@@ -122,13 +157,13 @@ func (v View) waitsForElement(d *job.Dependency, index int32) Wait {
 	id, _ := d.ID()
 	o := v.Job(id)
 	if o == nil || !o.HasElement(index) {
-		return Wait{Reason: job.ReasonNever, Message: fmt.Sprintf("job %s has no element %d", d.Job, index)}
+		return never(d, "job %s has no element %d", d.Job, index)
 	}
 	switch s, _ := v.StateOf(o, index); {
 	case s == job.Completed:
 		return Wait{}
 	case s.Ended():
-		return Wait{Reason: job.ReasonNever, Message: fmt.Sprintf("element %d of job %d is %s", index, id, s)}
+		return never(d, "element %d of job %d is %s", index, id, s)
 	}
 	return Wait{Reason: job.ReasonDependency, Message: fmt.Sprintf("it waits for element %d of job %d", index, id)}
 }

@@ -1,0 +1,73 @@
+package server
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/job"
+)
+
+// Output in a task's own folder would be lost with it: it is refused, whichever way the
+// folder is meant. What else is in that folder by default stays there.
+func TestOutputInOwnFolder(t *testing.T) {
+	f := begun(t)
+	c := f.as(alice)
+	for _, dir := range []string{"", job.OwnDir} {
+		e := c.refused(http.StatusBadRequest, "POST", "/v1/jobs", api.SubmitRequest{Jobs: []job.Spec{
+			{Command: []string{"true"}, Dir: dir, Output: "out-%j.txt", Error: "/var/log/x"},
+		}})
+		require.Equal(t, []api.Problem{{Field: "jobs[0].output", Message: `"out-%j.txt" would be in the task's own folder, ` +
+			`which is removed with the task: write a path that begins with "/", or a working directory (dir)`}}, e.Problems)
+		id := c.submit(job.Spec{Command: []string{"true"}, Dir: dir, Hold: true})[0]
+		var j api.JobDetail
+		c.must("GET", jobPath(id, ""), nil, &j)
+		require.Empty(t, j.Spec.Dir)
+	}
+	c.submit(job.Spec{Command: []string{"true"}, Dir: "/data", Output: "out-%j.txt", Hold: true})
+}
+
+// A job without a limit is another thing than one that leaves it to the queue.
+func TestNoTimeLimit(t *testing.T) {
+	f := begun(t)
+	c, op := f.as(alice), f.as(oscar)
+	hour := job.Duration(time.Hour)
+	op.must("PUT", "/v1/queues/usual", api.Queue{Name: "usual", DefaultTime: hour}, nil)
+	op.must("PUT", "/v1/queues/short", api.Queue{Name: "short", DefaultTime: hour, MaxTime: 2 * hour}, nil)
+	limit := func(s job.Spec) job.Duration {
+		s.Command, s.Hold = []string{"true"}, true
+		var j api.JobDetail
+		c.must("GET", jobPath(c.submit(s)[0], ""), nil, &j)
+		return j.Spec.TimeLimit
+	}
+	require.Equal(t, hour, limit(job.Spec{Queue: "usual"}))
+	require.Zero(t, limit(job.Spec{Queue: "usual", TimeLimit: job.NoTimeLimit}))
+	require.Equal(t, hour, limit(job.Spec{Queue: "short"}))
+	c.refused(http.StatusBadRequest, "POST", "/v1/jobs", api.SubmitRequest{Jobs: []job.Spec{
+		{Command: []string{"true"}, Queue: "short", TimeLimit: job.NoTimeLimit}}})
+}
+
+// A job that was cancelled says why.
+func TestCancelReason(t *testing.T) {
+	f := begun(t)
+	c := f.as(alice)
+	id := c.submit(sleeper())[0]
+	c.must("POST", jobPath(id, "/cancel"), api.Selection{Reason: "wrong input"}, nil)
+	var j api.JobDetail
+	c.must("GET", jobPath(id, ""), nil, &j)
+	require.Equal(t, job.Cancelled, j.State)
+	require.Equal(t, "wrong input", j.Message)
+
+	spec := sleeper()
+	spec.Hold, spec.Begin = false, time.Time{}
+	spec.After, spec.KillOnInvalidDep = []job.Dependency{{Kind: job.AfterOK, Job: id.String()}}, true
+	next := c.submit(spec)[0]
+	eventually(t, func() bool {
+		c.must("GET", jobPath(next, ""), nil, &j)
+		return j.State == job.Cancelled
+	})
+	require.Equal(t, "job "+id.String()+" is CANCELLED, so afterok:"+id.String()+" can never be met", j.Message)
+}
