@@ -12,8 +12,16 @@ import (
 
 // files are those that commands name.
 var files = map[string]string{
-	"align.sh":    "#!/bin/sh\n#BERTH --array=0-9%2 --memory 4Gi\n#SBATCH --time=10\n./align \"$1\"\n",
-	"broken.sh":   "#!/bin/sh\n#BERTH --tme=2h\n",
+	"align.sh":  "#!/bin/sh\n#BERTH --array=0-9%2 --memory 4Gi\n#SBATCH --time=10\n./align \"$1\"\n",
+	"broken.sh": "#!/bin/sh\n#BERTH --tme=2h\n",
+	"slurm.sh": "#!/bin/bash\n#SBATCH -J fit -o out-%j.txt -A biology\n# SBATCH --time=10\n#SBATCH --parsable --wait\n" +
+		"echo important result\n#SBATCH -n 4\n",
+	"mail.sh":     "#!/bin/bash\n#SBATCH --mail-type=END --exclusive\n#SBATCH --mem=4G -n 8\ntrue\n",
+	"bare.sh":     "echo hi\n",
+	"bare-slurm":  "#SBATCH -n 1\nname: x\n",
+	"jobs":        "---\nname: a\ncommand: [\"true\"]\ndir: data\noutput: out.txt\n",
+	"own.yaml":    "command: [\"true\"]\ndir: own\noutput: out.txt\n",
+	"empty":       "",
 	"jobs.yaml":   "jobs:\n- name: a\n  command: [\"true\"]\n- name: b\n  command: [\"true\"]\n  after: [{kind: afterok, job: \"@a\"}]\n",
 	"broken.yaml": "name: a\ncomand: [\"true\"]\ntimeLimit: 10\nretry: {limit: many}\n",
 	"circle.yaml": "jobs:\n- {name: a, command: [x], after: [{kind: afterok, job: \"@b\"}]}\n- {name: b, command: [x], after: [{kind: afterok, job: \"@a\"}]}\n",
@@ -142,6 +150,7 @@ var answers = map[string]any{
 			TimeLimit: job.Duration(time.Hour), Attempt: api.Attempt{State: job.Completed, Started: ago(50 * time.Minute), Ended: ago(40 * time.Minute),
 				Usage: api.Usage{CPUSeconds: 900, PeakMemory: 2 << 30}}},
 	}, Page: api.Page{After: "1"}},
+	"GET /v1/records?limit=1000&since=2026-01-30T14%3A04%3A05Z": api.RecordList{},
 	"GET /v1/records?after=1&limit=1000": api.RecordList{Records: []api.Record{
 		{Job: 17, Name: "align", Owner: "bob", Queue: "default", Submitted: ago(time.Hour), Tasks: 1, Attempt: api.Attempt{State: job.Cancelled, Ended: now}},
 		{Job: 18, Name: "prepare", Owner: "eve", Queue: "gpu", Submitted: ago(time.Hour), Tasks: 1, Requested: job.Resources{CPU: 1000},

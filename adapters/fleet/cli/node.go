@@ -24,7 +24,7 @@ func drainCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "drain NODE...",
 		Short:   "Keep new tasks away from nodes",
-		Example: "  berth node drain n17 --reason 'broken fan' --deadline now+2h",
+		Example: "  berth node drain n17 --reason 'broken fan' --deadline 2h",
 		Args:    args(1, -1),
 	}
 	c.Flags().StringVar(&reason, "reason", "", "`text` that says why")
@@ -42,10 +42,15 @@ func drainCommand(a *app) *cobra.Command {
 
 // moment reads the time that a flag has, zero where it is empty.
 func (a *app) moment(flag, value string) (time.Time, error) {
+	return a.readMoment(flag, value, flags.Moment)
+}
+
+// readMoment is moment for times that are read otherwise.
+func (a *app) readMoment(flag, value string, read func(string, time.Time) (time.Time, error)) (time.Time, error) {
 	if value == "" {
 		return time.Time{}, nil
 	}
-	t, err := flags.Moment(value, a.now())
+	t, err := read(value, a.now())
 	if err != nil {
 		return t, usage(fmt.Errorf("--%s: %w", flag, err))
 	}

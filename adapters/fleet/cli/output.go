@@ -16,13 +16,18 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
-// checkFormat looks at the value of --format.
-func checkFormat(format string) error {
+// checkFormat looks at the value of --format of a command. In batch systems -o is the
+// file for a job's output.
+func checkFormat(command, format string) error {
 	switch format {
 	case "", "json", "yaml", "name":
 		return nil
 	}
-	return usage(fmt.Errorf("there is no format %q, it is json, yaml or name", format))
+	hint := ""
+	if command == "submit" {
+		hint = "; the file for a job's output is --output"
+	}
+	return usage(fmt.Errorf("there is no format %q, it is json, yaml or name%s", format, hint))
 }
 
 // view is a thing in the ways in which it can be printed.

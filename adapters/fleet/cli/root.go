@@ -19,6 +19,8 @@ type app struct {
 	getenv   func(string) string
 	environ  []string
 	now      func() time.Time
+	// dir and hostname say where commands are called, as far as that is known.
+	dir, hostname string
 	// pause waits between two looks at something.
 	pause func(context.Context, time.Duration) error
 	// patience is that of the client.
@@ -33,6 +35,8 @@ const patience = 8 * time.Second
 // servers.
 func NewCommand(version string, extra ...*cobra.Command) *cobra.Command {
 	a := &app{version: version, getenv: os.Getenv, environ: os.Environ(), now: time.Now, pause: sleep, patience: patience}
+	a.dir, _ = os.Getwd() // "submit" says so where it needs it
+	a.hostname, _ = os.Hostname()
 	return newCommand(a, extra)
 }
 
@@ -49,7 +53,7 @@ func newCommand(a *app, extra []*cobra.Command) *cobra.Command {
 	fs := root.PersistentFlags()
 	a.settings.addTo(fs)
 	fs.StringVarP(&a.format, "format", "o", "", "`how` to print: json, yaml or name; a table without it")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return checkFormat(a.format) }
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return checkFormat(c.Name(), a.format) }
 
 	operate := serverCommands(a)
 	for _, c := range extra {

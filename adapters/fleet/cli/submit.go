@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,14 +18,15 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/job/flags"
 )
 
-// submission are the options of submit that are not those of the job.
+// submission are the options of submit that are not those of a job.
 type submission struct {
-	check, wait bool
-	key         string
+	check bool
+	wait  bool // any of the jobs asks for it
+	key   string
 }
 
 func submitCommand(a *app) *cobra.Command {
-	origin := flags.Origin{Now: a.now(), Environ: a.environ}
+	origin := flags.Origin{Now: a.now(), Environ: a.environ, Dir: a.dir, Host: a.hostname}
 	options := flags.New(origin)
 	var s submission
 	c := &cobra.Command{
@@ -33,7 +37,12 @@ func submitCommand(a *app) *cobra.Command {
 A FILE that begins with "#!" is a script: its "#BERTH" and "#SBATCH" comments have
 options, and the ARGs are its own. Any other FILE is a job file, YAML or JSON, of
 one job or several. "-" is the standard input. What the options say goes before
-what the file says.
+what the file says. Options of Slurm that mean nothing here, or something else, are
+refused with what to write instead, or warned about on the error output.
+
+Jobs run in the directory where they are submitted, which must be there on the
+nodes; --dir names another one, and --dir=own gives each task a folder that is
+removed with it. Paths of --output and --error are relative to that directory.
 
 Without --export or --env no variable of the environment goes along.`,
 		Example: `  berth submit --cpu 4 --memory 8Gi --time 2h -- ./simulate --all
@@ -44,22 +53,37 @@ Without --export or --env no variable of the environment goes along.`,
 	c.Flags().SetInterspersed(false)
 	options.AddTo(c.Flags())
 	c.Flags().BoolVar(&s.check, "check", false, "submit nothing, say what would be wrong")
-	c.Flags().BoolVar(&s.wait, "wait", false, "wait for the end, and exit with the job's code")
 	c.Flags().StringVar(&s.key, "key", "", "`text` that makes it safe to submit again: with the same one, nothing is submitted twice")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		// Problems of the jobs are told before problems of the connection.
-		specs, err := readJobs(c.InOrStdin(), args, c.ArgsLenAtDash() == 0, origin)
+		jobs, err := readJobs(c.InOrStdin(), args, c.ArgsLenAtDash() == 0, origin)
 		if err != nil {
 			return err
 		}
-		for i := range specs {
-			if err := options.Apply(&specs[i]); err != nil {
+		specs := make([]job.Spec, len(jobs))
+		var warnings []string
+		for i, j := range jobs {
+			if err := options.Apply(j); errors.Is(err, job.ErrInvalid) {
+				return err
+			} else if err != nil {
 				return usage(err)
+			}
+			if j.Spec.Dir == "" {
+				return usage(errors.New("the present directory cannot be found, and jobs run in it: write --dir"))
+			}
+			specs[i] = j.Spec
+			s.wait = s.wait || j.Wait
+			if j.Parsable && a.format == "" {
+				a.format = "name"
+			}
+			for _, w := range j.Warnings {
+				warnings = append(warnings, w.String())
 			}
 		}
 		if err := job.Check(specs); err != nil {
 			return err
 		}
+		printWarnings(c, warnings)
 		return a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 			return a.submit(c, servers, specs, s)
 		})(c, nil)
@@ -67,12 +91,24 @@ Without --export or --env no variable of the environment goes along.`,
 	return c
 }
 
-// readJobs are the jobs that the arguments name.
-func readJobs(stdin io.Reader, args []string, isCommand bool, origin flags.Origin) ([]job.Spec, error) {
-	if isCommand {
-		return []job.Spec{{Command: args}}, nil
+// printWarnings prints each warning once, on the error output: scripts read the other
+// one.
+func printWarnings(c *cobra.Command, warnings []string) {
+	printed := map[string]bool{}
+	for _, w := range warnings {
+		if !printed[w] {
+			fmt.Fprintln(c.ErrOrStderr(), "berth: warning: "+visible(w))
+		}
+		printed[w] = true
 	}
-	in := stdin
+}
+
+// readJobs are the jobs that the arguments name.
+func readJobs(stdin io.Reader, args []string, isCommand bool, origin flags.Origin) ([]*flags.Job, error) {
+	if isCommand {
+		return []*flags.Job{{Spec: job.Spec{Command: args}}}, nil
+	}
+	in, name := stdin, "the standard input"
 	if args[0] != "-" {
 		f, err := os.Open(args[0])
 		if errors.Is(err, os.ErrNotExist) {
@@ -82,24 +118,59 @@ func readJobs(stdin io.Reader, args []string, isCommand bool, origin flags.Origi
 			return nil, usage(err)
 		}
 		defer f.Close()
-		in = f
+		in, name = f, args[0]
 	}
 	data, err := io.ReadAll(io.LimitReader(in, job.MaxFileSize+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", args[0], err)
+		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	if strings.HasPrefix(string(data), "#!") {
-		spec, err := flags.Script(string(data), origin)
-		spec.Args = args[1:]
-		if spec.Name == "" && args[0] != "-" {
-			spec.Name = fileName(args[0])
+		j, err := flags.Script(string(data), origin)
+		if err != nil {
+			return nil, err
 		}
-		return []job.Spec{spec}, err
+		j.Spec.Args = args[1:]
+		if j.Spec.Name == "" && args[0] != "-" {
+			j.Spec.Name = fileName(args[0])
+		}
+		return []*flags.Job{j}, nil
+	}
+	if len(data) <= job.MaxFileSize && !looksLikeJobFile(name, data) {
+		return nil, usage(fmt.Errorf(`%s is neither a script nor a job file: a script begins with "#!" and its interpreter, such as "#!/bin/sh"`, name))
 	}
 	if len(args) > 1 {
-		return nil, usage(fmt.Errorf("%s is a job file and takes no arguments; a script begins with \"#!\"", args[0]))
+		return nil, usage(fmt.Errorf("%s is a job file and takes no arguments; a script begins with \"#!\"", name))
 	}
-	return job.Parse(strings.NewReader(string(data)))
+	specs, err := job.Parse(strings.NewReader(string(data)))
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]*flags.Job, len(specs))
+	for i := range specs {
+		jobs[i] = &flags.Job{Spec: specs[i]}
+	}
+	return jobs, nil
+}
+
+// jobFileStart is the first line of a job file that is neither empty nor a comment.
+var jobFileStart = regexp.MustCompile(`^\s*(---|\{|["']?[A-Za-z]+["']?\s*:(\s|$))`)
+
+// looksLikeJobFile reports whether a file that is no script was meant as a job file:
+// by its name, or because it begins as one and has no directives.
+func looksLikeJobFile(name string, data []byte) bool {
+	switch filepath.Ext(name) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	for line := range bytes.Lines(data) {
+		switch line = bytes.TrimSpace(line); {
+		case bytes.HasPrefix(line, []byte("#SBATCH")), bytes.HasPrefix(line, []byte("#BERTH")):
+			return false
+		case len(line) > 0 && line[0] != '#':
+			return jobFileStart.Match(line)
+		}
+	}
+	return false
 }
 
 // fileName is a name for the job of a script: that of its file.
@@ -114,9 +185,7 @@ func (a *app) submit(c *cobra.Command, servers *client.Client, specs []job.Spec,
 	if err != nil {
 		return err
 	}
-	for _, w := range answer.Warnings {
-		fmt.Fprintln(c.ErrOrStderr(), "berth: warning: "+visible(w))
-	}
+	printWarnings(c, answer.Warnings)
 	var names []string
 	for _, id := range answer.Jobs {
 		names = append(names, id.String())

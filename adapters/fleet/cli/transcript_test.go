@@ -138,6 +138,8 @@ func (e *environment) run(args ...string) (code int, out, errOut string) {
 	a := &app{
 		version: "1.2.3", getenv: func(name string) string { return e.vars[name] }, environ: []string{"HOME=/home/eve"},
 		now:      func() time.Time { return now },
+		dir:      "/home/eve/work",
+		hostname: "login",
 		pause:    func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		patience: -1,
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/job/flags"
 )
 
 func usageCommand(a *app) *cobra.Command {
@@ -40,7 +41,7 @@ systems read.`,
 			return usage(errors.New("--csv and --swf cannot both be had"))
 		}
 		if asSWF {
-			after, err := a.moment("since", since)
+			after, err := a.readMoment("since", since, flags.PastMoment)
 			if err != nil {
 				return err
 			}

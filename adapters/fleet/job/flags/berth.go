@@ -10,31 +10,31 @@ import (
 )
 
 // berthOptions are the options of "berth submit" and of "#BERTH" lines, in the
-// order of the fields of job.Spec. Near and Apart have none: they need a job file.
+// order of the fields of job.Spec; the last ones are about submitting it. Near and
+// Apart have none: they need a job file.
 var berthOptions = []*option{
 	{name: "name", short: "J", aliases: []string{"job-name"}, usage: "`name` of the job, for people",
 		set: text(func(s *job.Spec) *string { return &s.Name })},
-	{name: "queue", short: "p", aliases: []string{"partition"}, usage: "`queue` that the job waits in",
-		set: text(func(s *job.Spec) *string { return &s.Queue })},
+	{name: "queue", short: "p", aliases: []string{"partition"}, usage: "`queue` that the job waits in", set: setQueue},
 	{name: "label", usage: "label of the job, `key=value`; may be repeated", set: setLabel},
 	{name: "env", usage: "environment variable, `NAME=value`, or NAME for the one that is set here; may be repeated", set: setEnv},
 	{name: "export", usage: "environment variables that go along: `ALL`, NONE, or a list as --env has them", set: setExport},
-	{name: "dir", short: "D", aliases: []string{"chdir"}, usage: "working directory on the node, an absolute `path`",
+	{name: "dir", short: "D", aliases: []string{"chdir"}, usage: "working directory on the node, a `path`; default: the present one; \"own\": a folder that is made for the task and removed with it",
 		set: text(func(s *job.Spec) *string { return &s.Dir })},
 	{name: "user", aliases: []string{"uid"}, usage: "`account` on the node that the job runs as",
 		set: text(func(s *job.Spec) *string { return &s.User })},
-	{name: "output", usage: "`file` on the node for the output; %j, %a, %t, %n, %u stand for job, element, rank, node, user",
-		set: setPattern(func(s *job.Spec) *string { return &s.Output })},
-	{name: "error", usage: "`file` on the node for the error output",
-		set: setPattern(func(s *job.Spec) *string { return &s.Error })},
+	{name: "output", usage: "`file` on the node for the output, relative to the working directory; %j, %x, %a, %t, %n, %u stand for job, its name, element, rank, node, user",
+		set: setPattern("output")},
+	{name: "error", usage: "`file` on the node for the error output, as --output has it", set: setPattern("error")},
 
 	{name: "cpu", short: "c", aliases: []string{"cpus-per-task"}, usage: "`cores` for each task: 2, 0.5 or 500m",
 		set: parsed(job.ParseMilliCPU, func(s *job.Spec) *job.MilliCPU { return &s.Resources.CPU })},
 	{name: "memory", aliases: []string{"mem"}, usage: "memory for each task, `bytes`: 512Mi, 4Gi",
-		set: setBytes(func(s *job.Spec) *job.Bytes { return &s.Resources.Memory })},
+		set: setMemory},
+	{name: "mem-per-cpu", usage: "memory for each core of a task, `bytes`", set: setMemoryPerCPU},
 	{name: "disk", aliases: []string{"tmp"}, usage: "disk for each task, `bytes`",
 		set: setBytes(func(s *job.Spec) *job.Bytes { return &s.Resources.Disk })},
-	{name: "gpus", short: "G", aliases: []string{"gpus-per-task"}, usage: "devices for each task: a number, or `model:number`", set: setGPUs},
+	{name: "gpus", short: "G", aliases: []string{"gpus-per-task", "gpus-per-node"}, usage: "devices for each task: a number, or `model:number`", set: setGPUs},
 	{name: "gpu-share", usage: "part of one device, in `thousandths`",
 		set: number(func(s *job.Spec) *int64 { return &gpus(s).Share })},
 	{name: "gres", usage: "resources in Slurm's words, `gpu:model:number` or name:number, with commas", set: setGres},
@@ -59,17 +59,17 @@ var berthOptions = []*option{
 
 	{name: "priority", usage: "`number`, higher goes first",
 		set: number(func(s *job.Spec) *int32 { return &s.Priority })},
-	{name: "nice", usage: "`number` that is taken from the priority, as Slurm has it", set: setNice},
+	{name: "nice", bare: "100", usage: "`number` that is taken from the priority, as Slurm has it", set: setNice},
 	{name: "hold", short: "H", isBool: true, usage: "wait until released",
 		set: yes(func(s *job.Spec) *bool { return &s.Hold })},
-	{name: "begin", short: "b", usage: "earliest `time` to start: 16:00, 2026-01-31T18:00, now+2h", set: setBegin},
+	{name: "begin", short: "b", usage: "earliest `time` to start: 16:00, 2026-01-31T18:00, or 2h from now", set: setBegin},
 	{name: "deadline", usage: "`time` at which the job is ended, whatever it is doing", set: setDeadline},
 	{name: "dependency", short: "d", aliases: []string{"after"}, usage: "`jobs` to wait for: afterok:12:13,afterany:@name,singleton", set: setDependency},
 	{name: "singleton", isBool: true, usage: "wait for earlier jobs of the same name and user",
 		set: yes(func(s *job.Spec) *bool { return &s.Singleton })},
+	{name: "kill-on-invalid-dep", usage: "`yes` cancels the job when a dependency can never be met; no, the default, lets it wait", set: setKillOnInvalidDep},
 
-	{name: "time", short: "t", usage: "time limit of an attempt, a `duration`: 90s, 1h30m, 2d, 01:30:00",
-		set: setDuration(func(s *job.Spec) *job.Duration { return &s.TimeLimit })},
+	{name: "time", short: "t", usage: "time limit of an attempt, a `duration`: 90s, 1h30m, 2d, 01:30:00, or UNLIMITED", set: setTimeLimit},
 	{name: "signal", usage: "`signal@duration`: send it that long before the time limit", set: setSignal},
 	{name: "kill-grace", usage: "`duration` between TERM and KILL",
 		set: setDuration(func(s *job.Spec) *job.Duration { s.KillGrace = new(job.Duration); return s.KillGrace })},
@@ -91,6 +91,10 @@ var berthOptions = []*option{
 			r.spec.NoRequeue = !on
 			return err
 		}},
+
+	{name: "wait", short: "W", isBool: true, usage: "wait for the end, and exit with the job's code",
+		set: flag(func(j *Job) *bool { return &j.Wait })},
+	{name: "parsable", isBool: true, hidden: true, set: flag(func(j *Job) *bool { return &j.Parsable })},
 }
 
 // text sets a text.
@@ -103,12 +107,17 @@ func text(field func(*job.Spec) *string) func(*reading, string) error {
 
 // yes sets a bool.
 func yes(field func(*job.Spec) *bool) func(*reading, string) error {
+	return flag(func(j *Job) *bool { return field(&j.Spec) })
+}
+
+// flag sets a bool that may be none of the job itself.
+func flag(field func(*Job) *bool) func(*reading, string) error {
 	return func(r *reading, value string) error {
 		on, err := strconv.ParseBool(value)
 		if err != nil {
 			return fmt.Errorf("%q is neither true nor false", value)
 		}
-		*field(r.spec) = on
+		*field(r.job) = on
 		return nil
 	}
 }
@@ -142,6 +151,23 @@ func gpus(s *job.Spec) *job.GPUs {
 		s.Resources.GPUs = &job.GPUs{}
 	}
 	return s.Resources.GPUs
+}
+
+// setQueue sets the queue. Slurm takes several, and chooses one.
+func setQueue(r *reading, value string) error {
+	if strings.Contains(value, ",") {
+		return fmt.Errorf("a job waits in one queue, and %q are several", value)
+	}
+	r.spec.Queue = value
+	return nil
+}
+
+func setKillOnInvalidDep(r *reading, value string) error {
+	if value != "yes" && value != "no" {
+		return fmt.Errorf("%q is neither yes nor no", value)
+	}
+	r.spec.KillOnInvalidDep = value == "yes"
+	return nil
 }
 
 func setLabel(r *reading, value string) error {

@@ -4,7 +4,7 @@
 //	#!/bin/sh
 //	#BERTH --name=align --array=0-99%10
 //	#BERTH --cpu 4 --memory 8Gi --time 2h
-//	./align "$BERTH_ELEMENT"
+//	./align "$BERTH_ARRAY_INDEX"
 //
 // # Directives
 //
@@ -12,7 +12,17 @@
 // has them, up to a "#" that begins a word. Directives end at the first line that
 // is neither a comment nor empty. What stands on the command line goes before what
 // the script says: a list that is given there replaces that of the script,
-// variables and labels are added one by one.
+// variables and labels are added one by one. Comments that look like directives and
+// are not read ("# SBATCH -n 1", "#PBS -N x", any after the first command) are warned
+// about; "##SBATCH" is not.
+//
+// # Where jobs run
+//
+// What "berth submit" submits, a script, a command or a job file, runs in the
+// directory where it is submitted, as sbatch has it: the directory must be there on
+// the nodes. --dir names another one, relative to that, and --dir=own a folder that is
+// made for each task and removed with it. Paths of --output and --error are relative
+// to the working directory.
 //
 // # Scripts for Slurm
 //
@@ -24,19 +34,23 @@
 //   - --mem=4000 is megabytes, and K, M, G and T are powers of 1024; elsewhere 4G
 //     is 4000000000 bytes, and a number alone is bytes.
 //   - --time=10 is minutes, and --signal=USR1@60 seconds; elsewhere a number needs
-//     its unit.
-//   - -o and -e are --output and --error. In file names %A is the job, %N the node,
-//     and %j the job, too; %x and a width, as in %4a, are refused.
-//   - --gpus=N is for the whole job, so it is refused for several tasks: there
-//     --gpus-per-task=N says what is meant.
-//   - --account, --mail-type, --mail-user, --comment, --wckey, --quiet, --verbose,
-//     --parsable, --profile, --acctg-freq, --get-user-env and --propagate are read
-//     and mean nothing; so are --nodes=1 and --ntasks-per-node=1. Any other option
-//     that is not known is an error that names the line.
+//     its unit. --time=0 is no limit.
+//   - -o and -e are --output and --error. In file names %A is the job and %N the
+//     node. %j is the job, too, but in an array the job and the element, "17_3",
+//     because each element has a number of its own in Slurm. %n and a width, as in
+//     %4a, are refused.
+//
+// Options of Slurm that Berth does not have, or that count otherwise for several
+// tasks (--mem, --gres, --gpus), are in one table, words, with what to write instead:
+// they are refused, or warned about where it is harmless to go on. The table holds for
+// directives and the command line alike. --nodes=1 and --ntasks-per-node=1 mean what
+// they say where there is one task. Any other option that is not known is an error
+// that names the line.
 //
 // What differs from Slurm on all lines: --nodelist names the only nodes that will
-// do, not nodes that are all needed; each task has --cpus-per-task, --mem and the
-// devices for itself; of --constraint, "a&b" is read and "a|b" is not; the
-// environment of who submits goes along only with --export=ALL; and dependencies
-// that hold one of several ("?") or a delay ("+") are refused.
+// do, not nodes that are all needed; each task has --cpus-per-task and the devices
+// for itself; of --constraint, "a&b" is read and "a|b" is not; the environment of who
+// submits goes along only with --export=ALL; dependencies that hold one of several
+// ("?") or a delay ("+") are refused; and of --kill-on-invalid-dep, no is the default
+// whatever the fleet.
 package flags

@@ -17,7 +17,7 @@ import (
 // here is where and when the options of the tests are read: a Friday afternoon.
 var here = Origin{
 	Now:     time.Date(2026, 1, 30, 15, 4, 5, 0, time.FixedZone("CET", 3600)),
-	Environ: []string{"HOME=/home/eve", "BERTH_TOKEN=secret", "BASH_FUNC_f%%=() { :; }", "EMPTY="},
+	Environ: []string{"HOME=/home/eve", "BERTH_TOKEN=secret", "BASH_FUNC_f%%=() { :; }", "EMPTY=", "SLURM_JOB_ID=3"},
 }
 
 // parse is the spec, as JSON, that the arguments give.
@@ -29,12 +29,21 @@ func parse(args ...string) (string, error) {
 	if err := fs.Parse(args); err != nil {
 		return "", err
 	}
-	var s job.Spec
-	if err := set.Apply(&s); err != nil {
+	var j Job
+	if err := set.Apply(&j); err != nil {
 		return "", err
 	}
-	data, err := json.Marshal(s)
+	data, err := json.Marshal(j.Spec)
 	return string(data), err
+}
+
+// script is the job of a script that is submitted without options.
+func script(text string, o Origin) (*Job, error) {
+	j, err := Script(text, o)
+	if err != nil {
+		return nil, err
+	}
+	return j, New(o).Apply(j)
 }
 
 func TestOptions(t *testing.T) {
@@ -75,6 +84,12 @@ func TestOptions(t *testing.T) {
 		{"-b|15:00:30|--deadline=now+2d", `{"begin":"2026-01-31T15:00:30+01:00","deadline":"2026-02-01T15:04:05+01:00"}`},
 		{"-b|now+2hours|--deadline=2026-02-01T10:00", `{"begin":"2026-01-30T17:04:05+01:00","deadline":"2026-02-01T10:00:00+01:00"}`},
 		{"-b|tomorrow|--deadline=2026-02-01T10:00:00Z", `{"begin":"2026-01-31T00:00:00+01:00","deadline":"2026-02-01T10:00:00Z"}`},
+		{"-b|1h|--deadline=1d12h", `{"begin":"2026-01-30T16:04:05+01:00","deadline":"2026-02-01T03:04:05+01:00"}`},
+		{"-b|01:30:00", `{"begin":"2026-01-31T01:30:00+01:00"}`},
+		{"-t|infinite|--nice", `{"priority":-100,"timeLimit":"3650d"}`},
+		{"-c2|--mem-per-cpu=1Gi", `{"resources":{"cpu":"2","memory":"2Gi"}}`},
+		{"--kill-on-invalid-dep=yes", `{"killOnInvalidDep":true}`},
+		{"--kill-on-invalid-dep=yes|--kill-on-invalid-dep=no", `{}`},
 		{"-b|noon", `{"begin":"2026-01-31T12:00:00+01:00"}`},
 		{"-d|afterok:12:13,afterany:@prepare,singleton", `{"after":[{"kind":"afterok","job":"12"},{"kind":"afterok","job":"13"},{"kind":"afterany","job":"@prepare"}],"singleton":true}`},
 		{"-t|2h|--signal=SIGUSR1@5m|--kill-grace=0", `{"timeLimit":"2h","warn":{"signal":"USR1","before":"5m"},"killGrace":"0s"}`},
@@ -121,6 +136,12 @@ func TestOptionErrors(t *testing.T) {
 		{"--dependency=12", `is not kind:job`},
 		{"--begin=soon", `"soon" is no time`},
 		{"--begin=now+1fortnight", `is no duration`},
+		{"--begin=60", `"60" is no time`},
+		{"--begin=0s", `"0s" is no time`},
+		{"--deadline=1-12:00:00", `"1-12:00:00" is no time`},
+		{"--partition=a,b", `a job waits in one queue, and "a,b" are several`},
+		{"--env=SLURM_JOB_ID=1", `names that begin with SLURM_ are set by Berth`},
+		{"--kill-on-invalid-dep=true", `"true" is neither yes nor no`},
 		{"--signal=USR1", `is not signal@duration`},
 		{"--signal=FOO@5m", `"FOO" is no signal`},
 		{"--output=%b", `has "%b"`},
@@ -144,7 +165,9 @@ func TestApplyOver(t *testing.T) {
 	set := New(here)
 	set.AddTo(fs)
 	require.NoError(t, fs.Parse([]string{"--name=new", "--nodelist=b", "-w", "c", "--label=b=2"}))
-	require.NoError(t, set.Apply(&s))
+	j := &Job{Spec: s}
+	require.NoError(t, set.Apply(j))
+	s = j.Spec
 	assert.Equal(t, "new", s.Name)
 	assert.Equal(t, []string{"b", "c"}, s.Nodes)
 	assert.Equal(t, map[string]string{"a": "1", "b": "2"}, s.Labels)
@@ -178,8 +201,9 @@ func TestScript(t *testing.T) {
 echo
 #BERTH --name=late
 `
-	s, err := Script(text, here)
+	j, err := script(text, here)
 	require.NoError(t, err)
+	s := j.Spec
 	assert.Equal(t, text, s.Script)
 	assert.Equal(t, "my job", s.Name)
 	assert.Equal(t, "0-99%10", s.Array.String())
@@ -203,14 +227,26 @@ func TestSlurmScript(t *testing.T) {
 		{"--signal=B:USR1@120 ", `{"warn":{"signal":"USR1","before":"2m"}}`},
 		{"--signal=10", `{"warn":{"signal":"USR1","before":"1m"}}`},
 		{"--gpus=a100:2 --ntasks=1", `{"resources":{"gpus":{"count":2,"models":["a100"]}},"tasks":1}`},
-		{"--gpus-per-node=2 --ntasks=4", `{"resources":{"gpus":{"count":2}},"tasks":4}`},
+		{"--gpus-per-task=2 --ntasks=4", `{"resources":{"gpus":{"count":2}},"tasks":4}`},
+		{"--gpus-per-node=2", `{"resources":{"gpus":{"count":2}}}`},
 		{"--begin=now+60", `{"begin":"2026-01-30T15:05:05+01:00"}`},
-		{"-A me --mail-type=END --mail-user=a@b.c --nodes=1 -N1 --ntasks-per-node=1 --comment='a b' -Q --parsable", `{}`},
+		{"-A me --mail-type=NONE --mail-user=a@b.c --nodes=1 -N1 --ntasks-per-node=1 --comment='a b' -Q --parsable", `{}`},
+		{"--time=UNLIMITED", `{"timeLimit":"3650d"}`},
+		{"--time=0", `{"timeLimit":"3650d"}`},
+		{"--nice", `{"priority":-100}`},
+		{"--nice=5 --open-mode=append", `{"priority":-5}`},
+		{"-o %x-%j.out -D /w", `{"dir":"/w","output":"%x-%j.out"}`},
+		{"-a 0-9 -o %A-%j.%%j -D /w", `{"dir":"/w","output":"%j-%j_%a.%%j","array":"0-9"}`},
+		{"-w a,b", `{"nodes":["a","b"]}`},
+		{"--kill-on-invalid-dep=yes -d afterok:1", `{"after":[{"kind":"afterok","job":"1"}],"killOnInvalidDep":true}`},
+		{"--mem=4G --mem-per-cpu=1G -c 2", `{"resources":{"cpu":"2","memory":"2Gi"}}`},
+		{"--mem-per-cpu=1G --mem=4G -c 2", `{"resources":{"cpu":"2","memory":"4Gi"}}`},
 	} {
-		s, err := Script("#!/bin/sh\n#SBATCH "+c.lines+"\n", here)
+		j, err := script("#!/bin/sh\n#SBATCH "+c.lines+"\n", here)
 		if !assert.NoError(t, err, c.lines) {
 			continue
 		}
+		s := j.Spec
 		s.Script = ""
 		data, err := json.Marshal(s)
 		require.NoError(t, err)
@@ -221,12 +257,17 @@ func TestSlurmScript(t *testing.T) {
 func TestScriptErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"#!/bin/sh\n#BERTH --nosuch\n#BERTH --time=x\n", `invalid job: line 2: #BERTH: unknown flag: --nosuch; line 3: #BERTH: invalid argument "x"`},
-		{"#SBATCH --exclusive\n", `line 1: #SBATCH: unknown flag: --exclusive`},
-		{"#SBATCH --nodes=4\n", `line 1: #SBATCH: invalid argument "4" for "-N, --nodes" flag: "4" is not read: tasks go to any nodes`},
+		{"#SBATCH --exclusive\n", `line 1: #SBATCH: --exclusive: Berth gives no whole nodes`},
+		{"#SBATCH --nodes=4\n", `line 1: #SBATCH: --nodes: tasks go to any nodes that have room: --ntasks says`},
+		{"#SBATCH -p a,b\n", `a job waits in one queue, and "a,b" are several`},
+		{"#SBATCH -o out-%n\n", `%n is the place of a node among those of the job, which Berth does not count: write %N`},
+		{"#SBATCH -o out-%4a\n", `has "%4"`},
+		{"#SBATCH hetjob\n", `line 1: #SBATCH: Berth has no heterogeneous jobs`},
+		{"#SBATCH --kill-on-invalid-dep=perhaps\n", `"perhaps" is neither yes nor no`},
 		{"#SBATCH --mem=0\n", `0 would be all memory of a node`},
 		{"#SBATCH --mem=1.5G\n", `"1.5G" is no amount of memory`},
-		{"#SBATCH --gpus=4 -n 2\n", `line 1: #SBATCH: --gpus=4 would be for all 2 tasks together: write --gpus-per-task`},
-		{"#SBATCH --mem-per-cpu=8000000T -c 2\n", `is too large for 2 cores`},
+		{"#SBATCH --gpus=4 -n 2\n", `line 1: #SBATCH: --gpus: the job has several tasks; Slurm counts it for all tasks together, and Berth for each: write --gpus-per-task`},
+		{"#SBATCH --mem-per-cpu=8000000T -c 2\n", `line 1: #SBATCH: --mem-per-cpu: is too large for 2 cores`},
 		{"#SBATCH -o slurm-%b.out\n", `has "%b"`},
 		{"#BERTH sleep 10\n", `line 1: #BERTH: "sleep" is no option`},
 		{"#BERTH --name 'a\n", `line 1: #BERTH: the quote ' has no end`},
@@ -234,24 +275,26 @@ func TestScriptErrors(t *testing.T) {
 		{"#BERTH --name\n", `line 1: #BERTH: flag needs an argument: --name`},
 		{"#!" + strings.Repeat("x", job.MaxScript), `script: the script has 262146 bytes, at most 262144 are allowed`},
 	} {
-		_, err := Script(c.text, here)
+		_, err := script(c.text, here)
 		require.ErrorIs(t, err, job.ErrInvalid, c.want)
 		assert.ErrorContains(t, err, c.want)
 	}
 }
 
 func ExampleScript() {
-	spec, err := Script(`#!/bin/sh
+	j, err := Script(`#!/bin/sh
 #BERTH --name=align --array=0-99%10 --cpu 4
-#SBATCH --mem=4000 --time=90 --mail-type=END
-./align "$BERTH_ELEMENT"
+#SBATCH --mem=4000 --time=90 --account=biology
+./align "$BERTH_ARRAY_INDEX"
 `, Origin{Now: time.Now()})
-	fmt.Println(spec.Name, spec.Array, spec.Resources.CPU, spec.Resources.Memory, spec.TimeLimit, err)
+	fmt.Println(j.Spec.Name, j.Spec.Array, j.Spec.Resources.CPU, j.Spec.Resources.Memory, j.Spec.TimeLimit, err)
+	fmt.Println(j.Warnings)
 
 	_, err = Script("#!/bin/sh\n#BERTH --tme=2h\n", Origin{Now: time.Now()})
 	fmt.Println(err)
 	// Output:
 	// align 0-99%10 4 4000Mi 1h30m <nil>
+	// [line 3: #SBATCH: --account: means nothing: Berth has no accounts, usage is counted by user]
 	// invalid job: line 2: #BERTH: unknown flag: --tme
 }
 
@@ -260,11 +303,12 @@ func FuzzScript(f *testing.F) {
 	f.Add("#BERTH -w n[01-20],b --constraint=a&!b --dependency=afterok:1:2 -b now+1h\n")
 	f.Add("#SBATCH --gres=gpu:a:2,b --signal=B:9@60 --export=ALL,A=1\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := Script(text, here)
+		j, err := script(text, here)
 		if err != nil {
 			require.ErrorIs(t, err, job.ErrInvalid)
 			return
 		}
+		s := j.Spec
 		require.Equal(t, text, s.Script)
 		if s.Validate() == nil {
 			full := s.WithDefaults()

@@ -18,6 +18,10 @@ type Origin struct {
 	// Environ are the variables of who submits, "NAME=value". Only --export and
 	// --env NAME look at them.
 	Environ []string
+	// Dir and Host are the directory and the machine where jobs are submitted. A job
+	// without a working directory gets Dir, and one with a relative one that below
+	// it. Without Dir the jobs stay as they are.
+	Dir, Host string
 }
 
 // option is one option. Set gets its value, "true" where a bool has none.
@@ -27,21 +31,63 @@ type option struct {
 	aliases []string
 	usage   string // a name in back quotes stands for the value
 	isBool  bool
-	set     func(r *reading, value string) error
+	// bare, where not empty, is what the option means without a value. A value
+	// must follow it with "=" then.
+	bare   string
+	hidden bool // from the usage
+	// set is nil where there is only a word to say about it.
+	set func(r *reading, value string) error
 }
 
-// reading fills a Spec from the options of one place: the command line, or the
+// names are all names of the option.
+func (o *option) names() []string { return append([]string{o.name}, o.aliases...) }
+
+// reading fills a Job from the options of one place: the command line, or the
 // directives of one kind.
 type reading struct {
 	Origin
+	job *Job
+	// spec is that of job.
 	spec *job.Spec
 	// given are the lists that this place has begun. The first value replaces what
 	// other places said.
 	given map[string]bool
+	// mark is that of directives, and line is the present one.
+	mark string
+	line int
 	// slurm: values are as Slurm reads them.
 	slurm bool
-	// later are for when all options are read.
-	memoryPerCPU, jobGPUs string
+}
+
+func newReading(o Origin, j *Job, mark string) *reading {
+	return &reading{Origin: o, job: j, spec: &j.Spec, mark: mark, slurm: mark == slurmMark}
+}
+
+// use reads a value of an option, under one of its names.
+func (r *reading) use(o *option, name, value string) error {
+	r.job.forget(o.name)
+	if w, ok := wordsByName[name]; ok {
+		r.say(w, o.name, name, value)
+	}
+	if o.set == nil {
+		return nil
+	}
+	return o.set(r, value)
+}
+
+// at is a problem of the option that is being read. Its message is to be completed.
+func (r *reading) at(name string) job.Problem {
+	if r.mark == "" {
+		return job.Problem{Field: "--" + name}
+	}
+	return job.Problem{Line: r.line, Field: r.mark, Message: "--" + name + ": "}
+}
+
+// warn adds a warning about the option that is being read.
+func (r *reading) warn(name, format string, args ...any) {
+	p := r.at(name)
+	p.Message += fmt.Sprintf(format, args...)
+	r.job.Warnings = append(r.job.Warnings, p)
 }
 
 // begin empties a list where this is the first value for it at this place.
@@ -61,10 +107,10 @@ type Set struct {
 	values []value
 }
 
-// value is an option that was given.
+// value is an option that was given, and the name that it was given by.
 type value struct {
-	option *option
-	text   string
+	option     *option
+	name, text string
 }
 
 // New is a set of options without values.
@@ -73,40 +119,44 @@ func New(o Origin) *Set { return &Set{origin: o} }
 // AddTo adds the options to a flag set. A value that cannot be read fails when the
 // flag set parses it. Other names of options are hidden from its usage.
 func (s *Set) AddTo(fs *pflag.FlagSet) {
-	scratch := &reading{Origin: s.origin, spec: &job.Spec{}}
-	addAll(fs, berthOptions, func(o *option, text string) error {
-		s.values = append(s.values, value{o, text})
-		return o.set(scratch, text)
+	scratch := newReading(s.origin, &Job{}, "")
+	addAll(fs, berthOptions, func(o *option, name, text string) error {
+		s.values = append(s.values, value{o, name, text})
+		return scratch.use(o, name, text)
 	})
 }
 
-// Apply fills a spec with the values that were given, over what is in it.
-func (s *Set) Apply(spec *job.Spec) error {
-	r := &reading{Origin: s.origin, spec: spec}
+// Apply fills a job with the values that were given, over what is in it, and
+// completes it. Where an option cannot be had the error is a *job.ValidationError.
+func (s *Set) Apply(j *Job) error {
+	r := newReading(s.origin, j, "")
 	for _, v := range s.values {
-		if err := v.option.set(r, v.text); err != nil {
-			return fmt.Errorf("--%s: %w", v.option.name, err)
+		if err := r.use(v.option, v.name, v.text); err != nil {
+			return fmt.Errorf("--%s: %w", v.name, err)
 		}
 	}
-	return nil
+	return j.complete(s.origin)
 }
 
-// addAll adds options, whose values are handed to set.
-func addAll(fs *pflag.FlagSet, options []*option, set func(o *option, text string) error) {
-	for _, o := range options {
-		for i, name := range append([]string{o.name}, o.aliases...) {
+// addAll adds options, whose values are handed to use, and those that there is only a
+// word to say about.
+func addAll(fs *pflag.FlagSet, options []*option, use func(o *option, name, text string) error) {
+	for _, o := range slices.Concat(options, otherOptions(options)) {
+		for i, name := range o.names() {
 			short := o.short
 			if i > 0 {
 				short = ""
 			}
-			f := func(text string) error { return set(o, text) }
+			f := func(text string) error { return use(o, name, text) }
 			if o.isBool {
 				fs.BoolFuncP(name, short, o.usage, f)
 			} else {
 				fs.FuncP(name, short, o.usage, f)
 			}
-			if i > 0 {
-				fs.Lookup(name).Hidden = true
+			flag := fs.Lookup(name)
+			flag.Hidden = i > 0 || o.hidden
+			if o.bare != "" {
+				flag.NoOptDefVal = o.bare
 			}
 		}
 	}

@@ -1,9 +1,11 @@
 package flags
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -18,20 +20,22 @@ const (
 )
 
 // Script is the job of a script: its directives, and its text. The package comment
-// says how they are read. The error is a *job.ValidationError that names the lines.
-// Whether the job can be submitted, job.Check says.
-func Script(text string, o Origin) (job.Spec, error) {
-	spec := job.Spec{Script: text}
+// says how they are read. Set.Apply completes it. The error is a *job.ValidationError
+// that names the lines. Whether the job can be submitted, job.Check says.
+func Script(text string, o Origin) (*Job, error) {
 	if len(text) > job.MaxScript {
-		return job.Spec{}, invalid(0, fmt.Errorf("the script has %d bytes, at most %d are allowed", len(text), job.MaxScript))
+		return nil, invalid(0, fmt.Errorf("the script has %d bytes, at most %d are allowed", len(text), job.MaxScript))
 	}
+	j := &Job{Spec: job.Spec{Script: text}}
 	lines := directiveLines(text)
-	problems := readLines(lines, slurmMark, slurmOptions, &reading{Origin: o, spec: &spec, slurm: true})
-	problems = append(problems, readLines(lines, berthMark, berthOptions, &reading{Origin: o, spec: &spec})...)
+	problems := readLines(lines, slurmOptions, newReading(o, j, slurmMark))
+	problems = append(problems, readLines(lines, berthOptions, newReading(o, j, berthMark))...)
 	if len(problems) > 0 {
-		return job.Spec{}, &job.ValidationError{Problems: problems}
+		return nil, &job.ValidationError{Problems: problems}
 	}
-	return spec, nil
+	j.Warnings = append(j.Warnings, unread(text, len(lines))...)
+	slices.SortStableFunc(j.Warnings, func(a, b job.Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return j, nil
 }
 
 func invalid(line int, err error) error {
@@ -52,30 +56,27 @@ func directiveLines(text string) []string {
 	return lines
 }
 
-// readLines reads the lines that begin with the mark.
-func readLines(lines []string, mark string, options []*option, r *reading) []job.Problem {
+// isDirective reports whether the line is one with the mark, and returns its options.
+func isDirective(line, mark string) (options string, ok bool) {
+	rest, ok := strings.CutPrefix(line, mark)
+	return rest, ok && (rest == "" || rest[0] == ' ' || rest[0] == '\t')
+}
+
+// readLines reads the lines that begin with the mark of the reading.
+func readLines(lines []string, options []*option, r *reading) []job.Problem {
 	var problems []job.Problem
-	last := 0
-	report := func(line int, err error) {
-		problems = append(problems, job.Problem{Line: line, Field: mark, Message: err.Error()})
-	}
-	fs := pflag.NewFlagSet(mark, pflag.ContinueOnError)
+	fs := pflag.NewFlagSet(r.mark, pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
-	addAll(fs, options, func(o *option, text string) error { return o.set(r, text) })
+	addAll(fs, options, r.use)
 	for i, line := range lines {
-		rest, ok := strings.CutPrefix(line, mark)
-		if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
+		rest, ok := isDirective(line, r.mark)
+		if !ok {
 			continue
 		}
-		last = i + 1
+		r.line = i + 1
 		if err := readLine(fs, rest); err != nil {
-			report(last, err)
-		}
-	}
-	if len(problems) == 0 {
-		if err := r.finish(); err != nil {
-			report(last, err)
+			problems = append(problems, job.Problem{Line: r.line, Field: r.mark, Message: err.Error()})
 		}
 	}
 	return problems
@@ -93,6 +94,8 @@ func readLine(fs *pflag.FlagSet, line string) error {
 		return errors.New("unknown flag: --help")
 	case err != nil:
 		return err
+	case fs.NArg() > 0 && (fs.Arg(0) == "hetjob" || fs.Arg(0) == "packjob"):
+		return errors.New("Berth has no heterogeneous jobs; a job file may have several jobs, which start by themselves")
 	case fs.NArg() > 0:
 		return fmt.Errorf("%q is no option; options begin with a dash", fs.Arg(0))
 	}

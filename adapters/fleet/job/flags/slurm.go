@@ -2,86 +2,49 @@ package flags
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
-// slurmOptions are the options of "#SBATCH" lines: those of Berth, but for these.
+// slurmOptions are the options of "#SBATCH" lines: those of Berth, with short names
+// that have another meaning on the command line.
 var slurmOptions = merged(berthOptions, []*option{
-	{name: "output", short: "o", set: setPattern(func(s *job.Spec) *string { return &s.Output })},
-	{name: "error", short: "e", set: setPattern(func(s *job.Spec) *string { return &s.Error })},
-	{name: "gpus", short: "G", set: func(r *reading, value string) error {
-		r.jobGPUs = value
-		return setGPUs(r, value)
-	}},
-	{name: "gpus-per-task", aliases: []string{"gpus-per-node"}, set: setGPUs},
-	{name: "mem-per-cpu", set: func(r *reading, value string) error {
-		r.memoryPerCPU = value
-		_, err := slurmBytes(value)
-		return err
-	}},
-	{name: "nodes", short: "N", set: onlyOne},
-	{name: "ntasks-per-node", set: onlyOne},
-	{name: "account", short: "A", set: nothing},
-	{name: "mail-type", set: nothing},
-	{name: "mail-user", set: nothing},
-	{name: "comment", set: nothing},
-	{name: "wckey", set: nothing},
-	{name: "profile", set: nothing},
-	{name: "acctg-freq", set: nothing},
-	{name: "quiet", short: "Q", isBool: true, set: nothing},
-	{name: "verbose", short: "v", isBool: true, set: nothing},
-	{name: "parsable", isBool: true, set: nothing},
-	{name: "get-user-env", isBool: true, set: nothing},
-	{name: "propagate", isBool: true, set: nothing},
+	{name: "output", short: "o", set: setPattern("output")},
+	{name: "error", short: "e", set: setPattern("error")},
 })
 
-// nothing reads an option that means nothing here.
-func nothing(*reading, string) error { return nil }
-
-// onlyOne reads an option that means nothing where it is 1, and would mean what
-// Berth does not do where it is more.
-func onlyOne(_ *reading, value string) error {
-	if value == "1" || value == "1-1" {
-		return nil
-	}
-	return fmt.Errorf("%q is not read: tasks go to any nodes that have room, --ntasks says how many there are", value)
+// setMemory sets the memory of a task.
+func setMemory(r *reading, value string) error {
+	r.job.perCPU = amount{}
+	return setBytes(func(s *job.Spec) *job.Bytes { return &s.Resources.Memory })(r, value)
 }
 
-// finish does what needs all options of the lines.
-func (r *reading) finish() error {
-	if r.jobGPUs != "" && r.spec.Tasks > 1 {
-		return fmt.Errorf("--gpus=%s would be for all %d tasks together: write --gpus-per-task", r.jobGPUs, r.spec.Tasks)
-	}
-	if r.memoryPerCPU != "" {
-		b, err := slurmBytes(r.memoryPerCPU)
-		if err != nil {
-			return err
-		}
-		cores := max(1, (int64(r.spec.Resources.CPU)+999)/1000)
-		if int64(b) > math.MaxInt64/cores {
-			return fmt.Errorf("--mem-per-cpu=%s is too large for %d cores", r.memoryPerCPU, cores)
-		}
-		r.spec.Resources.Memory = b * job.Bytes(cores)
-	}
-	return nil
+// setMemoryPerCPU notes what is to be counted when the number of cores is known.
+func setMemoryPerCPU(r *reading, value string) error {
+	r.job.forget("memory")
+	b, err := r.bytes(value)
+	r.job.perCPU = amount{bytes: b, at: r.at("mem-per-cpu")}
+	return err
 }
 
 // setBytes sets an amount of bytes.
 func setBytes(field func(*job.Spec) *job.Bytes) func(*reading, string) error {
 	return func(r *reading, value string) error {
-		parse := job.ParseBytes
-		if r.slurm {
-			parse = slurmBytes
-		}
-		b, err := parse(value)
+		b, err := r.bytes(value)
 		if err == nil {
 			*field(r.spec) = b
 		}
 		return err
 	}
+}
+
+// bytes reads an amount of bytes, in directives for Slurm as Slurm does.
+func (r *reading) bytes(value string) (job.Bytes, error) {
+	if r.slurm {
+		return slurmBytes(value)
+	}
+	return job.ParseBytes(value)
 }
 
 // slurmBytes reads an amount as Slurm does: megabytes where there is no unit, and
@@ -101,17 +64,45 @@ func slurmBytes(value string) (job.Bytes, error) {
 	return job.ParseBytes(number + unit + "i")
 }
 
-// setPattern sets the name of a file.
-func setPattern(field func(*job.Spec) *string) func(*reading, string) error {
+// pathFields are where the options of paths put them.
+var pathFields = map[string]func(*job.Spec) *string{
+	"output": func(s *job.Spec) *string { return &s.Output },
+	"error":  func(s *job.Spec) *string { return &s.Error },
+}
+
+// setPattern sets the path of a file, of the option of the name.
+func setPattern(name string) func(*reading, string) error {
 	return func(r *reading, value string) error {
+		plain := value
 		if r.slurm {
-			// "%%" stands first, so that "%%A" is left alone.
-			value = strings.NewReplacer("%%", "%%", "%A", "%j", "%N", "%n").Replace(value)
+			plain = plainPattern(value, false)
+			if strings.Contains(strings.ReplaceAll(value, "%%", ""), "%n") {
+				return fmt.Errorf("%%n is the place of a node among those of the job, which Berth does not count: write %%N for its name")
+			}
 		}
-		if _, err := job.ExpandPath(value, job.TaskID{}, job.PathNames{}); err != nil {
+		// Whether the job's name can be part of it is not known yet.
+		if _, err := job.ExpandPath(plain, job.TaskID{}, job.PathNames{}); err != nil {
 			return err
 		}
-		*field(r.spec) = value
+		*pathFields[name](r.spec) = plain
+		delete(r.job.slurmPaths, name)
+		if r.slurm {
+			if r.job.slurmPaths == nil {
+				r.job.slurmPaths = map[string]string{}
+			}
+			r.job.slurmPaths[name] = value
+		}
 		return nil
 	}
+}
+
+// plainPattern is a pattern of Slurm in Berth's words. Each element of an array has a
+// number of its own there, %j, beside that of the array, %A.
+func plainPattern(pattern string, array bool) string {
+	own := "%j"
+	if array {
+		own = "%j_%a"
+	}
+	// "%%" stands first, so that "%%A" is left alone.
+	return strings.NewReplacer("%%", "%%", "%A", "%j", "%j", own, "%N", "%n").Replace(pattern)
 }

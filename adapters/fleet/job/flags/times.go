@@ -23,7 +23,8 @@ var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:0
 
 // Moment reads a time: with a date, with or without a zone; "16:00" or "16:00:30"
 // for the next time that a clock shows it; "now", "today", "tomorrow", "midnight",
-// "noon"; "now+2h", and Slurm's "now+2hours" and "now+60" (seconds).
+// "noon"; "2h" or "now+2h" for two hours from now, and Slurm's "now+2hours" and
+// "now+60" (seconds). A number alone is none: it may be minutes, seconds or an hour.
 func Moment(value string, now time.Time) (time.Time, error) {
 	for _, layout := range layouts {
 		if t, err := time.ParseInLocation(layout, value, now.Location()); err == nil {
@@ -52,7 +53,30 @@ func Moment(value string, now time.Time) (time.Time, error) {
 	case "noon":
 		return nextClock(now, 12, 0, 0), nil
 	}
-	return time.Time{}, fmt.Errorf(`%q is no time, write "16:00", "2026-01-31T18:00", "2026-01-31T18:00:00Z" or "now+2h"`, value)
+	if d, ok := units(value); ok {
+		return now.Add(d), nil
+	}
+	return time.Time{}, fmt.Errorf(`%q is no time, %s, or "2h" for two hours from now`, value, timeHint)
+}
+
+// PastMoment reads a time as Moment does, but "2h" is two hours ago.
+func PastMoment(value string, now time.Time) (time.Time, error) {
+	if d, ok := units(value); ok {
+		return now.Add(-d), nil
+	}
+	t, err := Moment(value, now)
+	if err != nil {
+		return t, fmt.Errorf(`%q is no time, %s, or "2h" for two hours ago`, value, timeHint)
+	}
+	return t, nil
+}
+
+const timeHint = `write "16:00", "2026-01-31T18:00" or "2026-01-31T18:00:00Z"`
+
+// units reads a duration that has units, so that it cannot be meant as a time of day.
+func units(value string) (time.Duration, bool) {
+	d, err := job.ParseDuration(value)
+	return time.Duration(d), err == nil && d > 0 && !strings.ContainsAny(value, ":-")
 }
 
 // nextClock is the next time after now that a clock shows the time.
@@ -76,6 +100,16 @@ func plainUnits(s string) string {
 		return number + unit
 	}
 	return s
+}
+
+// setTimeLimit sets the time limit. Slurm's words for none are known, too; its 0 is
+// only known in directives for Slurm.
+func setTimeLimit(r *reading, value string) error {
+	if strings.EqualFold(value, "UNLIMITED") || strings.EqualFold(value, "INFINITE") || r.slurm && value == "0" {
+		r.spec.TimeLimit = job.NoTimeLimit
+		return nil
+	}
+	return setDuration(func(s *job.Spec) *job.Duration { return &s.TimeLimit })(r, value)
 }
 
 // setDuration sets a duration. For Slurm a number alone is minutes.

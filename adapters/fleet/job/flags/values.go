@@ -70,6 +70,9 @@ func nodes(field string, list func(*job.Spec) *[]string) func(*reading, string) 
 		}
 		begin(r, field, list(r.spec))
 		*list(r.spec) = append(*list(r.spec), names...)
+		if r.slurm && field == "nodes" && len(names) > 1 {
+			r.warn("nodelist", "any of the %d nodes will do; in Slurm the job gets all of them", len(names))
+		}
 		return nil
 	}
 }
