@@ -22,15 +22,16 @@ type place struct {
 
 // environment is all of a task's environment: what Berth says of the task, what the
 // user sets, and what is usual. A user's variable replaces what is usual, but never
-// what Berth says: names that begin with BERTH_, and those that say which devices
-// the task has.
+// what Berth says: names that begin with BERTH_ or SLURM_, and those that say which
+// devices the task has.
 func environment(o api.Order, p place) []string {
 	env := usual(o, p)
 	maps.Copy(env, o.Run.Spec.Env)
 	maps.DeleteFunc(env, func(name, _ string) bool {
-		return name == "" || strings.Contains(name, "=") || strings.HasPrefix(name, "BERTH_")
+		return name == "" || strings.Contains(name, "=") || job.ReservedVariable(name)
 	})
 	maps.Copy(env, facts(o, p))
+	maps.Copy(env, slurmFacts(o, p))
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		lines = append(lines, name+"="+env[name])
@@ -46,6 +47,7 @@ func usual(o api.Order, p place) map[string]string {
 		"PATH":   "/usr/local/bin:/usr/bin:/bin",
 		"TMPDIR": p.work + "/tmp",
 	}
+	maps.Copy(env, launchers(len(o.Run.Hosts)))
 	if p.who.UID == 0 {
 		env["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 	}

@@ -85,6 +85,83 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// TestSlurmEnvironment: what scripts that were written for Slurm find.
+func TestSlurmEnvironment(t *testing.T) {
+	who := person{Home: "/home/ann"}
+	who.Name, who.UID, who.GID = "ann", 1000, 100
+	order := func(change func(o *api.Order)) api.Order {
+		o := script(17, "")
+		o.Run.Spec.Name, o.Run.Spec.Queue = "train", "gpu"
+		o.Run.Spec.Resources = job.Resources{CPU: 2000, Memory: 1 << 30}
+		change(&o)
+		return o
+	}
+	array := func(text string, element int32) api.Order {
+		return order(func(o *api.Order) {
+			x, err := job.ParseArray(text)
+			require.NoError(t, err)
+			o.Run.Spec.Array, o.Run.Array, o.Task.Element = x, int32(x.Len()), element
+		})
+	}
+	const unset = "(unset)"
+	for _, c := range []struct {
+		name  string
+		order api.Order
+		want  map[string]string
+	}{
+		{"a task alone", order(func(*api.Order) {}), map[string]string{
+			"SLURM_JOB_ID": "17", "SLURM_JOBID": "17", "SLURM_JOB_NAME": "train", "SLURM_JOB_PARTITION": "gpu", "SLURM_JOB_USER": "ann",
+			"SLURM_JOB_UID": "1000", "SLURM_JOB_GID": "100", "SLURMD_NODENAME": "n1", "SLURM_JOB_NODELIST": "n1", "SLURM_NNODES": "1",
+			"SLURM_NTASKS": "1", "SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NODEID": "0", "SLURM_TASKS_PER_NODE": "1",
+			"SLURM_CPUS_PER_TASK": "2", "SLURM_CPUS_ON_NODE": "2", "SLURM_JOB_CPUS_PER_NODE": "2", "SLURM_MEM_PER_NODE": "1024",
+			"SLURM_RESTART_COUNT": unset, "SLURM_SUBMIT_DIR": unset, "SLURM_SUBMIT_HOST": unset,
+			"SLURM_ARRAY_TASK_ID": unset, "SLURM_STEP_ID": unset, "SLURM_JOB_ACCOUNT": unset,
+			"OMPI_MCA_plm": "^slurm", "HYDRA_LAUNCHER": "fork",
+		}},
+		{"one that was submitted from a shell, and tried again", order(func(o *api.Order) {
+			o.Run.Spec.SubmitDir, o.Run.Spec.SubmitHost, o.Task.Attempt = "/home/ann/work", "login", 3
+			o.Run.Spec.Resources = job.Resources{CPU: 500}
+		}), map[string]string{
+			"SLURM_SUBMIT_DIR": "/home/ann/work", "SLURM_SUBMIT_HOST": "login", "SLURM_RESTART_COUNT": "2",
+			"SLURM_CPUS_PER_TASK": unset, "SLURM_CPUS_ON_NODE": unset, "SLURM_MEM_PER_NODE": unset,
+		}},
+		{"an element", array("1-9:2%3", 5), map[string]string{
+			"SLURM_JOB_ID": "17_5", "SLURM_JOBID": "17_5", "SLURM_ARRAY_JOB_ID": "17", "SLURM_ARRAY_TASK_ID": "5", "SLURM_ARRAY_TASK_COUNT": "5",
+			"SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_MAX": "9", "SLURM_ARRAY_TASK_STEP": "2",
+		}},
+		{"an element of an array without a step", array("0,2,7", 0), map[string]string{
+			"SLURM_ARRAY_TASK_ID": "0", "SLURM_ARRAY_TASK_COUNT": "3", "SLURM_ARRAY_TASK_MAX": "7", "SLURM_ARRAY_TASK_STEP": unset,
+		}},
+		{"one of a gang", order(func(o *api.Order) {
+			o.Run.Names = []string{"n1", "n2", "n1", "n1", "n3"}
+			o.Run.Hosts = o.Run.Names
+			o.Task.Rank = 2
+		}), map[string]string{
+			"SLURM_NTASKS": "5", "SLURM_NPROCS": "5", "SLURM_PROCID": "2", "SLURM_LOCALID": "1", "SLURM_NODEID": "0", "SLURM_NNODES": "3",
+			"SLURM_JOB_NUM_NODES": "3", "SLURM_JOB_NODELIST": "n1,n2,n3", "SLURM_TASKS_PER_NODE": "3,1(x2)", "SLURM_CPUS_ON_NODE": "6",
+			"SLURM_JOB_CPUS_PER_NODE": "6,2(x2)", "SLURM_MEM_PER_NODE": unset, "HYDRA_LAUNCHER": unset, "OMPI_MCA_ras": "^slurm",
+		}},
+		{"a user who tries", order(func(o *api.Order) {
+			o.Run.Spec.Env = map[string]string{"SLURM_JOB_ID": "1", "SLURM_STEP_ID": "0", "SLURMD_NODENAME": "x", "OMPI_MCA_plm": "ssh"}
+		}), map[string]string{"SLURM_JOB_ID": "17", "SLURM_STEP_ID": unset, "SLURMD_NODENAME": "n1", "OMPI_MCA_plm": "ssh"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := map[string]string{}
+			for _, line := range environment(c.order, place{node: "n1", who: who, work: "/work"}) {
+				name, value, _ := strings.Cut(line, "=")
+				got[name] = value
+			}
+			for name, want := range c.want {
+				value, ok := got[name]
+				if !ok {
+					value = unset
+				}
+				require.Equal(t, want, value, name)
+			}
+		})
+	}
+}
+
 // TestTaskSees is what a real task finds: its environment and nothing of the agent's,
 // no files of its shim, its own session, and its working directory.
 func TestTaskSees(t *testing.T) {

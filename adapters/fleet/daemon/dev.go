@@ -50,8 +50,9 @@ func DevCommand(version string) *cobra.Command {
 		Use:   "dev [-- command...]",
 		Short: "Run a server and an agent on this machine, to try things out",
 		Long: `Run a server and an agent in one process, to try things out. With a command it
-runs that as a job, prints what it writes, and ends with its exit code; without,
-it goes on until it is interrupted, and prints how to reach it.`,
+runs that as a job in the present directory, prints what it writes, and ends with
+its exit code; without, it goes on until it is interrupted, and prints how to reach
+it.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			level := hclog.Off
 			if d.verbose {
@@ -224,7 +225,15 @@ func waitForNode(ctx context.Context, cl *client.Client) error {
 
 // runJob runs a command as a job, and prints what it writes.
 func runJob(ctx context.Context, cl *client.Client, out io.Writer, args []string) error {
-	got, err := cl.Submit(ctx, api.SubmitRequest{Jobs: []job.Spec{{Command: args}}})
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	got, err := cl.Submit(ctx, api.SubmitRequest{Jobs: []job.Spec{{Command: args, Dir: dir, SubmitDir: dir, SubmitHost: host}}})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package daemon
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"testing"
 	"time"
@@ -18,6 +19,21 @@ func TestMain(m *testing.M) {
 		os.Exit(shim.Main(os.Args[2]))
 	}
 	os.Exit(m.Run())
+}
+
+// What a command of "dev" writes is where it was called.
+func TestDevRunsHere(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	command := DevCommand("test")
+	command.SetOut(io.Discard)
+	command.SetArgs([]string{"--", "sh", "-c", `echo result > out-$SLURM_JOB_ID.txt; test "$SLURM_SUBMIT_DIR" = "$PWD"`})
+	require.NoError(t, command.ExecuteContext(ctx))
+	text, err := os.ReadFile("out-1.txt")
+	require.NoError(t, err)
+	require.Equal(t, "result\n", string(text))
 }
 
 func TestDevRunsACommand(t *testing.T) {

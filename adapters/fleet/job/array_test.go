@@ -195,3 +195,19 @@ func FuzzParseArray(f *testing.F) {
 		}
 	})
 }
+
+func TestStep(t *testing.T) {
+	for text, want := range map[string]int32{"5": 1, "0-9": 1, "0-9:3": 3, "0,1,2": 1} {
+		x, err := ParseIndexes(text)
+		require.NoError(t, err)
+		step, ok := x.Step()
+		assert.True(t, ok, text)
+		assert.Equal(t, want, step, text)
+	}
+	for _, text := range []string{"0-9,20", "1,3,5"} {
+		x, err := ParseIndexes(text)
+		require.NoError(t, err)
+		_, ok := x.Step()
+		assert.False(t, ok, text)
+	}
+}

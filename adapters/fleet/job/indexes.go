@@ -174,6 +174,15 @@ func (x Indexes) Last() (index int32, ok bool) {
 	return x.ranges[len(x.ranges)-1].Last, true
 }
 
+// Step is the distance between neighbours, 1 where there is only one index; ok is false
+// where it is not the same between all, or there are none.
+func (x Indexes) Step() (step int32, ok bool) {
+	if len(x.ranges) != 1 {
+		return 0, false
+	}
+	return x.ranges[0].Step, true
+}
+
 // from is the smallest index that is not below least.
 func (x Indexes) from(least int32) (int32, bool) {
 	i, _ := slices.BinarySearchFunc(x.ranges, least, func(r indexRange, least int32) int {
