@@ -22,7 +22,8 @@
 // servers sent, and "-o name" one name or number a line. What others may have
 // written, names and messages, is never sent to the terminal as it is: characters
 // that cannot be shown are written as "\x1b". Colours are for terminals, unless
-// NO_COLOR is set.
+// NO_COLOR is set. Warnings are on the error output, so that scripts may read the
+// other one.
 //
 // # Exit codes
 //

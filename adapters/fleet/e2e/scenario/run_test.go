@@ -3,8 +3,11 @@ package scenario
 import (
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,12 +57,21 @@ func berthScript(t *testing.T, c *cluster.Cluster) {
 
 func slurmScript(t *testing.T, c *cluster.Cluster) {
 	id := c.SubmitFile("#!/bin/bash\n#SBATCH --job-name=old\n#SBATCH -c 1\n#SBATCH --mem=16\n#SBATCH --time=00:02:00\n#SBATCH --array=1-2\n" +
-		"#SBATCH --mail-type=END\necho $BERTH_ARRAY_INDEX\n")[0]
+		"#SBATCH --account=biology\ntest $SLURM_ARRAY_TASK_ID = $BERTH_ARRAY_INDEX && echo $SLURM_ARRAY_TASK_ID\n")[0]
 	j := c.Ended(id, job.Completed)
 	require.Equal(t, "old", j.Name)
 	require.Equal(t, job.Bytes(16<<20), j.Spec.Resources.Memory)
 	require.Equal(t, "2m", j.Spec.TimeLimit.String())
 	require.Equal(t, "2\n", c.Berth("logs", id.String()+"_2"))
+
+	a := c.TryWith("#!/bin/bash\n#SBATCH --parsable --wait -A biology\nexit 3\n", "submit", "-")
+	require.Equal(t, 3, a.Code)
+	_, err := strconv.Atoi(strings.TrimSpace(a.Out))
+	require.NoError(t, err, "scripts read the number: %s", a.Out)
+	require.Contains(t, a.Bad, "berth: warning: line 2: #SBATCH: --account: means nothing")
+	a = c.TryWith("#!/bin/bash\n#SBATCH --mail-type=END\ntrue\n", "submit", "-")
+	require.Equal(t, 2, a.Code)
+	require.Contains(t, a.Bad, "line 2: #SBATCH: --mail-type: Berth sends no mail")
 }
 
 func jobFile(t *testing.T, c *cluster.Cluster) {
@@ -95,9 +107,16 @@ func environment(t *testing.T, c *cluster.Cluster) {
 
 func workingDirectory(t *testing.T, c *cluster.Cluster) {
 	require.Equal(t, "/usr\n", hello(t, c, "--dir", "/usr", "--", "pwd"))
-	dir := strings.TrimSpace(hello(t, c, "--", "pwd"))
-	require.True(t, filepath.IsAbs(dir))
-	require.NoDirExists(t, dir, "it goes with the task")
+	own := strings.TrimSpace(hello(t, c, "--dir", "own", "--", "pwd"))
+	require.True(t, filepath.IsAbs(own))
+	require.NoDirExists(t, own, "it goes with the task")
+	c.Refused(2, []string{`"out.txt" would be in the task's own folder`}, "submit", "--dir", "own", "--output", "out.txt", "--", "true")
+
+	here := c.Submit("--output", "result-%j.txt", "--", "sh", "-c", "pwd; echo $SLURM_SUBMIT_DIR")
+	spec := c.Ended(here, job.Completed).Spec
+	text, err := os.ReadFile(filepath.Join(spec.SubmitDir, "result-"+here.String()+".txt"))
+	require.NoError(t, err, "it is where the job was submitted")
+	require.Equal(t, spec.SubmitDir+"\n"+spec.SubmitDir+"\n", string(text))
 	id := c.Submit("--dir", "/nosuch", "--no-requeue", "--", "true")
 	j := c.Ended(id, job.BootFail)
 	require.Contains(t, j.Attempts[0].Message, "/nosuch")
@@ -201,7 +220,7 @@ func TestUsers(t *testing.T) {
 	tell(t, cluster.Options{Servers: 1, Agents: []daemon.AgentSettings{n}}, []part{
 		{"a job runs as the account that it names", func(t *testing.T, c *cluster.Cluster) {
 			require.Equal(t, "nobody /nonexistent nobody\n", hello(t, c, "--user", "nobody", "--", "sh", "-c", "echo $(id -un) $HOME $BERTH_USER"))
-			mine := hello(t, c, "--user", "nobody", "--", "sh", "-c", "touch x $TMPDIR/y && stat -c %U . x")
+			mine := hello(t, c, "--user", "nobody", "--dir", "own", "--", "sh", "-c", "touch x $TMPDIR/y && stat -c %U . x")
 			require.Equal(t, "nobody\nnobody\n", mine)
 		}},
 		{"a user's job runs as the user", func(t *testing.T, c *cluster.Cluster) {
@@ -210,6 +229,26 @@ func TestUsers(t *testing.T) {
 			c.Ended(id, job.Completed)
 			require.Equal(t, "nobody\n", u.Berth("logs", id.String()))
 			u.Refused(2, []string{"user"}, "submit", "--user", "daemon", "--", "id")
+		}},
+		{"a script's relative output is in its directory, and the user's", func(t *testing.T, c *cluster.Cluster) {
+			dir, err := os.MkdirTemp("", "results-")
+			require.NoError(t, err)
+			defer os.RemoveAll(dir)
+			nobody, err := user.Lookup("nobody")
+			require.NoError(t, err)
+			uid, err := strconv.Atoi(nobody.Uid)
+			require.NoError(t, err)
+			require.NoError(t, os.Chown(dir, uid, -1))
+			u := c.Bearer(c.Berth("token", "create", "nobody"))
+			id := u.SubmitFile("#!/bin/bash\n#SBATCH -D " + dir + "\n#SBATCH -o out-%j.txt\necho important result\n")[0]
+			c.Ended(id, job.Completed)
+			path := filepath.Join(dir, "out-"+id.String()+".txt")
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, "important result\n", string(text))
+			about, err := os.Stat(path)
+			require.NoError(t, err)
+			require.EqualValues(t, uid, about.Sys().(*syscall.Stat_t).Uid)
 		}},
 		{"nothing runs as root, nor as an account that is not there", func(t *testing.T, c *cluster.Cluster) {
 			for name, text := range map[string]string{"root": "may not run as root", "nosuchaccount": "nosuchaccount"} {
