@@ -262,7 +262,7 @@ func TestScriptErrors(t *testing.T) {
 		{"#SBATCH -p a,b\n", `a job waits in one queue, and "a,b" are several`},
 		{"#SBATCH -o out-%n\n", `%n is the place of a node among those of the job, which Berth does not count: write %N`},
 		{"#SBATCH -o out-%4a\n", `has "%4"`},
-		{"#SBATCH hetjob\n", `line 1: #SBATCH: Berth has no heterogeneous jobs`},
+		{"#SBATCH hetjob\n", `line 1: #SBATCH: heterogeneous jobs are not known`},
 		{"#SBATCH --kill-on-invalid-dep=perhaps\n", `"perhaps" is neither yes nor no`},
 		{"#SBATCH --mem=0\n", `0 would be all memory of a node`},
 		{"#SBATCH --mem=1.5G\n", `"1.5G" is no amount of memory`},

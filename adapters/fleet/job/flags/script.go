@@ -95,7 +95,7 @@ func readLine(fs *pflag.FlagSet, line string) error {
 	case err != nil:
 		return err
 	case fs.NArg() > 0 && (fs.Arg(0) == "hetjob" || fs.Arg(0) == "packjob"):
-		return errors.New("Berth has no heterogeneous jobs; a job file may have several jobs, which start by themselves")
+		return errors.New("heterogeneous jobs are not known; a job file may have several jobs, which start by themselves")
 	case fs.NArg() > 0:
 		return fmt.Errorf("%q is no option; options begin with a dash", fs.Arg(0))
 	}
