@@ -21,8 +21,33 @@ import (
 // submission are the options of submit that are not those of a job.
 type submission struct {
 	check bool
-	wait  bool // any of the jobs asks for it
 	key   string
+
+	// What the jobs come to, with all options: they themselves, whether any of them
+	// asks to be waited for, or for its number alone, and what they are warned about.
+	specs          []job.Spec
+	wait, parsable bool
+	warnings       []string
+}
+
+// complete applies the options to the jobs.
+func (s *submission) complete(jobs []*flags.Job, options *flags.Set) error {
+	for _, j := range jobs {
+		if err := options.Apply(j); errors.Is(err, job.ErrInvalid) {
+			return err
+		} else if err != nil {
+			return usage(err)
+		}
+		if j.Spec.Dir == "" {
+			return usage(errors.New("the present directory cannot be found, and jobs run in it: write --dir"))
+		}
+		s.specs = append(s.specs, j.Spec)
+		s.wait, s.parsable = s.wait || j.Wait, s.parsable || j.Parsable
+		for _, w := range j.Warnings {
+			s.warnings = append(s.warnings, w.String())
+		}
+	}
+	return job.Check(s.specs)
 }
 
 func submitCommand(a *app) *cobra.Command {
@@ -60,32 +85,15 @@ Without --export or --env no variable of the environment goes along.`,
 		if err != nil {
 			return err
 		}
-		specs := make([]job.Spec, len(jobs))
-		var warnings []string
-		for i, j := range jobs {
-			if err := options.Apply(j); errors.Is(err, job.ErrInvalid) {
-				return err
-			} else if err != nil {
-				return usage(err)
-			}
-			if j.Spec.Dir == "" {
-				return usage(errors.New("the present directory cannot be found, and jobs run in it: write --dir"))
-			}
-			specs[i] = j.Spec
-			s.wait = s.wait || j.Wait
-			if j.Parsable && a.format == "" {
-				a.format = "name"
-			}
-			for _, w := range j.Warnings {
-				warnings = append(warnings, w.String())
-			}
-		}
-		if err := job.Check(specs); err != nil {
+		if err := s.complete(jobs, options); err != nil {
 			return err
 		}
-		printWarnings(c, warnings)
+		if s.parsable && a.format == "" {
+			a.format = "name"
+		}
+		printWarnings(c, s.warnings)
 		return a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
-			return a.submit(c, servers, specs, s)
+			return a.submit(c, servers, s)
 		})(c, nil)
 	}
 	return c
@@ -180,8 +188,8 @@ func fileName(path string) string {
 }
 
 // submit hands in the jobs.
-func (a *app) submit(c *cobra.Command, servers *client.Client, specs []job.Spec, s submission) error {
-	answer, err := servers.Submit(c.Context(), api.SubmitRequest{Jobs: specs, Key: s.key, Check: s.check})
+func (a *app) submit(c *cobra.Command, servers *client.Client, s submission) error {
+	answer, err := servers.Submit(c.Context(), api.SubmitRequest{Jobs: s.specs, Key: s.key, Check: s.check})
 	if err != nil {
 		return err
 	}
