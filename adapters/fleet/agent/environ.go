@@ -69,13 +69,17 @@ func leaderPort(t job.TaskID) int {
 	return first + int(mixed%count)
 }
 
+// try is which of the element's attempts this is. After a restore from a backup the
+// numbers in IDs have a gap; older servers send nothing else.
+func try(o api.Order) int { return int(cmp.Or(o.Run.Try, o.Task.Attempt)) }
+
 // facts are what Berth says of the task.
 func facts(o api.Order, p place) map[string]string {
 	r := o.Run.Spec.Resources
 	env := map[string]string{
 		"BERTH_JOB_ID":   o.Task.Job.String(),
 		"BERTH_TASK_ID":  o.Task.String(),
-		"BERTH_ATTEMPT":  strconv.Itoa(int(cmp.Or(o.Run.Try, o.Task.Attempt))),
+		"BERTH_ATTEMPT":  strconv.Itoa(try(o)),
 		"BERTH_RANK":     strconv.Itoa(int(o.Task.Rank)),
 		"BERTH_SIZE":     strconv.Itoa(max(1, len(o.Run.Hosts))),
 		"BERTH_HOSTS":    strings.Join(o.Run.Hosts, ","),

@@ -11,7 +11,7 @@ import (
 // slurmFacts are the variables that Slurm's manual of sbatch lists, where Berth has the
 // same to say, for scripts that were written for Slurm. Those that could not be right
 // are left out: steps and accounts, which Berth does not have, amounts of nodes where
-// tasks have parts of cores, and SLURM_RESTART_COUNT in a first attempt.
+// tasks have parts of cores, and SLURM_RESTART_COUNT in a first try.
 //
 // In Slurm each element of an array has a number of its own, which scripts name files
 // and folders by. Here it is the name that commands take: "17_3".
@@ -30,8 +30,8 @@ func slurmFacts(o api.Order, p place) map[string]string {
 		"SLURM_JOB_GID":       strconv.FormatUint(uint64(p.who.GID), 10),
 		"SLURMD_NODENAME":     p.node,
 	}
-	if o.Task.Attempt > 1 {
-		env["SLURM_RESTART_COUNT"] = strconv.Itoa(int(o.Task.Attempt) - 1)
+	if n := try(o); n > 1 {
+		env["SLURM_RESTART_COUNT"] = strconv.Itoa(n - 1)
 	}
 	if spec.SubmitDir != "" {
 		env["SLURM_SUBMIT_DIR"] = spec.SubmitDir

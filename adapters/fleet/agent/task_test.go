@@ -125,6 +125,9 @@ func TestSlurmEnvironment(t *testing.T) {
 			"SLURM_SUBMIT_DIR": "/home/ann/work", "SLURM_SUBMIT_HOST": "login", "SLURM_RESTART_COUNT": "2",
 			"SLURM_CPUS_PER_TASK": unset, "SLURM_CPUS_ON_NODE": unset, "SLURM_MEM_PER_NODE": unset,
 		}},
+		{"one that is tried for the first time since a restore", order(func(o *api.Order) {
+			o.Task.Attempt, o.Run.Try = 100002, 1
+		}), map[string]string{"SLURM_RESTART_COUNT": unset, "BERTH_ATTEMPT": "1"}},
 		{"an element", array("1-9:2%3", 5), map[string]string{
 			"SLURM_JOB_ID": "17_5", "SLURM_JOBID": "17_5", "SLURM_ARRAY_JOB_ID": "17", "SLURM_ARRAY_TASK_ID": "5", "SLURM_ARRAY_TASK_COUNT": "5",
 			"SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_MAX": "9", "SLURM_ARRAY_TASK_STEP": "2",
