@@ -100,12 +100,23 @@ func whyNoLog(folder string, id job.TaskID, stream string) (status int, text str
 	if _, err := os.Lstat(folder); err != nil {
 		return http.StatusNotFound, fmt.Sprintf("nothing is kept here of a task %s", id)
 	}
-	if t, err := shim.ReadTask(folder); err == nil {
-		if path := map[string]string{tasklog.Stdout: t.Stdout, tasklog.Stderr: t.Stderr}[stream]; path != "" {
-			return http.StatusNotFound, fmt.Sprintf("the job has %s written to %s on the node", stream, path)
-		}
+	t, err := shim.ReadTask(folder)
+	if err != nil {
+		return 0, ""
 	}
-	return 0, ""
+	path := map[string]string{tasklog.Stdout: t.Stdout, tasklog.Stderr: t.Stderr}[stream]
+	if path == "" {
+		return 0, ""
+	}
+	// The file of a task that never started is not looked for: its user may have no
+	// right to know of it.
+	if s, err := shim.ReadStatus(folder); err != nil || s.Started.IsZero() {
+		return http.StatusNotFound, fmt.Sprintf("task %s has not started, so there is no %s", id, stream)
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return http.StatusNotFound, fmt.Sprintf("task %s had %s written to %s, which is not on the node any more", id, stream, path)
+	}
+	return http.StatusNotFound, fmt.Sprintf("the job has %s written to %s on the node", stream, path)
 }
 
 // followEvery is how often it is looked whether a log has grown.

@@ -262,7 +262,11 @@ func TestUserFiles(t *testing.T) {
 
 	status, body, _ := n.get("/v1/tasks/" + o.Task.String() + "/logs/stdout")
 	require.Equal(t, 404, status)
-	require.Contains(t, body, path)
+	require.Equal(t, "the job has stdout written to "+path+" on the node\n", body)
+	require.NoError(t, os.Rename(path, path+".moved"))
+	_, body, _ = n.get("/v1/tasks/" + o.Task.String() + "/logs/stdout")
+	require.Equal(t, "task 1_0.1.0 had stdout written to "+path+", which is not on the node any more\n", body)
+	require.NoError(t, os.Rename(path+".moved", path))
 
 	for i, c := range []struct {
 		what    string
@@ -280,6 +284,8 @@ func TestUserFiles(t *testing.T) {
 			r := n.run(o)
 			require.Equal(t, job.BootFail, r.State)
 			require.Contains(t, r.Message, c.message)
+			_, body, _ := n.get("/v1/tasks/" + o.Task.String() + "/logs/stdout")
+			require.Equal(t, "task "+o.Task.String()+" has not started, so there is no stdout\n", body)
 		})
 	}
 	require.Equal(t, "before\nout\nerr", file(t, path), "nothing went through the link")

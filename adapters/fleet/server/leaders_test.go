@@ -341,6 +341,8 @@ func TestAgentsAnswers(t *testing.T) {
 		require.Equal(t, http.StatusBadGateway, got.status, status)
 		require.Empty(t, got.header.Get("Set-Cookie"))
 	}
+	answer.Store(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "it is elsewhere", 404) }))
+	require.Equal(t, "node n1: it is elsewhere", a.refused(http.StatusNotFound, "GET", path, nil).Message)
 	answer.Store(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, "%s %s", r.URL.RequestURI(), r.Header.Get("Authorization"))

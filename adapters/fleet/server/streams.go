@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
@@ -165,7 +166,8 @@ func (s *Server) copyLog(r *request, n *state.Node, task job.TaskID, stream stri
 	}
 	defer got.Body.Close()
 	if got.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(got.Body, 1024))
+		body, _ := io.ReadAll(io.LimitReader(got.Body, 1024))
+		text := strings.TrimSpace(string(body))
 		switch got.StatusCode {
 		case http.StatusBadRequest:
 			return nil, fail(http.StatusBadRequest, api.CodeInvalid, "node %s: %s", n.Node, text)
