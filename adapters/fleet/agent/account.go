@@ -26,7 +26,8 @@ type person struct {
 var accountName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,254}\$?$`)
 
 // account is who a task runs as that names the account name, empty: none. The bool
-// says that it is another one than the agent's own.
+// says that it is another one than the agent's own. An account that is not there, or
+// may not be used, is a shim.Mistake.
 func (c Config) account(ctx context.Context, name string) (p person, other bool, err error) {
 	own, err := ownAccount()
 	if err != nil {
@@ -34,19 +35,25 @@ func (c Config) account(ctx context.Context, name string) (p person, other bool,
 	}
 	if c.Accounts == AccountsOwn {
 		if name != "" && name != own.Name {
-			return p, false, fmt.Errorf("this node runs tasks as %s alone, not as %q", own.Name, name)
+			return p, false, badAccount(name, "node %s runs tasks as %s alone", c.Node, own.Name)
 		}
 		return own, false, nil
 	}
 	if name == "" {
 		p = own
-	} else if p, err = lookupAccount(ctx, name); err != nil {
+	} else if p, err = lookupAccount(ctx, name); errors.Is(err, errNoAccount) {
+		return p, false, badAccount(name, "node %s has no account of this name; operators may name another with --user", c.Node)
+	} else if err != nil {
 		return p, false, err
 	}
 	if int64(p.UID) < int64(c.MinUID) {
-		return p, false, fmt.Errorf("tasks may not run as %s: its number %d is below %d", p.Name, p.UID, c.MinUID)
+		return p, false, badAccount(p.Name, "node %s runs no tasks as it, for its number %d is below %d", c.Node, p.UID, c.MinUID)
 	}
 	return p, p.UID != own.UID, nil
+}
+
+func badAccount(name, format string, args ...any) error {
+	return &shim.Mistake{Code: shim.CodeMistake, Text: fmt.Sprintf("account %s: ", name) + fmt.Sprintf(format, args...)}
 }
 
 func ownAccount() (person, error) {
@@ -63,11 +70,15 @@ func ownAccount() (person, error) {
 // lookupLimit is how long a directory service may take.
 const lookupLimit = 20 * time.Second
 
+// errNoAccount says that the machine has no account of a name.
+var errNoAccount = errors.New("there is no such account on this node")
+
 // lookupAccount finds an account in the machine's files, and else by getent and id:
-// a static program cannot ask directory services itself.
+// a static program cannot ask directory services itself. The error is errNoAccount, or
+// the account may be there and could not be found out about.
 func lookupAccount(ctx context.Context, name string) (person, error) {
 	if !accountName.MatchString(name) {
-		return person{}, fmt.Errorf("%q is not the name of an account", name)
+		return person{}, badAccount(strconv.Quote(name), "it is not the name of an account")
 	}
 	u, err := user.Lookup(name)
 	if err == nil {
@@ -83,14 +94,25 @@ func lookupAccount(ctx context.Context, name string) (person, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupLimit)
 	defer cancel()
 	line, err := exec.CommandContext(ctx, "getent", "passwd", "--", name).Output()
+	if isUnknown(err) {
+		return person{}, errNoAccount
+	}
 	if err != nil {
-		return person{}, fmt.Errorf("there is no account %s on this node (getent: %w)", name, err)
+		return person{}, fmt.Errorf("looking for the account %s: getent: %w", name, err)
 	}
 	groups, err := exec.CommandContext(ctx, "id", "-G", "--", name).Output()
 	if err != nil {
 		return person{}, fmt.Errorf("the groups of %s: %w", name, err)
 	}
 	return parsePasswd(name, string(line), string(groups))
+}
+
+// isUnknown reports whether getent says that there is no such account, or is not there
+// itself: then there is no directory service either.
+func isUnknown(err error) bool {
+	const notFound = 2
+	var exit *exec.ExitError
+	return errors.Is(err, exec.ErrNotFound) || errors.As(err, &exit) && exit.ExitCode() == notFound
 }
 
 // parsePasswd reads a line as in /etc/passwd, and a list of group numbers.

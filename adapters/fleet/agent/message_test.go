@@ -18,7 +18,7 @@ func TestLongMessagesAreCut(t *testing.T) {
 	o.Run.Spec.Script, o.Run.Spec.Command = "", []string{"berth-there-is-none"}
 	o.Run.Spec.Env = map[string]string{"PATH": strings.Repeat("/x:", 30_000)}
 	r := n.run(o)
-	require.Equal(t, job.BootFail, r.State)
+	require.Equal(t, job.Failed, r.State)
 	require.Contains(t, r.Message, "is in no folder of PATH")
 	require.Less(t, len(r.Message), 2*api.MaxMessage)
 }

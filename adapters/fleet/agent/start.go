@@ -49,11 +49,23 @@ func (r *runner) start(ctx context.Context) (api.Report, error) {
 		return api.Report{}, errLeft
 	}
 	if err != nil {
-		r.agent.log.Error("a task cannot be started", "task", r.id, "error", err)
-		return r.neverRan(job.BootFail, err.Error()), nil
+		return r.notStarted(err), nil
 	}
 	r.agent.metrics.starts.Inc()
 	return api.Report{}, nil
+}
+
+// notStarted is the report of a task that could not be started.
+func (r *runner) notStarted(err error) api.Report {
+	report := r.neverRan(job.BootFail, err.Error())
+	var m *shim.Mistake
+	if errors.As(err, &m) {
+		r.agent.log.Info("a task cannot be started as its job is", "task", r.id, "error", err)
+		report.State, report.Exit = job.Failed, &api.Exit{Code: m.Code}
+		return report
+	}
+	r.agent.log.Error("a task cannot be started", "task", r.id, "error", err)
+	return report
 }
 
 func (r *runner) stopped(s api.Stop) api.Report {
@@ -103,8 +115,9 @@ func (r *runner) prepare(ctx context.Context) error {
 	}
 	env := environment(*r.order, place{node: a.cfg.Node, gpus: gpus, who: who, work: a.folders.work(r.id)})
 	if r.task, err = a.shimTask(*r.order, who, env); err != nil {
-		return err
+		return &shim.Mistake{Code: shim.CodeMistake, Text: err.Error()} // of the paths that the job names
 	}
+	r.task.Folder = a.folders.work(r.id)
 	if other {
 		r.task.Account = &who.Account
 	}

@@ -185,10 +185,19 @@ type Report struct {
 	At time.Time `json:"at"`
 	// Started is when it had started; zero where it never was.
 	Started time.Time `json:"started,omitzero"`
-	Exit    *Exit     `json:"exit,omitempty"`
+	// Exit is how it ended. Of a task that never started it is what a shell would have
+	// said of it: see Mistake.
+	Exit *Exit `json:"exit,omitempty"`
 	// Message says why, where the state does not say it all.
 	Message string `json:"message,omitempty"`
 	Usage   Usage  `json:"usage,omitzero"`
+}
+
+// Mistake reports whether the task could not be started for what its job asks for, such
+// as a program that is not there: another attempt would not help, nor another node.
+// What is a node's fault ends as BOOT_FAIL.
+func (r *Report) Mistake() bool {
+	return r.State == job.Failed && r.Exit != nil && r.Started.IsZero()
 }
 
 // MaxMessage is how much is kept of the message of a Report, and of what a node's

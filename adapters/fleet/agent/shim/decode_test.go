@@ -128,15 +128,16 @@ func TestLookPath(t *testing.T) {
 	write("here", 0o755)
 	for _, c := range []struct{ name, path, want, problem string }{
 		{"tool", dir + "/a:" + dir + "/b", dir + "/b/tool", ""},
-		{"tool", dir + "/a", "", "not an executable file"},
-		{"tool", dir, "", "in no folder of PATH"},
+		{"tool", dir + "/a", "", "program " + dir + "/a/tool: it is not executable"},
+		{"tool", dir, "", "program tool: it is in no folder of PATH=" + dir},
+		{"tool", dir + "/here:" + dir + "/b", dir + "/b/tool", ""},
 		{"here", ":.:", "", "in no folder of PATH"},
 		{"./here", "", dir + "/here", ""},
 		{dir + "/b/tool", "", dir + "/b/tool", ""},
-		{dir + "/b", "", "", "not an executable file"},
-		{dir + "/none", "", "", "no such file"},
+		{dir + "/b", "", "", "program " + dir + "/b: it is not a file"},
+		{dir + "/none", "", "", "program " + dir + "/none: there is no such file"},
 	} {
-		got, err := lookPath(c.name, dir, c.path)
+		got, err := Task{Argv: []string{c.name}, Dir: dir, Env: []string{"PATH=" + c.path}}.lookPath()
 		if c.problem != "" {
 			require.ErrorContains(t, err, c.problem)
 			continue

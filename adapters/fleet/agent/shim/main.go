@@ -10,9 +10,6 @@ import (
 	"runtime/debug"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/berth-project/berth/adapters/fleet/api"
-	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
 // socketFD is the socket that Listen made, in a shim.
@@ -63,7 +60,7 @@ func run(dir string) error {
 	// Caught, not ignored: what is ignored stays so in the task.
 	signal.Notify(s.signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGPIPE)
 	if err := s.begin(); err != nil {
-		s.status.State, s.status.Message = job.BootFail, api.CutMessage(err.Error())
+		s.status.notStarted(err)
 	} else {
 		s.supervise()
 	}

@@ -1,10 +1,14 @@
 package shim
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,20 +29,22 @@ type outputs struct {
 func openOutputs(t Task) (*outputs, error) {
 	o := &outputs{}
 	var err error
-	if o.stdout, err = o.open(t, tasklog.Stdout, t.Stdout); err != nil {
-		return nil, fmt.Errorf("standard output: %w", err)
+	if o.stdout, err = o.open(t, tasklog.Stdout, "output file", t.Stdout); err != nil {
+		return nil, err
 	}
-	if o.stderr, err = o.open(t, tasklog.Stderr, t.Stderr); err != nil {
-		return nil, fmt.Errorf("standard error: %w", err)
+	if o.stderr, err = o.open(t, tasklog.Stderr, "error file", t.Stderr); err != nil {
+		return nil, err
 	}
 	return o, nil
 }
 
-func (o *outputs) open(t Task, stream, path string) (f *os.File, err error) {
+func (o *outputs) open(t Task, stream, what, path string) (f *os.File, err error) {
 	if path != "" {
 		err = as(t.Account, func() (err error) {
-			f, err = openUserFile(path)
-			return err
+			if f, err = openUserFile(path); err == nil {
+				return nil
+			}
+			return t.noUserFile(what, path, err)
 		})
 		return f, err
 	}
@@ -62,6 +68,39 @@ func (o *outputs) open(t Task, stream, path string) (f *os.File, err error) {
 	return w, nil
 }
 
+// errNoFile says that what is to be written to is something else than a file.
+var errNoFile = errors.New("it is neither a file nor /dev/null")
+
+// noUserFile says why a file of the user's could not be opened. It is called with the
+// rights of the account.
+func (t Task) noUserFile(what, path string, err error) error {
+	reason := t.reason(err)
+	info, lookErr := os.Lstat(path)
+	switch {
+	case errors.Is(err, errNoFile):
+	case !t.isUsers(err):
+		return fmt.Errorf("%s: %w", what, err)
+	case lookErr == nil && info.Mode()&fs.ModeSymlink != 0:
+		reason = "it is a symbolic link, which output does not follow"
+	case lookErr == nil && errors.Is(err, syscall.ENXIO):
+		reason = errNoFile.Error()
+	case errors.Is(err, fs.ErrNotExist):
+		reason = "there is no folder " + firstMissing(filepath.Dir(path))
+	}
+	return mistake(CodeMistake, "%s %s: %s", what, path, reason)
+}
+
+// firstMissing is the part of the way to a folder that is not there.
+func firstMissing(folder string) string {
+	for {
+		parent := filepath.Dir(folder)
+		if _, err := os.Stat(parent); err == nil || parent == folder {
+			return folder
+		}
+		folder = parent
+	}
+}
+
 // openUserFile opens a file for a user, who names it: with the rights of the user,
 // so no link leads to where the user may not write. The last part of the path must
 // be no link at all, for in a folder that others write to they may have put it
@@ -77,7 +116,7 @@ func openUserFile(path string) (*os.File, error) {
 	if err = unix.Fstat(fd, &st); err == nil {
 		null := st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == unix.Mkdev(1, 3)
 		if st.Mode&unix.S_IFMT != unix.S_IFREG && !null {
-			err = fmt.Errorf("%s is neither a file nor /dev/null", path)
+			err = errNoFile
 		} else {
 			err = unix.SetNonblock(fd, false)
 		}

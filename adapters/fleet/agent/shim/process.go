@@ -1,13 +1,9 @@
 package shim
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/berth-project/berth/adapters/fleet/agent/cgroup"
@@ -46,76 +42,9 @@ func start(t Task, o *outputs) (pid int, err error) {
 	defer exposeToOOM()()
 	pid, err = syscall.ForkExec(program, t.Argv, attr)
 	if err != nil {
-		return 0, fmt.Errorf("starting %s in %s: %w", program, t.Dir, err)
+		return 0, t.notExecuted(program, err)
 	}
 	return pid, nil
-}
-
-// findProgram looks for the program as the account: what it may not see is not
-// there.
-func findProgram(t Task) (program string, err error) {
-	err = as(t.Account, func() error {
-		info, err := os.Stat(t.Dir)
-		if err != nil {
-			return fmt.Errorf("working directory: %w", err)
-		}
-		if !info.IsDir() {
-			return fmt.Errorf("working directory: %s is not a directory", t.Dir)
-		}
-		program, err = lookPath(t.Argv[0], t.Dir, pathOf(t.Env))
-		return err
-	})
-	return program, err
-}
-
-func pathOf(env []string) string {
-	for _, line := range env {
-		if path, ok := strings.CutPrefix(line, "PATH="); ok {
-			return path
-		}
-	}
-	return ""
-}
-
-// lookPath finds a program. One with a slash is a path, from dir on; others are
-// looked for in the absolute folders of path.
-func lookPath(name, dir, path string) (string, error) {
-	if strings.Contains(name, "/") {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		return name, executable(name)
-	}
-	var denied error
-	for _, folder := range filepath.SplitList(path) {
-		if !filepath.IsAbs(folder) {
-			continue
-		}
-		file := filepath.Join(folder, name)
-		err := executable(file)
-		if err == nil {
-			return file, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			denied = err
-		}
-	}
-	if denied != nil {
-		return "", denied
-	}
-	return "", fmt.Errorf("the program %q is in no folder of PATH=%s", name, path)
-}
-
-// executable is about mistakes that people make; the kernel has the last word.
-func executable(file string) error {
-	info, err := os.Stat(file)
-	if err != nil {
-		return fmt.Errorf("program: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
-		return fmt.Errorf("program: %s is not an executable file", file)
-	}
-	return nil
 }
 
 // oomScore is how much more likely the kernel kills a task than what it runs under,

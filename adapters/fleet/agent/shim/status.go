@@ -24,7 +24,8 @@ type Status struct {
 
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
-	Exit    *Exit     `json:"exit,omitempty"`
+	// Exit without Started is the code of a Mistake.
+	Exit *Exit `json:"exit,omitempty"`
 	// Message says why, where the state does not say it all.
 	Message string `json:"message,omitempty"`
 	Usage   Usage  `json:"usage,omitzero"`

@@ -33,6 +33,9 @@ type Task struct {
 	Argv []string `json:"argv"`
 	Env  []string `json:"env"`
 	Dir  string   `json:"dir"`
+	// Folder is the one that the agent made for the task, with its script: what is
+	// wrong there is the node's fault.
+	Folder string `json:"folder,omitempty"`
 	// Account is who it runs as; nil: the shim's own.
 	Account *Account `json:"account,omitempty"`
 	// Stdout and Stderr are the files that it writes to, opened as the account and

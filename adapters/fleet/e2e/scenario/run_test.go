@@ -117,9 +117,10 @@ func workingDirectory(t *testing.T, c *cluster.Cluster) {
 	text, err := os.ReadFile(filepath.Join(spec.SubmitDir, "result-"+here.String()+".txt"))
 	require.NoError(t, err, "it is where the job was submitted")
 	require.Equal(t, spec.SubmitDir+"\n"+spec.SubmitDir+"\n", string(text))
-	id := c.Submit("--dir", "/nosuch", "--no-requeue", "--", "true")
-	j := c.Ended(id, job.BootFail)
-	require.Contains(t, j.Attempts[0].Message, "/nosuch")
+	id := c.Submit("--dir", "/nosuch", "--", "true")
+	j := c.Ended(id, job.Failed)
+	require.Len(t, j.Attempts, 1)
+	require.Equal(t, "working directory /nosuch: there is no such folder", j.Attempts[0].Message)
 }
 
 func outputFiles(t *testing.T, c *cluster.Cluster) {
@@ -174,10 +175,16 @@ func exitCodes(t *testing.T, c *cluster.Cluster) {
 }
 
 func noCommand(t *testing.T, c *cluster.Cluster) {
-	id := c.Submit("--no-requeue", "--", "/nosuch/program")
-	j := c.In(id, job.BootFail, job.Failed)
-	require.Contains(t, j.Attempts[0].Message, "/nosuch/program")
-	require.Contains(t, c.Berth("job", id.String()), "/nosuch/program")
+	says := "program /nosuch/program: there is no such file"
+	a := c.Try("submit", "--wait", "--", "/nosuch/program")
+	require.Equal(t, 127, a.Code)
+	require.Contains(t, a.Bad, says)
+	id := c.Submit("--", "/nosuch/program")
+	require.Len(t, c.Ended(id, job.Failed).Attempts, 1, "it is not tried again")
+	for _, command := range []string{"job", "explain"} {
+		require.Contains(t, c.Berth(command, id.String()), says)
+	}
+	require.Contains(t, c.Berth("jobs"), "("+says+")")
 }
 
 func submitKey(t *testing.T, c *cluster.Cluster) {
@@ -251,8 +258,11 @@ func TestUsers(t *testing.T) {
 			require.EqualValues(t, uid, about.Sys().(*syscall.Stat_t).Uid)
 		}},
 		{"nothing runs as root, nor as an account that is not there", func(t *testing.T, c *cluster.Cluster) {
-			for name, text := range map[string]string{"root": "may not run as root", "nosuchaccount": "nosuchaccount"} {
-				j := c.Ended(c.Submit("--user", name, "--no-requeue", "--", "id"), job.BootFail)
+			for name, text := range map[string]string{
+				"root": "account root: node n1 runs no tasks as it", "nosuchaccount": "account nosuchaccount: node n1 has no account of this name",
+			} {
+				j := c.Ended(c.Submit("--user", name, "--", "id"), job.Failed)
+				require.Len(t, j.Attempts, 1, "it is not tried again")
 				require.Contains(t, j.Attempts[0].Message, text)
 			}
 		}},
