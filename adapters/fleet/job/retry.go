@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,6 +25,14 @@ func (r *Retry) Counts(end State, exit int, signal string) bool {
 		}
 	}
 	return false
+}
+
+// NamesExit reports whether an entry of On names the exit code.
+func (r *Retry) NamesExit(code int) bool {
+	return slices.ContainsFunc(r.On, func(on string) bool {
+		c, err := parseRetryOn(on)
+		return err == nil && c.last > 0 && c.covers(Failed, code, "")
+	})
 }
 
 // retryOn is an entry of Retry.On.

@@ -207,14 +207,16 @@ type Retry struct {
 	Limit int32 `json:"limit,omitempty"`
 	// On says which ends count: "failed" (any exit code but 0, any signal),
 	// "exit:N", "exit:N-M", "signal", "signal:NAME", "oom", "timeout".
-	// Default: failed.
+	// Default: failed. What cannot be started for a mistake in the job, such as a
+	// program that is not there, counts only where "exit:" names its code.
 	On []string `json:"on,omitempty"`
 	// Backoff is the pause before the first retry; it doubles with each, up to
 	// MaxBackoff. Defaults: 10 s, 10 min.
 	Backoff    *Duration `json:"backoff,omitempty"`
 	MaxBackoff *Duration `json:"maxBackoff,omitempty"`
-	// SameNode allows the node of the last attempt for the next one. By default it
-	// is left out.
+	// SameNode allows the node of the last attempt for the next one, and nodes that
+	// could not start an earlier one. By default they are left out for ten minutes,
+	// where there are others.
 	SameNode bool `json:"sameNode,omitempty"`
 }
 

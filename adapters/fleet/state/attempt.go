@@ -71,9 +71,11 @@ func (t *tx) endTask(j *Job, e *Element, k *Task, said *api.Report) {
 	e.Ended++
 	e.Used.add(usedBy(j, k, said))
 	if said.State != job.Completed && e.Outcome == nil {
-		e.Outcome = &Outcome{State: said.State, Rank: k.ID.Rank, Exit: said.Exit, Message: said.Message}
+		e.Outcome = &Outcome{
+			State: said.State, Rank: k.ID.Rank, Exit: said.Exit, Message: said.Message, Mistake: said.Mistake(),
+		}
 		if e.Stopping != nil {
-			e.Outcome.State, e.Outcome.Message = e.Stopping.State, e.Stopping.Message
+			e.Outcome.State, e.Outcome.Message, e.Outcome.Mistake = e.Stopping.State, e.Stopping.Message, false
 		} else if !j.Spec.KeepGoing && e.Ended < j.Spec.Tasks {
 			reason := fmt.Sprintf("task %d of the gang ended as %s", k.ID.Rank, said.State)
 			t.stopTasks(j, e, api.Stop{State: job.Failed, Reason: reason})

@@ -34,7 +34,7 @@ func (e *Element) again(spec *job.Spec, o Outcome, now time.Time) bool {
 		e.Eligible = now.Add(pause(&spec.Retry, e.Losses))
 		e.Losses++
 	default:
-		if e.Failures >= spec.Retry.Limit || !spec.Retry.Counts(o.State, o.exitCode(), o.exitSignal()) {
+		if e.Failures >= spec.Retry.Limit || !o.counts(&spec.Retry) {
 			return false
 		}
 		e.Eligible = now.Add(pause(&spec.Retry, e.Failures))
@@ -44,6 +44,15 @@ func (e *Element) again(spec *job.Spec, o Outcome, now time.Time) bool {
 		e.Avoid = e.Nodes[o.Rank]
 	}
 	return true
+}
+
+// counts reports whether the outcome counts for a retry. A mistake would be made again,
+// so it counts only for a user who asks for its exit code.
+func (o *Outcome) counts(r *job.Retry) bool {
+	if o.Mistake {
+		return r.NamesExit(o.exitCode())
+	}
+	return r.Counts(o.State, o.exitCode(), o.exitSignal())
 }
 
 // pause is the time before the next try, after so many before it.

@@ -150,6 +150,8 @@ type Outcome struct {
 	Rank    int32     `json:"rank,omitempty"`
 	Exit    *api.Exit `json:"exit,omitempty"`
 	Message string    `json:"message,omitempty"`
+	// Mistake is api.Report.Mistake: the job cannot be started as it is.
+	Mistake bool `json:"mistake,omitempty"`
 }
 
 // Task is a task of an attempt under way. It goes with the attempt.

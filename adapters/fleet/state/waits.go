@@ -56,7 +56,7 @@ func (v View) ElementWaits(j *Job, index int32, now time.Time) Wait {
 			return Wait{Reason: e.Held, Message: "it is held; release it to let it start"}
 		}
 		if now.Before(e.Eligible) && e.Eligible.Sub(now) < longest(&j.Spec.Retry) {
-			return Wait{Reason: job.ReasonBackoff, Message: "it is tried again after a pause", Until: e.Eligible}
+			return Wait{Reason: job.ReasonBackoff, Message: v.lastCause(e), Until: e.Eligible}
 		}
 	} else if _, isHeld := v.StateOf(j, index); isHeld {
 		return Wait{Reason: job.ReasonHeldUser, Message: "it is held; release it to let it start"}
@@ -69,6 +69,18 @@ func (v View) ElementWaits(j *Job, index int32, now time.Time) Wait {
 		}
 	}
 	return Wait{}
+}
+
+// lastCause says where and why the last attempt of an element failed.
+func (v View) lastCause(e *Element) string {
+	r := v.LastRecord(e.Job, e.Index)
+	if r == nil || r.Attempt != e.Attempt {
+		return "it is tried again after a pause" // the record was purged
+	}
+	if n := r.Node(); n != "" {
+		return n + ": " + r.Outcome.Cause()
+	}
+	return r.Outcome.Cause()
 }
 
 // longest is more than any pause before a retry: what is to end later than that was
