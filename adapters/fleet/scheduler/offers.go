@@ -40,6 +40,7 @@ type tracked struct {
 type offer struct {
 	attempt int32
 	ranks   map[int32]bool // those that the engine has
+	avoids  time.Time      // until when it is kept from nodes, zero: from none
 }
 
 // jobChanged brings the offers of a job up to date, and wakes those who wait for it.
@@ -242,16 +243,13 @@ func (c *Controller) mayOffer(v state.View, j *state.Job, t *tracked, index int3
 func (c *Controller) offer(v state.View, j *state.Job, t *tracked, index int32) {
 	o := &offer{attempt: v.NextAttempt(j.ID, index), ranks: map[int32]bool{}}
 	var nodes []string
-	avoid := ""
-	if e := v.Element(j.ID, index); e != nil {
-		avoid = e.Avoid
-		if e.State != job.Pending {
-			nodes = e.Nodes
-		}
+	if e := v.Element(j.ID, index); e != nil && e.State != job.Pending {
+		nodes = e.Nodes
 	}
 	q := queueOf(v, j)
-	if avoid != "" && !c.othersThan(avoid, j, q) {
-		avoid = ""
+	avoid, until := c.avoided(v, j, q, index)
+	if o.avoids = until; !until.IsZero() {
+		c.timers.set(until, due{kind: dueElement, element: state.ElementID{Job: j.ID, Index: index}})
 	}
 	for rank := range j.Spec.Tasks {
 		if nodes != nil && nodes[rank] != "" {
@@ -264,18 +262,6 @@ func (c *Controller) offer(v state.View, j *state.Job, t *tracked, index int32) 
 		o.ranks[rank] = true
 	}
 	t.offers[index] = o
-}
-
-// othersThan reports whether a node besides the one could take a task of the job, as
-// far as labels say.
-func (c *Controller) othersThan(node string, j *state.Job, q *state.Queue) bool {
-	a := nodeAffinity(j.Spec, q, node)
-	for _, n := range c.nodes {
-		if !n.Unschedulable && a.Required.Matches(n) {
-			return true
-		}
-	}
-	return false
 }
 
 // elementChanged brings the offer of an element up to date. What it cannot offer for
@@ -298,7 +284,7 @@ func (c *Controller) elementChanged(v state.View, id state.ElementID) {
 		c.withdraw(id, t)
 		c.wakeSame(v, id)
 	case e.State == job.Pending:
-		if o != nil && o.attempt == v.NextAttempt(id.Job, id.Index) && e.Held == "" {
+		if o != nil && o.stands(v.NextAttempt(id.Job, id.Index), e.Held) {
 			return
 		}
 		c.withdraw(id, t)

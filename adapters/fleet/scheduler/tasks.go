@@ -80,7 +80,7 @@ func (c *Controller) adopt(v state.View, k *state.Task) {
 	q := queueOf(v, j)
 	c.joinGroup(j, q, k.ID)
 	c.change(engine.Change{Adopt: &engine.Placement{
-		Workload: workloadModel(j, q, k.ID, ""), Node: k.Node, Devices: devices(k.GPUs), Since: k.Placed,
+		Workload: workloadModel(j, q, k.ID, nil), Node: k.Node, Devices: devices(k.GPUs), Since: k.Placed,
 	}})
 	c.note(k.ID.String(), placed)
 }

@@ -112,9 +112,9 @@ func preemption(q *state.Queue) model.PreemptionPolicy {
 	return model.PreemptNever
 }
 
-// workloadModel is a task as the engine sees it. Avoid is the node that the attempt
-// is to avoid, or empty.
-func workloadModel(j *state.Job, q *state.Queue, id job.TaskID, avoid string) *model.Workload {
+// workloadModel is a task as the engine sees it. Avoid are nodes that the attempt is
+// kept from.
+func workloadModel(j *state.Job, q *state.Queue, id job.TaskID, avoid []string) *model.Workload {
 	s := j.Spec
 	w := &model.Workload{
 		ID: id.String(), Namespace: j.Owner, Name: s.Name, Labels: maps.Clone(s.Labels),
@@ -152,7 +152,7 @@ func wholeSeconds(d job.Duration) string {
 }
 
 // nodeAffinity is the nodes that will do, and those that are liked.
-func nodeAffinity(s *job.Spec, q *state.Queue, avoid string) *model.NodeAffinity {
+func nodeAffinity(s *job.Spec, q *state.Queue, avoid []string) *model.NodeAffinity {
 	var labels []model.Requirement
 	for _, c := range slices.Concat(q.Nodes, s.Constraints) {
 		labels = append(labels, requirement(&c))
@@ -160,10 +160,7 @@ func nodeAffinity(s *job.Spec, q *state.Queue, avoid string) *model.NodeAffinity
 	if len(s.Nodes) > 0 {
 		labels = append(labels, model.Requirement{Key: NodeLabel, Operator: model.In, Values: s.Nodes})
 	}
-	not := s.ExcludeNodes
-	if avoid != "" {
-		not = append(slices.Clone(not), avoid)
-	}
+	not := slices.Concat(s.ExcludeNodes, avoid)
 	if len(not) > 0 {
 		labels = append(labels, model.Requirement{Key: NodeLabel, Operator: model.NotIn, Values: not})
 	}

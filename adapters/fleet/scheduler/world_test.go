@@ -37,11 +37,13 @@ type world struct {
 	make func(scheduler.Config) (*scheduler.Controller, error)
 }
 
-// run is what becomes of a task: it runs for a while and ends so.
+// run is what becomes of a task: it runs for a while and ends so, or it is never
+// started, for a reason.
 type run struct {
 	lasts time.Duration
 	ends  job.State
 	code  int
+	never string
 }
 
 // in runs a test in a bubble, with a leader and nodes.
@@ -151,6 +153,12 @@ func (w *world) agent(k *state.Task) {
 	case k.Stop != nil:
 		time.Sleep(time.Second)
 		w.report(k, api.Report{State: k.Stop.State})
+	case first && r.never != "":
+		report := api.Report{State: r.ends, Message: r.never}
+		if r.code != 0 {
+			report.Exit = &api.Exit{Code: r.code}
+		}
+		w.report(k, report)
 	case first:
 		w.report(k, api.Report{State: job.Running})
 		started := time.Now()

@@ -1,0 +1,151 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/state"
+)
+
+// broken has tasks on some nodes not started, and the others complete.
+func (w *world) broken(nodes ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.runs = func(k *state.Task) run {
+		for _, n := range nodes {
+			if k.Node == n {
+				return run{ends: job.BootFail, never: "no space left on device"}
+			}
+		}
+		return run{lasts: time.Minute, ends: job.Completed}
+	}
+}
+
+// tries are the nodes on which an element's attempts were, in their order.
+func (w *world) tries(id job.ID) []string {
+	var nodes []string
+	for r := range w.state.View().RecordsOfElement(id, 0) {
+		nodes = append(nodes, r.Node())
+	}
+	return nodes
+}
+
+// One node after the other is broken, and no two of them take turns: the job gets to the
+// one that works. Meanwhile it says why it waits.
+func TestBrokenNodesAreLeftOut(t *testing.T) {
+	// Equal nodes are taken at random: with this many, turns would be taken.
+	nodes := []*api.Registration{node("a", 2), node("b", 2), node("c", 2), node("d", 2)}
+	for _, works := range []string{"a", "b", "c", "d"} {
+		in(t, nodes, func(w *world) {
+			var bad []string
+			for _, n := range nodes {
+				if n.Node != works {
+					bad = append(bad, n.Node)
+				}
+			}
+			w.broken(bad...)
+			id := w.submit("")[0]
+			w.pass(5 * time.Minute)
+			tries := w.tries(id)
+			require.Equal(t, "COMPLETED", w.states(id), "%v", tries)
+			require.Equal(t, works, tries[len(tries)-1])
+			seen := map[string]bool{}
+			for _, n := range tries {
+				require.False(t, seen[n], "%v", tries)
+				seen[n] = true
+			}
+		})
+	}
+}
+
+// The reason of a failure is told while another try is to come.
+func TestBackoffNamesTheNodeAndTheReason(t *testing.T) {
+	in(t, []*api.Registration{node("a", 2)}, func(w *world) {
+		w.broken("a")
+		id := w.submit("")[0]
+		w.pass(time.Second)
+		v := w.state.View()
+		reason, message := w.leader.Why(v, v.Job(id), 0)
+		require.Equal(t, job.ReasonBackoff, reason)
+		require.Equal(t, "a: no space left on device", message)
+		x, err := w.leader.Explain(v, v.Job(id), 0)
+		require.NoError(t, err)
+		require.Equal(t, "a: no space left on device", x.Message)
+	})
+}
+
+// Where every node has failed they are tried again in turn, and then it is given up.
+func TestWhenEveryNodeHasFailed(t *testing.T) {
+	in(t, two(), func(w *world) {
+		w.broken("a", "b")
+		id := w.submit("")[0]
+		pinned := w.submit("nodes: [a]")[0]
+		w.pass(2 * time.Hour)
+		require.Equal(t, "BOOT_FAIL BOOT_FAIL", w.states(id, pinned))
+		tries := w.tries(id)
+		require.Len(t, tries, 1+state.MaxLosses)
+		for i := range tries[1:] {
+			require.NotEqual(t, tries[i], tries[i+1], "%v", tries)
+		}
+		require.Len(t, w.tries(pinned), 1+state.MaxLosses, "it may go nowhere else")
+		v := w.state.View()
+		require.Equal(t, "no space left on device", v.Failure(v.Job(id)).Outcome.Cause())
+	})
+}
+
+// A node is left out for a while, not for ever: what is left may be full, or too small.
+func TestBrokenNodesAreTriedAgain(t *testing.T) {
+	in(t, []*api.Registration{node("big", 8), node("small", 1)}, func(w *world) {
+		w.broken("big")
+		id := w.submit("resources: {cpu: 4}")[0]
+		gang := w.submit("tasks: 3\nresources: {cpu: 1}")[0]
+		w.pass(5 * time.Second)
+		require.Equal(t, "PENDING PENDING", w.states(id, gang))
+		w.broken() // it is mended
+		w.pass(5 * time.Minute)
+		require.Equal(t, "PENDING PENDING", w.states(id, gang))
+		require.Equal(t, job.ReasonResources, w.why(id))
+		w.pass(7 * time.Minute)
+		require.Equal(t, "COMPLETED COMPLETED", w.states(id, gang))
+		require.Equal(t, []string{"big", "big"}, w.tries(id))
+	})
+}
+
+// The same with a leader that does not know what the one before had offered.
+func TestBrokenNodesAreLeftOutByTheNextLeader(t *testing.T) {
+	in(t, two(), func(w *world) {
+		w.broken("a")
+		w.do(&state.Command{Node: &state.NodeChange{Node: "b", Drain: &api.Drain{}}})
+		id := w.submit("")[0]
+		w.pass(5 * time.Second)
+		require.Equal(t, []string{"a"}, w.tries(id))
+		w.do(&state.Command{Node: &state.NodeChange{Node: "b", Resume: true}})
+		w.lead()
+		w.pass(2 * time.Minute)
+		require.Equal(t, []string{"a", "b"}, w.tries(id))
+		require.Equal(t, "COMPLETED", w.states(id))
+	})
+}
+
+// A mistake is made by each element once, and without pauses: it takes no longer than
+// that many tasks that end at once.
+func TestMistakenArrayEndsSoon(t *testing.T) {
+	in(t, two(), func(w *world) {
+		w.runs = func(*state.Task) run {
+			return run{ends: job.Failed, code: 127, never: "program nosuchprog: it is in no folder of PATH=/bin"}
+		}
+		id := w.submit("array: 0-999\nretry: {limit: 10}")[0]
+		w.pass(10 * time.Second)
+		j := w.state.View().Job(id)
+		require.Equal(t, job.Failed, j.State())
+		require.EqualValues(t, 1000, j.Counts.Of(job.Failed))
+		require.EqualValues(t, 1000, j.Used.Attempts)
+		for id, n := range w.began {
+			require.Equal(t, 1, n, id)
+		}
+	})
+}
