@@ -239,7 +239,7 @@ func TestFullDisk(t *testing.T) {
 
 	r := n.run(script(2, "touch "+ran))
 	require.Equal(t, job.BootFail, r.State)
-	require.Contains(t, r.Message, "no space left")
+	require.Equal(t, "data folder: no space left on device", r.Message)
 	require.NoFileExists(t, ran)
 
 	require.NoError(t, os.WriteFile(gate, nil, 0o666))

@@ -198,6 +198,7 @@ func TestNodesFaults(t *testing.T) {
 			edit(&o.Run.Spec)
 			r := n.run(o)
 			require.Equal(t, job.BootFail, r.State, r.Message)
+			require.Contains(t, r.Message, "/work/*/dir", "the same words for all tasks")
 			require.Contains(t, r.Message, "permission denied")
 		}
 	})

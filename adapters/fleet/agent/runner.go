@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/agent/shim"
@@ -59,6 +60,10 @@ func (r *runner) run(ctx context.Context) {
 	}
 	if err != nil {
 		return // errLeft
+	}
+	if report.Started.IsZero() {
+		// What keeps many tasks from starting is said of all with the same words.
+		report.Message = strings.ReplaceAll(report.Message, r.id.String(), "*")
 	}
 	// A request has room for many reports, but not for long ones.
 	report.Message = api.CutMessage(report.Message)

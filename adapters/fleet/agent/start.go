@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -55,9 +57,15 @@ func (r *runner) start(ctx context.Context) (api.Report, error) {
 	return api.Report{}, nil
 }
 
-// notStarted is the report of a task that could not be started.
+// notStarted is the report of a task that could not be started. It is told to users, who
+// cannot do much with paths of the agent's own folder: those are in the log.
 func (r *runner) notStarted(err error) api.Report {
-	report := r.neverRan(job.BootFail, err.Error())
+	message := err.Error()
+	var own *fs.PathError
+	if errors.As(err, &own) && strings.HasPrefix(own.Path, r.agent.cfg.DataDir) {
+		message = strings.ReplaceAll(message, own.Error(), "data folder: "+own.Err.Error())
+	}
+	report := r.neverRan(job.BootFail, message)
 	var m *shim.Mistake
 	if errors.As(err, &m) {
 		r.agent.log.Info("a task cannot be started as its job is", "task", r.id, "error", err)
