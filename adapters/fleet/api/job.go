@@ -34,10 +34,13 @@ type Job struct {
 	Queue    string    `json:"queue"`
 	State    job.State `json:"state"`
 	Priority int32     `json:"priority"`
-	// Reason and Message say why it waits, where it does; Message, where it was
-	// cancelled, why.
+	// Reason and Message say why it waits, where it does. Of a job that has ended and
+	// not completed Message says why, where the state does not say it all; of an array
+	// with "element N: ", for one of its elements. Where it was cancelled it says why.
 	Reason  job.Reason `json:"reason,omitempty"`
 	Message string     `json:"message,omitempty"`
+	// Eligible is when it is tried again, where Reason is Backoff.
+	Eligible time.Time `json:"eligible,omitzero"`
 	// ExpectedStart is when it will start at the latest, and ExpectedNodes where, if
 	// all goes well: of a job that waits and that room is kept for.
 	ExpectedStart time.Time `json:"expectedStart,omitzero"`
@@ -71,6 +74,24 @@ type JobDetail struct {
 	Spec     job.Spec  `json:"spec"`
 	Attempts []Attempt `json:"attempts,omitempty"` // the most recent, at most MaxAttemptsShown
 	Elements []Element `json:"elementList,omitempty"`
+	// Failures are what several attempts have in common that never ran, of all attempts
+	// that are known, the most frequent first; at most MaxFailuresShown.
+	Failures []Failure `json:"failures,omitempty"`
+}
+
+// MaxFailuresShown is how many Failures there are at most.
+const MaxFailuresShown = 20
+
+// Failure is how several attempts of a job ended that never ran.
+type Failure struct {
+	State    job.State `json:"state"`
+	Exit     *Exit     `json:"exit,omitempty"`
+	Message  string    `json:"message"`
+	Attempts int       `json:"attempts"` // how many
+	// Elements are theirs, for example "0-19,25", and where they are very many the first
+	// of them.
+	Elements string   `json:"elements"`
+	Nodes    []string `json:"nodes,omitempty"` // at most MaxNodesShown
 }
 
 // MaxAttemptsShown is how many attempts a JobDetail lists, and how many elements.
@@ -78,9 +99,11 @@ const MaxAttemptsShown = 200
 
 // Element is one element that is under way or waits to be tried again.
 type Element struct {
-	Index    int32      `json:"index"`
-	State    job.State  `json:"state"`
+	Index int32     `json:"index"`
+	State job.State `json:"state"`
+	// Reason and Message say why it waits.
 	Reason   job.Reason `json:"reason,omitempty"`
+	Message  string     `json:"message,omitempty"`
 	Attempt  int32      `json:"attempt"`
 	Eligible time.Time  `json:"eligible,omitzero"`
 	Tasks    []Task     `json:"tasks,omitempty"`
@@ -112,6 +135,9 @@ type Attempt struct {
 	Message    string  `json:"message,omitempty"`
 	Usage      Usage   `json:"usage,omitzero"`
 	GPUSeconds float64 `json:"gpuSeconds,omitempty"`
+	// Failure is the place in JobDetail.Failures, from 1, of the one that it is one of;
+	// 0: of none.
+	Failure int `json:"failure,omitempty"`
 }
 
 // Page is the end of a list: where After is not empty, there is more, and the
@@ -158,6 +184,8 @@ type Explanation struct {
 	Message string     `json:"message,omitempty"`
 	// Tasks is how many tasks of it start at once or not at all. Nodes is about one.
 	Tasks int32 `json:"tasks,omitempty"`
+	// Eligible is as in Job, of the element.
+	Eligible time.Time `json:"eligible,omitzero"`
 	// Position is the place among those that wait to be tried, from 1; 0: it is not
 	// among them.
 	Position int `json:"position,omitempty"`
@@ -167,6 +195,8 @@ type Explanation struct {
 	// Scores names what gives points, and Nodes has what speaks against each node.
 	Scores []string      `json:"scores,omitempty"`
 	Nodes  []NodeVerdict `json:"nodes,omitempty"`
+	// Failures are as in JobDetail, of the element, or where none was asked for of the job.
+	Failures []Failure `json:"failures,omitempty"`
 }
 
 // NodeVerdict says what speaks against a node, or how it scores.

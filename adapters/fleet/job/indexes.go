@@ -67,6 +67,15 @@ func ParseIndexes(s string) (Indexes, error) {
 	return Indexes{ranges: joined(ranges)}, nil
 }
 
+// IndexesOf is the set of indices that are given in ascending order, each once.
+func IndexesOf(ascending []int32) Indexes {
+	ranges := make([]indexRange, 0, len(ascending))
+	for _, i := range ascending {
+		ranges = append(ranges, indexRange{First: i, Last: i, Step: 1})
+	}
+	return Indexes{ranges: joined(ranges)}
+}
+
 // parseRange reads "5", "5-7" or "5-9:2".
 func parseRange(s string) (indexRange, error) {
 	span, stepText, hasStep := strings.Cut(s, ":")

@@ -218,8 +218,14 @@ func (s *Server) showJob(r *request) (any, error) {
 		}
 		out.Elements = append(out.Elements, viewElement(r.lead, v, j, e))
 	}
+	list, place := failures(v.RecordsOf(j.ID))
+	out.Failures = list
 	for _, rec := range lastAttempts(v, j.ID) {
-		out.Attempts = append(out.Attempts, viewAttempt(rec))
+		at := viewAttempt(rec)
+		if kind, ok := failedAs(rec); ok {
+			at.Failure = place[kind]
+		}
+		out.Attempts = append(out.Attempts, at)
 	}
 	return out, nil
 }
@@ -323,7 +329,20 @@ func (s *Server) explain(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.lead.Explain(v, j, index)
+	out, err := r.lead.Explain(v, j, index)
+	if err != nil {
+		return nil, err
+	}
+	out.Eligible = eligible(v, j, index, out.Reason)
+	if out.State.Ended() {
+		out.Message = whyFailed(v.LastRecord(j.ID, index))
+	}
+	records := v.RecordsOfElement(j.ID, index)
+	if !r.URL.Query().Has("element") {
+		records = v.RecordsOf(j.ID)
+	}
+	out.Failures, _ = failures(records)
+	return out, nil
 }
 
 // element reads the element of the query, the first of the job where none is named.

@@ -36,7 +36,8 @@ var described = map[string]reflect.Type{
 	"SubmitRequest": reflect.TypeFor[api.SubmitRequest](), "SubmitResponse": reflect.TypeFor[api.SubmitResponse](),
 	"Job": reflect.TypeFor[api.Job](), "JobDetail": reflect.TypeFor[api.JobDetail](), "JobList": reflect.TypeFor[api.JobList](),
 	"Element": reflect.TypeFor[api.Element](), "Task": reflect.TypeFor[api.Task](), "Attempt": reflect.TypeFor[api.Attempt](),
-	"Exit": reflect.TypeFor[api.Exit](), "Usage": reflect.TypeFor[api.Usage](), "GPUShare": reflect.TypeFor[api.GPUShare](),
+	"Failure": reflect.TypeFor[api.Failure](),
+	"Exit":    reflect.TypeFor[api.Exit](), "Usage": reflect.TypeFor[api.Usage](), "GPUShare": reflect.TypeFor[api.GPUShare](),
 	"Selection": reflect.TypeFor[api.Selection](), "Affected": reflect.TypeFor[api.Affected](), "Page": reflect.TypeFor[api.Page](),
 	"Explanation": reflect.TypeFor[api.Explanation](), "NodeVerdict": reflect.TypeFor[api.NodeVerdict](), "Verdict": reflect.TypeFor[api.Verdict](),
 

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
@@ -22,9 +24,15 @@ func viewJob(lead *leadership, v state.View, j *state.Job) api.Job {
 			index = firstPending(v, j)
 		}
 		out.Reason, out.Message = lead.Why(v, j, index)
+		out.Eligible = eligible(v, j, index, out.Reason)
 		out.ExpectedStart, out.ExpectedNodes, _ = lead.Expected(j.ID, -1)
 	}
-	if j.Done() && j.Counts.Of(job.Cancelled)+j.Counts.Of(job.Deadline) > 0 {
+	if r := v.Failure(j); r != nil {
+		if out.Message = whyFailed(r); out.Message != "" && out.Array {
+			out.Message = fmt.Sprintf("element %d: %s", r.Element, out.Message)
+		}
+	}
+	if j.CancelReason != "" && j.Done() && j.Counts.Of(job.Cancelled)+j.Counts.Of(job.Deadline) > 0 {
 		out.Message = j.CancelReason
 	}
 	out.Nodes = j.LastNodes
@@ -32,6 +40,15 @@ func viewJob(lead *leadership, v state.View, j *state.Job) api.Job {
 		out.Nodes = nodes
 	}
 	return out
+}
+
+// eligible is when an element that waits for the reason is tried again, zero where that
+// is not known.
+func eligible(v state.View, j *state.Job, index int32, why job.Reason) (at time.Time) {
+	if e := v.Element(j.ID, index); e != nil && why == job.ReasonBackoff {
+		at = e.Eligible
+	}
+	return at
 }
 
 // firstPending is the first element that waits, of those with rows.
@@ -66,7 +83,7 @@ func activeNodes(v state.View, j *state.Job) []string {
 func viewElement(lead *leadership, v state.View, j *state.Job, e *state.Element) api.Element {
 	out := api.Element{Index: e.Index, State: e.State, Attempt: e.Attempt, Eligible: e.Eligible}
 	if e.State == job.Pending {
-		out.Reason, _ = lead.Why(v, j, e.Index)
+		out.Reason, out.Message = lead.Why(v, j, e.Index)
 		return out
 	}
 	for k := range v.AttemptTasks(job.TaskID{Job: e.Job, Element: e.Index, Attempt: e.Attempt}) {
