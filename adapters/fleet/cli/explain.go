@@ -52,8 +52,9 @@ func (a *app) writeExplanation(c *cobra.Command, w io.Writer, e *api.Explanation
 	if e.Position > 0 {
 		position = strconv.Itoa(e.Position)
 	}
-	fields(w, "Job", fmt.Sprintf("%s_%d", e.Job, e.Element), "State", string(e.State), "Reason", string(e.Reason),
+	fields(w, "Job", fmt.Sprintf("%s_%d", e.Job, e.Element), "State", string(e.State), "Reason", a.waitsUntil(e.Reason, e.Eligible),
 		"Message", e.Message, "Position", position, "Expected", a.expected(e.ExpectedStart, e.ExpectedNodes))
+	a.writeFailures(c, w, e.Failures)
 	if len(e.Nodes) == 0 {
 		return
 	}

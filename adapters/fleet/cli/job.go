@@ -14,6 +14,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
 func jobCommand(a *app) *cobra.Command {
@@ -46,7 +47,7 @@ func fields(w io.Writer, pairs ...string) {
 
 // writeJob prints a job for people.
 func (a *app) writeJob(c *cobra.Command, w io.Writer, j *api.JobDetail) {
-	reason := string(j.Reason)
+	reason := a.waitsUntil(j.Reason, j.Eligible)
 	if j.Message != "" {
 		reason = strings.TrimPrefix(reason+": "+j.Message, ": ")
 	}
@@ -56,6 +57,7 @@ func (a *app) writeJob(c *cobra.Command, w io.Writer, j *api.JobDetail) {
 		"Submitted", a.stamp(j.Submitted), "Started", a.stamp(j.Started), "Ended", a.stamp(j.Ended), "Time", a.elapsed(j.Started, j.Ended),
 		"Nodes", strings.Join(j.Nodes, ","), "Usage", used(j.Usage, j.GPUSeconds))
 	a.writeElements(c, w, j)
+	a.writeFailures(c, w, j.Failures)
 	a.writeAttempts(c, w, j)
 	data, err := yaml.Marshal(j.Spec)
 	if err != nil {
@@ -106,14 +108,11 @@ func (a *app) writeElements(c *cobra.Command, w io.Writer, j *api.JobDetail) {
 		return
 	}
 	t := a.newTable(c, "ELEMENT", "ATTEMPT", "STATE", "TASK", "NODE", "TIME", "NOTE")
-	for _, e := range j.Elements {
-		index, attempt := strconv.Itoa(int(e.Index)), strconv.Itoa(int(e.Attempt))
-		note := string(e.Reason)
-		if !e.Eligible.IsZero() && e.Eligible.After(a.now()) {
-			note += " until " + a.stamp(e.Eligible)
-		}
+	for _, g := range groupWaiting(j.Elements) {
+		e := g.first
+		index, attempt, note := job.IndexesOf(g.elements).String(), strconv.Itoa(int(e.Attempt)), g.note(a)
 		if len(e.Tasks) == 0 {
-			t.row(index, attempt, string(e.State), "-", "-", "-", note)
+			t.row(shortText(index), attempt, string(e.State), "-", "-", "-", note)
 		}
 		for _, task := range e.Tasks {
 			t.row(index, attempt, string(task.State), strconv.Itoa(int(task.ID.Rank)), task.Node,
@@ -124,14 +123,17 @@ func (a *app) writeElements(c *cobra.Command, w io.Writer, j *api.JobDetail) {
 	t.write(w)
 }
 
-// writeAttempts prints the attempts that have ended.
+// writeAttempts prints the attempts that have ended, without those of writeFailures.
 func (a *app) writeAttempts(c *cobra.Command, w io.Writer, j *api.JobDetail) {
-	if len(j.Attempts) == 0 {
+	if !slices.ContainsFunc(j.Attempts, func(at api.Attempt) bool { return at.Failure == 0 }) {
 		return
 	}
 	t := a.newTable(c, "ELEMENT", "ATTEMPT", "STATE", "EXIT", "NODES", "STARTED", "TIME", "CPU", "MEMORY", "NOTE")
 	for i := range j.Attempts {
 		at := &j.Attempts[i]
+		if at.Failure > 0 {
+			continue
+		}
 		t.row(strconv.Itoa(int(at.Element)), strconv.Itoa(int(at.Attempt)), string(at.State), exit(at.Exit),
 			or(strings.Join(at.Nodes, ","), "-"), a.stamp(at.Started), a.elapsed(at.Started, at.Ended),
 			seconds(at.Usage.CPUSeconds), shortBytes(at.Usage.PeakMemory), at.Message)

@@ -109,7 +109,7 @@ func (a *app) startTable(c *cobra.Command, jobs []api.Job) *table {
 	for i := range jobs {
 		j := &jobs[i]
 		t.row(j.ID.String(), j.Name, j.Owner, j.Queue, strconv.Itoa(int(j.Priority)), string(j.State),
-			a.start(j), or(shortList(j.ExpectedNodes), "-"), or(string(j.Reason), "-"))
+			a.start(j), or(shortList(j.ExpectedNodes), "-"), or(waits(j.Reason, j.Message), "-"))
 	}
 	return t
 }
@@ -135,10 +135,13 @@ func (a *app) start(j *api.Job) string {
 	return "-"
 }
 
-// where says where a job is, or why it is nowhere.
+// where says where a job is, why it is nowhere, or why it has failed.
 func where(j *api.Job) string {
-	if j.State == job.Pending && j.Reason != "" {
-		return "(" + string(j.Reason) + ")"
+	switch {
+	case j.State == job.Pending && j.Reason != "":
+		return "(" + waits(j.Reason, j.Message) + ")"
+	case (j.State == job.Failed || j.State == job.BootFail) && j.Message != "":
+		return "(" + shortText(j.Message) + ")"
 	}
 	return or(shortList(j.Nodes), "-")
 }

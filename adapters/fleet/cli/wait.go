@@ -47,13 +47,21 @@ func (a *app) wait(c *cobra.Command, servers *client.Client, ids []job.ID) error
 		}
 		code := jobCode(&j)
 		if code != 0 && (worst == nil || code > worst.code) {
-			worst = &exitError{code, fmt.Errorf("job %s has ended as %s, its exit code is %d", id, j.State, code)}
+			worst = &exitError{code, fmt.Errorf("job %s has ended as %s, its exit code is %d%s", id, j.State, code, because(j.Message))}
 		}
 	}
 	if worst != nil {
 		return worst
 	}
 	return nil
+}
+
+// because is a message as the end of a sentence, where there is one.
+func because(message string) string {
+	if message == "" {
+		return ""
+	}
+	return ": " + message
 }
 
 // waitFor waits for one job, and says on a terminal how it stands.
@@ -82,7 +90,7 @@ func (a *app) waitFor(c *cobra.Command, servers *client.Client, id job.ID) (api.
 func progress(j *api.Job) string {
 	s := string(j.State)
 	if j.Reason != "" {
-		s += " (" + string(j.Reason) + ")"
+		s += " (" + waits(j.Reason, j.Message) + ")"
 	}
 	if j.Array {
 		s += fmt.Sprintf(", %d of %d elements have ended", endedElements(j), j.Elements)
