@@ -51,6 +51,8 @@ func TestPage(t *testing.T) {
 	t.Run("cancel", func(t *testing.T) { cancel(t, b, f, running) })
 	t.Run("bad input", func(t *testing.T) { badInput(t, b, waiting) })
 	t.Run("expected start", func(t *testing.T) { seeExpected(t, b, f, eve) })
+	t.Run("mistake", func(t *testing.T) { seeMistake(t, b, f, eve) })
+	t.Run("node's fault", func(t *testing.T) { seeFault(t, b, f, eve) })
 	t.Run("not yours", func(t *testing.T) { notYours(t, b, other) })
 	t.Run("events", func(t *testing.T) { seeEvents(t, b, running) })
 	t.Run("nodes", func(t *testing.T) { seeNodes(t, b) })
@@ -141,6 +143,56 @@ func seeExpected(t *testing.T, b *browser, f *fleet, eve *client.Client) {
 		_, err := eve.Cancel(t.Context(), id, api.Selection{})
 		require.NoError(t, err)
 	}
+}
+
+// elements are the indices of an array.
+func elements(t *testing.T, text string) job.Array {
+	array, err := job.ParseArray(text)
+	require.NoError(t, err)
+	return array
+}
+
+// seeMistake is told why her job cannot be started, in the list and on its page, and once
+// for all elements.
+func seeMistake(t *testing.T, b *browser, f *fleet, eve *client.Client) {
+	id := f.submit(t, eve, job.Spec{Name: "typo", Command: []string{"nosuchprog"}, Resources: job.Resources{CPU: 10}, Array: elements(t, "0-19")})
+	f.waitFor(t, id, job.Failed)
+	b.open(t, "/jobs?name=typo")
+	b.sees(t, "td", "(element 0: program nosuchprog: it is in no folder of PATH")
+	b.open(t, "/jobs/"+idText(id))
+	b.sees(t, "dd", "element 0: program nosuchprog: it is in no folder of PATH")
+	b.sees(t, "td", "0-19")
+	b.until(t, `document.querySelectorAll("[aria-label='Attempts that never ran'] tbody tr").length === 1`)
+	b.sees(t, ".empty", "No others.")
+	b.open(t, "/jobs/"+idText(id)+"/explain")
+	b.sees(t, "dd", "program nosuchprog: it is in no folder of PATH")
+	b.sees(t, "td", "0-19")
+}
+
+// seeFault is told what is wrong with a node, while her job waits to be tried elsewhere.
+func seeFault(t *testing.T, b *browser, f *fleet, eve *client.Client) {
+	work := filepath.Join(f.dir, "n1", "work")
+	require.NoError(t, os.Rename(work, work+".away"))
+	require.NoError(t, os.WriteFile(work, nil, 0o600))
+	id := f.submit(t, eve, job.Spec{Name: "unlucky", Command: []string{"true"}, Resources: job.Resources{CPU: 10}, Array: elements(t, "0-4")})
+	f.eventually(t, "all have been tried", func() bool {
+		j, err := eve.Job(t.Context(), id)
+		return err == nil && len(j.Attempts) >= 5 && j.Reason == job.ReasonBackoff
+	})
+	const says = "n1: data folder: not a directory"
+	b.open(t, "/jobs?name=unlucky")
+	b.sees(t, "td", "(Backoff: "+says+")")
+	b.open(t, "/jobs/"+idText(id))
+	b.sees(t, "dd", "Backoff until ")
+	b.sees(t, "dd", says)
+	b.sees(t, "td", "Backoff, the first until ")
+	b.until(t, `document.querySelectorAll("[aria-label='Elements and tasks under way'] tbody tr").length === 1`)
+	b.open(t, "/jobs/"+idText(id)+"/explain")
+	b.sees(t, "dd", says)
+	_, err := eve.Cancel(t.Context(), id, api.Selection{})
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(work))
+	require.NoError(t, os.Rename(work+".away", work))
 }
 
 // seeLog reads what a job writes, while it writes it.

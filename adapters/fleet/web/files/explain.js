@@ -2,6 +2,7 @@
 
 import { get, path } from "./api.js";
 import { h } from "./dom.js";
+import { failures, until } from "./failures.js";
 import { expected, heading } from "./jobs.js";
 import { fields, input, nodeLink, picker, section, state, table } from "./parts.js";
 
@@ -24,9 +25,10 @@ export function explain([id], query) {
         input("Element", "element", e.element, { type: "number", min: 0, inputmode: "numeric" }),
       ]),
       fields([
-        ["Element", j.array && String(e.element)], ["State", state(e.state)], ["Reason", e.reason], ["Message", e.message],
+        ["Element", j.array && String(e.element)], ["State", state(e.state)], ["Reason", until(e)], ["Message", e.message],
         ["Expected", expected(e)], ["Place in the queue", e.position],
       ]),
+      failures(e.failures),
       e.nodes ? [section("Why not", reasons(e)), section("Nodes", byNode(e))]
         : h("p", { class: "empty" }, "The scheduler has no record of how it looked at the nodes."),
     ],

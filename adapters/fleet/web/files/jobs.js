@@ -3,6 +3,7 @@
 import { actions } from "./act.js";
 import { get, path } from "./api.js";
 import { h, lines } from "./dom.js";
+import { failures, groupWaiting, ranges, shortText, until, waitingNote, waits } from "./failures.js";
 import { bytes, clock, elapsed, shortBytes, stamp, sum } from "./format.js";
 import { exit, fields, input, jobLink, link, nodeLink, nodeLinks, pages, picker, section, select, state, table, usage } from "./parts.js";
 
@@ -15,9 +16,10 @@ const stateChoices = [
   ...ends.map((name) => [name, name]),
 ];
 
-// where says where a job is, or why it is nowhere.
+// where says where a job is, why it is nowhere, or why it has failed.
 function where(j) {
-  if (j.state === "PENDING" && j.reason) return `(${j.reason})`;
+  if (j.state === "PENDING" && j.reason) return `(${waits(j)})`;
+  if (["FAILED", "BOOT_FAIL"].includes(j.state) && j.message) return `(${shortText(j.message)})`;
   return j.nodes ? nodeLinks(j.nodes) : null;
 }
 
@@ -77,7 +79,7 @@ export function job([id]) {
     show: (j) => [
       heading(j, ""),
       fields([
-        ["Reason", [j.reason, j.message].filter(Boolean).join(": ")],
+        ["Reason", [until(j), j.message].filter(Boolean).join(": ")],
         ["Expected", expected(j)],
         ["Owner", j.owner], ["Queue", link("/jobs?" + new URLSearchParams({ queue: j.queue }), j.queue)],
         ["Priority", j.priority],
@@ -89,6 +91,7 @@ export function job([id]) {
         ["Usage", usage(j.usage, j.gpuSeconds)],
       ]),
       j.elementList && section("Under way", underWay(j)),
+      failures(j.failures),
       section("Attempts that have ended", attempts(j)),
       h("p", {}, link("/events?" + new URLSearchParams({ job: id }), "Events of this job")),
     ],
@@ -97,15 +100,11 @@ export function job([id]) {
 
 // underWay shows elements and their tasks.
 function underWay(j) {
-  const rows = j.elementList.flatMap((e) => (e.tasks ?? [null]).map((task) => ({ e, task })));
-  const note = ({ e, task }) => {
-    if (task?.stopping) return task.stopping;
-    const later = e.eligible && Date.parse(e.eligible) > Date.now();
-    return [e.reason, later && "until " + stamp(e.eligible)].filter(Boolean).join(" ") || null;
-  };
+  const rows = groupWaiting(j.elementList).flatMap((group) => (group.e.tasks ?? [null]).map((task) => ({ ...group, task })));
+  const note = (row) => row.task?.stopping ?? waitingNote(row);
   const rank = (task) => task.id.slice(task.id.lastIndexOf(".") + 1);
   return table("Elements and tasks under way", [
-    ["Element", ({ e }) => e.index], ["Attempt", ({ e }) => e.attempt],
+    ["Element", ({ indexes }) => shortText(ranges(indexes))], ["Attempt", ({ e }) => e.attempt],
     ["Task", ({ e, task }) => task && logLink(j, { element: e.index, attempt: e.attempt, rank: rank(task) }, rank(task))],
     ["State", ({ e, task }) => state((task ?? e).state)], ["Node", ({ task }) => task && nodeLink(task.node)],
     ["Time", ({ task }) => elapsed(task?.started), "number"],
@@ -119,8 +118,9 @@ function logLink(j, query, text) {
   return link(`/jobs/${j.id}/log?${new URLSearchParams(query)}`, text, { title: "Its log" });
 }
 
-// attempts shows attempts, the latest first.
+// attempts shows attempts, the latest first, without those that failures shows.
 function attempts(j) {
+  const single = (j.attempts ?? []).filter((a) => !a.failure);
   return table("Attempts that have ended", [
     ["Element", (a) => a.element],
     ["Attempt", (a) => logLink(j, { element: a.element, attempt: a.attempt, rank: a.rank ?? 0 }, a.attempt)],
@@ -128,7 +128,7 @@ function attempts(j) {
     ["Started", (a) => stamp(a.started)], ["Time", (a) => elapsed(a.started, a.ended), "number"],
     ["CPU", (a) => clock(a.usage?.cpuSeconds ?? 0), "number"],
     ["Memory", (a) => shortBytes(bytes(a.usage?.peakMemory)), "number"], ["Note", (a) => a.message, "text"],
-  ], (j.attempts ?? []).toReversed());
+  ], single.toReversed(), j.failures ? "No others." : undefined);
 }
 
 // spec is what was submitted.
