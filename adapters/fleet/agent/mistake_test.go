@@ -17,7 +17,8 @@ import (
 )
 
 // mistaken is a job that cannot be started as it is: its code and its sentence are what
-// a user sees. DIR stands for a folder that everybody may write to.
+// a user sees. DIR stands for a folder that everybody may write to, JOB
+// for the number of the job.
 type mistaken struct {
 	name string
 	edit func(*job.Spec)
@@ -90,10 +91,13 @@ func TestMistakes(t *testing.T) {
 		{"no working directory", func(s *job.Spec) { s.Dir = "/nosuch/dir" }, 1, "working directory /nosuch/dir: there is no such folder"},
 		{"a working directory that is closed", func(s *job.Spec) { s.Dir = dir + "/closed" }, 1, "working directory DIR/closed: permission denied for nobody"},
 		{"a working directory that is a file", func(s *job.Spec) { s.Dir = dir + "/plain" }, 1, "working directory DIR/plain: it is not a folder"},
-		{"no folder of the output", output("logs/of/mine/%j"), 1, "output file DIR/logs/of/mine/%d: there is no folder DIR/logs"},
+		{"no folder of the output", output("logs/of/mine/%j"), 1, "output file DIR/logs/of/mine/JOB: there is no folder DIR/logs"},
 		{"no folder of the errors", func(s *job.Spec) { s.Error = dir + "/logs/e" }, 1, "error file DIR/logs/e: there is no folder DIR/logs"},
 		{"output where the user may not write", output("closed/x"), 1, "output file DIR/closed/x: permission denied for nobody"},
 		{"output into a file", output("plain/x"), 1, "output file DIR/plain/x: not a directory"},
+		{"paths that stand for nothing", func(s *job.Spec) { s.Output, s.Error = "/x/%z", "/y/%z" }, 1,
+			`output: "/x/%z" has "%z", only %j, %a, %t, %n, %u and %% stand for something; ` +
+				`error: "/y/%z" has "%z", only %j, %a, %t, %n, %u and %% stand for something`},
 		{"output to a folder", output("closed"), 1, "output file DIR/closed: is a directory"},
 		{"output through a link", output("link"), 1, "output file DIR/link: it is a symbolic link, which output does not follow"},
 		{"output to a pipe", output("pipe"), 1, "output file DIR/pipe: it is neither a file nor /dev/null"},
@@ -106,7 +110,7 @@ func TestMistakes(t *testing.T) {
 			require.Equal(t, job.Failed, r.State, r.Message)
 			require.Equal(t, &api.Exit{Code: c.code}, r.Exit, r.Message)
 			require.True(t, r.Started.IsZero() && r.Mistake())
-			says := strings.ReplaceAll(strings.ReplaceAll(c.says, "DIR", dir), "%d", strconv.Itoa(i+1))
+			says := strings.NewReplacer("DIR", dir, "JOB", strconv.Itoa(i+1)).Replace(c.says)
 			if message := strings.ReplaceAll(r.Message, "/usr/bin/echo", "/bin/echo"); strings.HasSuffix(says, " ") {
 				require.True(t, strings.HasPrefix(message, says), message)
 			} else {

@@ -65,8 +65,9 @@ func (r *runner) run(ctx context.Context) {
 		// What keeps many tasks from starting is said of all with the same words.
 		report.Message = strings.ReplaceAll(report.Message, r.id.String(), "*")
 	}
-	// A request has room for many reports, but not for long ones.
-	report.Message = api.CutMessage(report.Message)
+	// It is one line wherever it is shown. A request has room for many reports, but not
+	// for long ones.
+	report.Message = api.CutMessage(strings.ReplaceAll(report.Message, "\n", "; "))
 	if err := r.agent.folders.writeReport(report); err != nil {
 		// The report is sent all the same. If it does not get through before the
 		// agent ends, the next one finds out again how the task ended.

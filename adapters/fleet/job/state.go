@@ -18,7 +18,7 @@ const (
 	OutOfMemory State = "OUT_OF_MEMORY"
 	Preempted   State = "PREEMPTED"
 	Deadline    State = "DEADLINE"
-	BootFail    State = "BOOT_FAIL" // the agent could not start it
+	BootFail    State = "BOOT_FAIL" // its node could not start it
 	Requeued    State = "REQUEUED"  // of an attempt: the element is tried again by request
 )
 

@@ -27,6 +27,13 @@
 // something changed or it is asked. That the task has ended shows by the end of the
 // connection; how, is in status.json by then.
 //
+// # What cannot be started
+//
+// Where what the job asks for is wrong, the task ends as FAILED with the exit code of a
+// shell and no time when it started (Mistake). Everything else that keeps it from
+// starting is the node's fault, BOOT_FAIL. What the user names is looked at with the
+// rights of the account.
+//
 // # How a task ends
 //
 // When the task's first process ends, the task has ended, and what it left behind is
