@@ -96,8 +96,8 @@ func TestMistakes(t *testing.T) {
 		{"output where the user may not write", output("closed/x"), 1, "output file DIR/closed/x: permission denied for nobody"},
 		{"output into a file", output("plain/x"), 1, "output file DIR/plain/x: not a directory"},
 		{"paths that stand for nothing", func(s *job.Spec) { s.Output, s.Error = "/x/%z", "/y/%z" }, 1,
-			`output: "/x/%z" has "%z", only %j, %a, %t, %n, %u and %% stand for something; ` +
-				`error: "/y/%z" has "%z", only %j, %a, %t, %n, %u and %% stand for something`},
+			`output: "/x/%z" has "%z", only %j, %x, %a, %t, %n, %u and %% stand for something; ` +
+				`error: "/y/%z" has "%z", only %j, %x, %a, %t, %n, %u and %% stand for something`},
 		{"output to a folder", output("closed"), 1, "output file DIR/closed: is a directory"},
 		{"output through a link", output("link"), 1, "output file DIR/link: it is a symbolic link, which output does not follow"},
 		{"output to a pipe", output("pipe"), 1, "output file DIR/pipe: it is neither a file nor /dev/null"},
