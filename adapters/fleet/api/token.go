@@ -77,7 +77,8 @@ type JoinResponse struct {
 // RevocationRequest ends certificates before their time: POST /v1/revocations.
 type RevocationRequest struct {
 	// ID is a certificate's serial number, hexadecimal, or whose certificates: role/name,
-	// such as "user/alice", for all that were made until now.
+	// such as "user/alice", for all that were made until now. That removes the tokens
+	// of the role and name as well.
 	ID string `json:"id"`
 	// Expires is when the certificate ends by itself, and need not be remembered any
 	// more. Default: with the authority's.
@@ -91,6 +92,13 @@ type Revocation struct {
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires"`
 	By      string    `json:"by,omitempty"`
+}
+
+// RevocationResponse is what was revoked, and the IDs of the tokens that were removed with
+// it.
+type RevocationResponse struct {
+	Revocation
+	Tokens []string `json:"tokens,omitempty"`
 }
 
 // RevocationList is the answer to GET /v1/revocations.

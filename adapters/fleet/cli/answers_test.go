@@ -161,7 +161,8 @@ var answers = map[string]any{
 		{ID: "0a1b", Role: api.RoleUser, Name: "eve", Created: ago(time.Hour), Expires: now.Add(time.Hour), By: "root"}}},
 	"DELETE /v1/tokens/0a1b": nil,
 	"POST /v1/join-tokens":   api.TokenResponse{Token: "berth.agent.xyz"},
-	"POST /v1/revocations":   api.Revocation{ID: "user/eve", Created: now, Expires: now.Add(time.Hour), By: "root"},
+	"POST /v1/revocations": api.RevocationResponse{
+		Revocation: api.Revocation{ID: "user/eve", Created: now, Expires: now.Add(time.Hour), By: "root"}, Tokens: []string{"0a1b", "2c3d"}},
 	"GET /v1/revocations": api.RevocationList{Revocations: []api.Revocation{
 		{ID: "user/eve", Created: ago(time.Hour), Expires: now.Add(time.Hour), By: "root"}}},
 	"GET /v1/server/status": api.ServerStatus{ID: "s1", Version: "1.2.3", Leader: "s1", Term: 7, Applied: 1234, Started: ago(time.Hour), Jobs: 21, Nodes: 3,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,8 @@ func revokeCommand(a *app) *cobra.Command {
 (hexadecimal); or all of somebody that were made until now, as user/NAME,
 operator/NAME, agent/NODE or server/SERVER. Servers refuse them from then on, and
 close their connections. It is undone by nothing: who is to be let in again gets a
-new certificate. End a user's tokens with "berth token remove".
+new certificate. To revoke user/NAME or operator/NAME also removes the tokens of that role
+and name; "berth token remove" removes a single one.
 
 The folder of a server has the authority's key: who has had that can make any
 certificate, and only a new authority helps.`,
@@ -37,7 +39,9 @@ certificate, and only a new authority helps.`,
 					return usage(err)
 				}
 			}
-			var done api.RevocationList
+			var done struct {
+				Revocations []api.RevocationResponse `json:"revocations"`
+			}
 			v := view{value: &done}
 			for _, r := range requests {
 				got, err := servers.Revoke(c.Context(), r)
@@ -49,12 +53,31 @@ certificate, and only a new authority helps.`,
 			}
 			v.people = func(w io.Writer) {
 				for _, r := range done.Revocations {
-					fmt.Fprintf(w, "Certificate %s is revoked.\n", visible(r.ID))
+					printRevoked(w, &r)
 				}
 			}
 			return a.print(c, v)
 		}),
 	}
+}
+
+// printRevoked says what was revoked, and which tokens ended with it.
+func printRevoked(w io.Writer, r *api.RevocationResponse) {
+	who, err := pki.ParseIdentity(r.ID)
+	if err != nil {
+		fmt.Fprintf(w, "Certificate %s is revoked.\n", visible(r.ID))
+		return
+	}
+	fmt.Fprintf(w, "All certificates of %s are revoked", who)
+	switch n := len(r.Tokens); {
+	case n == 1:
+		fmt.Fprintf(w, ", and 1 token is removed: %s", visible(r.Tokens[0]))
+	case n > 1:
+		fmt.Fprintf(w, ", and %d tokens are removed: %s", n, visible(strings.Join(r.Tokens, ", ")))
+	case who.Role == pki.User || who.Role == pki.Operator:
+		fmt.Fprint(w, "; there was no token")
+	}
+	fmt.Fprintln(w, ".")
 }
 
 // readRevocation reads what is to be revoked: role/name, a file, or a serial number.

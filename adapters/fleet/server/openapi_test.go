@@ -52,7 +52,7 @@ var described = map[string]reflect.Type{
 	"Self": reflect.TypeFor[api.Self](), "TokenInfo": reflect.TypeFor[api.TokenInfo](), "TokenList": reflect.TypeFor[api.TokenList](),
 	"TokenRequest": reflect.TypeFor[api.TokenRequest](), "TokenResponse": reflect.TypeFor[api.TokenResponse](),
 	"RevocationRequest": reflect.TypeFor[api.RevocationRequest](), "Revocation": reflect.TypeFor[api.Revocation](),
-	"RevocationList":   reflect.TypeFor[api.RevocationList](),
+	"RevocationResponse": reflect.TypeFor[api.RevocationResponse](), "RevocationList": reflect.TypeFor[api.RevocationList](),
 	"JoinTokenRequest": reflect.TypeFor[api.JoinTokenRequest](),
 	"JoinRequest":      reflect.TypeFor[api.JoinRequest](), "JoinResponse": reflect.TypeFor[api.JoinResponse](),
 	"ServerStatus": reflect.TypeFor[api.ServerStatus](), "Member": reflect.TypeFor[api.Member](),

@@ -83,9 +83,10 @@ func (s *Server) revoke(r *request) (any, error) {
 		return nil, errNoLeader
 	}
 	defer s.restoring.RUnlock()
-	if _, err := s.do(r, &state.Command{Revoke: &out}); err != nil {
+	done, err := s.do(r, &state.Command{Revoke: &out})
+	if err != nil {
 		return nil, err
 	}
-	s.cfg.Logger.Warn("certificates were revoked", "of", out.ID, "by", r.who.Name)
-	return out, nil
+	s.cfg.Logger.Warn("certificates were revoked", "of", out.ID, "by", r.who.Name, "tokens", done.Tokens)
+	return api.RevocationResponse{Revocation: out, Tokens: done.Tokens}, nil
 }

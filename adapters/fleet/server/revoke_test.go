@@ -197,3 +197,41 @@ func TestRevokedServer(t *testing.T) {
 	a.address = op.address
 	require.NotEmpty(t, a.submit(job.Spec{Command: []string{"true"}}))
 }
+
+// Whoever is locked out loses all tokens, and a backup does not bring them back. Those
+// that are made after that are good.
+func TestRevokedUserHasNoTokens(t *testing.T) {
+	f := begun(t)
+	op := f.as(oscar)
+	var tokens []api.TokenResponse
+	for range 2 {
+		tokens = append(tokens, f.token(api.TokenRequest{Role: api.RoleUser, Name: "alice"}))
+	}
+	others := []api.TokenResponse{
+		f.token(api.TokenRequest{Role: api.RoleUser, Name: "alice2"}), f.token(api.TokenRequest{Role: api.RoleOperator, Name: "alice"}),
+	}
+	backup := op.ask("GET", "/v1/server/backup", nil)
+	require.Equal(t, 200, backup.status)
+	var r api.RevocationResponse
+	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: "user/alice"}, &r)
+	require.ElementsMatch(t, []string{tokens[0].ID, tokens[1].ID}, r.Tokens)
+	later := f.token(api.TokenRequest{Role: api.RoleUser, Name: "alice"})
+	check := func() {
+		t.Helper()
+		for _, k := range tokens {
+			f.bearing(k.Token).refused(http.StatusUnauthorized, "GET", "/v1/self", nil)
+		}
+		for _, k := range others {
+			f.bearing(k.Token).must("GET", "/v1/self", nil, nil)
+		}
+	}
+	check()
+	f.bearing(later.Token).must("GET", "/v1/self", nil, nil)
+	op.must("POST", "/v1/server/restore", backup.body, nil)
+	check()
+	// Here the token is in the backup and in the present state.
+	later = f.token(api.TokenRequest{Role: api.RoleUser, Name: "alice"})
+	backup = op.ask("GET", "/v1/server/backup", nil)
+	op.must("POST", "/v1/server/restore", backup.body, nil)
+	f.bearing(later.Token).must("GET", "/v1/self", nil, nil)
+}

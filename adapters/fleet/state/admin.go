@@ -51,11 +51,12 @@ func (t *tx) removeToken(id string) Result {
 		return refuse(api.CodeNotFound, "there is no token %q", id)
 	}
 	tokens.remove(t.txn, k)
+	t.revoked = true
 	return Result{}
 }
 
 // revoke remembers which certificates are not good any more. Of one that was revoked
-// before, the later times count.
+// before, the later times count. Tokens of the same role and name are removed.
 func (t *tx) revoke(r *api.Revocation) Result {
 	if r.ID == "" || r.Expires.IsZero() {
 		return refuse(api.CodeInvalid, "what is revoked has no name, or no end")
@@ -72,7 +73,19 @@ func (t *tx) revoke(r *api.Revocation) Result {
 	}
 	revoked.put(t.txn, &next)
 	t.revoked = true
-	return Result{}
+	return Result{Tokens: t.removeTokensOf(next.ID)}
+}
+
+// removeTokensOf removes the tokens that somebody bears, and returns their IDs.
+func (t *tx) removeTokensOf(who string) []string {
+	var removed []string
+	for _, k := range slices.Collect(t.Tokens()) {
+		if !k.Join && k.Bearer() == who {
+			tokens.remove(t.txn, k)
+			removed = append(removed, k.ID)
+		}
+	}
+	return removed
 }
 
 // purge forgets tokens that have expired, jobs that have ended, and records beyond what
@@ -117,6 +130,7 @@ func (t *tx) purgeExpired() {
 	for _, k := range slices.Collect(t.Tokens()) {
 		if !k.Expires.IsZero() && !t.now().Before(k.Expires) {
 			tokens.remove(t.txn, k)
+			t.revoked = true
 		}
 	}
 	for _, r := range slices.Collect(t.Revocations()) {

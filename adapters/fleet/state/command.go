@@ -38,8 +38,8 @@ type Command struct {
 	RemoveQueue string     `json:"removeQueue,omitempty"`
 	PutToken    *Token     `json:"putToken,omitempty"`
 	RemoveToken string     `json:"removeToken,omitempty"` // ID
-	// Revoke ends certificates. Its time is that of who asks: certificates are compared
-	// with it.
+	// Revoke ends certificates; where it is for a role and name, it removes their tokens
+	// too. Its time is that of who asks: certificates are compared with it.
 	Revoke *api.Revocation `json:"revoke,omitempty"`
 	Purge  *Purge          `json:"purge,omitempty"`
 	// Restored follows the restoration of a backup, see Continue.
@@ -138,6 +138,9 @@ type Token struct {
 	Join bool   `json:"join,omitempty"`
 }
 
+// Bearer is whose token it is, as role/name.
+func (k *Token) Bearer() string { return string(k.Role) + "/" + k.Name }
+
 // Purge forgets jobs that ended before a time, with their records, also later ones of
 // users of whom more than half of their limit is stored; then the oldest records above a
 // number, of the users who have the most; and tokens and revocations that have expired.
@@ -168,6 +171,8 @@ type Result struct {
 	// Jobs are those of Submit, Repeated that they had been there.
 	Jobs     []job.ID `json:"jobs,omitempty"`
 	Repeated bool     `json:"repeated,omitempty"`
+	// Tokens are the IDs of those that Revoke has removed.
+	Tokens []string `json:"tokens,omitempty"`
 	// Elements is how many elements the command changed.
 	Elements int32 `json:"elements,omitempty"`
 }

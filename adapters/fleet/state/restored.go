@@ -35,7 +35,8 @@ const maxLeftOut = 1 << 30
 //   - tasks that were to be started, or run, are marked as Restored: an agent that does
 //     not know such a task does not start it, it may have had and forgotten it.
 //
-// Certificates that were revoked since stay so.
+// Certificates that were revoked since stay so, and tokens that were removed with them
+// stay away.
 //
 // What agents run that the backup does not know is not listed for them any more: they
 // end it. Present is the state that is given up, or an empty one; where it has used
@@ -65,15 +66,27 @@ func Continue(backup io.Reader, present View, at time.Time, w io.Writer) error {
 		k.Restored = true
 		t.putTask(&k)
 	}
-	for r := range present.Revocations() {
-		revoked.put(txn, r) // what was revoked since stays so
-	}
+	t.keepRevoked(present)
 	metas.put(txn, &m)
 	txn.Commit()
 	if _, err := s.Snapshot().WriteTo(w); err != nil {
 		return fmt.Errorf("write the state to restore: %w", err)
 	}
 	return nil
+}
+
+// keepRevoked keeps what was revoked since the backup was made. A token of the backup whose
+// user has been locked out comes back only if it is in the present state: it was made
+// after that.
+func (t *tx) keepRevoked(present View) {
+	for r := range present.Revocations() {
+		revoked.put(t.txn, r)
+	}
+	for _, k := range slices.Collect(t.Tokens()) {
+		if !k.Join && present.Revocation(k.Bearer()) != nil && present.Token(k.ID) == nil {
+			tokens.remove(t.txn, k)
+		}
+	}
 }
 
 // leaveOut leaves out the numbers that may have been used since the backup was made.

@@ -28,7 +28,7 @@ type Changed struct {
 	// Elements are those whose rows have changed.
 	Elements []ElementID
 	Tasks    []job.TaskID
-	// Revoked: certificates have been.
+	// Revoked: certificates have been, or tokens were removed.
 	Revoked bool
 	Nodes   []string // the nodes themselves, and their tasks and orders
 }

@@ -113,9 +113,9 @@ func (c *Client) CreateJoinToken(ctx context.Context, r api.JoinTokenRequest) (a
 	return ask[api.TokenResponse](ctx, c, once("/v1/join-tokens", r))
 }
 
-// Revoke ends certificates before their time.
-func (c *Client) Revoke(ctx context.Context, r api.RevocationRequest) (api.Revocation, error) {
-	return ask[api.Revocation](ctx, c, post("/v1/revocations", r))
+// Revoke ends certificates before their time; for a role and name, tokens as well.
+func (c *Client) Revoke(ctx context.Context, r api.RevocationRequest) (api.RevocationResponse, error) {
+	return ask[api.RevocationResponse](ctx, c, post("/v1/revocations", r))
 }
 
 // Revocations lists what certificates are not good any more.
