@@ -61,6 +61,11 @@ func (s *Server) poll(r *request) (any, error) {
 	if in.Term > r.lead.term {
 		return nil, errNoLeader // a newer leader has spoken to it
 	}
+	done, err := s.watch(r)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	interval := r.lead.Interval()
 	wait := interval
 	if in.Wait > 0 {

@@ -48,13 +48,25 @@ func transport(t *tls.Config) *http.Transport {
 	return &http.Transport{
 		DialContext: d.DialContext, TLSClientConfig: t, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 5 * time.Second,
 		MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute,
+		// Requests wait for an answer for as long as it takes, but not for a machine that
+		// is cut off.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 3 * time.Second, PingTimeout: 3 * time.Second},
 	}
 }
 
 func (f *forwarder) close() { f.servers.CloseIdleConnections() }
 
-// hand hands a request on to a server, on behalf of who makes it. Once: a request
-// that comes from a server is not handed on again, lest it go round.
+// handOn has the server that leads answer a request, and say who makes it.
+func (s *Server) handOn(r *request, address string) {
+	// The body may be a backup. The server that leads has a limit for all others; what
+	// it leaves unread has this one's.
+	c := http.NewResponseController(r.w)
+	_ = c.SetReadDeadline(time.Time{})
+	defer func() { _ = c.SetReadDeadline(time.Now().Add(s.cfg.Limits.Body)) }()
+	s.proxy.hand(r, address)
+}
+
+// hand hands a request on to a server, with what it shows.
 func (f *forwarder) hand(r *request, address string) {
 	p := &httputil.ReverseProxy{
 		Transport: f.servers, FlushInterval: -1,
@@ -62,7 +74,7 @@ func (f *forwarder) hand(r *request, address string) {
 			p.SetURL(&url.URL{Scheme: "https", Host: address})
 			p.Out.Header.Del("Authorization")
 			p.Out.Header.Del("Origin") // it was looked at here, and names this server
-			p.Out.Header.Set(onBehalf, r.who.String())
+			p.Out.Header.Set(onBehalf, r.shown.String())
 		},
 		ErrorHandler: func(w http.ResponseWriter, asked *http.Request, err error) { answerError(w, lost(asked, err)) },
 	}

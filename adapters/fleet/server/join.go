@@ -1,11 +1,9 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
@@ -13,33 +11,37 @@ import (
 )
 
 // join answers POST /v1/join: a certificate for a new server or agent that shows a
-// join token, or a new one for who shows the present one. Any server can answer that is
-// not cut off; all have the authority's key.
+// join token, or a new one for somebody who shows the present one.
 func (s *Server) join(w http.ResponseWriter, hr *http.Request) {
-	r := &request{Request: hr, w: w}
-	v, err := s.joinFor(r)
-	if err != nil {
+	v, err := s.joinFor(&request{Request: hr, w: w})
+	switch {
+	case err != nil:
 		answerError(w, s.errorOf(hr, err))
-		return
+	case v != answered:
+		w.Header().Set("Cache-Control", "no-store")
+		answer(w, http.StatusOK, v)
 	}
-	w.Header().Set("Cache-Control", "no-store")
-	answer(w, http.StatusOK, v)
 }
 
+// joinFor has the server that leads sign: another may not have heard what was revoked,
+// and what it signed would be good at all servers.
 func (s *Server) joinFor(r *request) (any, error) {
-	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
-		return s.renewFor(r)
-	}
-	text, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	token, err := pki.ParseToken(text)
-	if err != nil {
-		return nil, errUnauthorized
-	}
-	if err := s.inTouch(r.Context()); err != nil {
+	var err error
+	if r.shown, err = shown(r.Request); err != nil {
 		return nil, err
 	}
-	known := s.token(token.Hash(), true)
-	if known == nil {
+	address, err := s.confirm(r)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.lead == nil:
+		s.handOn(r, address)
+		return answered, nil
+	case r.shown.cert != nil:
+		return s.renewFor(r)
+	}
+	known := s.token(r.shown)
+	if known == nil || !known.Join {
 		return nil, errUnauthorized
 	}
 	v := s.state.View()
@@ -62,29 +64,28 @@ func (s *Server) joinFor(r *request) (any, error) {
 // present one was: who was let in for a day does not stay for a year. A node that was
 // removed is let in with a token alone.
 func (s *Server) renewFor(r *request) (any, error) {
-	who, err := pki.PeerIdentity(*r.TLS)
+	who, err := s.who(r.shown)
 	if err != nil {
-		return nil, errUnauthorized
+		return nil, err
 	}
 	if !s.limits.allow(who, 1) {
 		return nil, errRate
-	}
-	if err := s.inTouch(r.Context()); err != nil {
-		return nil, err
 	}
 	var in api.JoinRequest
 	if err := r.decode(&in, false); err != nil {
 		return nil, err
 	}
 	at := s.afterRevocation(who) // what is revoked from here on ends the new one as well
-	if err := s.trust(r.TLS.VerifiedChains[0][0]); err != nil {
+	if s.replica.Verify(r.Context()) != nil {
+		return nil, errNoLeader // the body may have taken a while
+	}
+	if _, err := s.who(r.shown); err != nil {
 		return nil, err
 	}
 	if who.Role == pki.Agent && s.state.View().Node(who.Name) == nil {
 		return nil, fail(http.StatusForbidden, api.CodeForbidden, "there is no node %s any more; it joins again with a token", who.Name)
 	}
-	present := r.TLS.VerifiedChains[0][0]
-	return s.sign(pki.Grant{Identity: who, Lifetime: pki.Lifetime(present), At: at}, in)
+	return s.sign(pki.Grant{Identity: who, Lifetime: pki.Lifetime(r.shown.cert), At: at}, in)
 }
 
 // afterRevocation is when a certificate must be made to be good, though the clock of the
@@ -96,16 +97,6 @@ func (s *Server) afterRevocation(who pki.Identity) time.Time {
 		}
 	}
 	return time.Time{}
-}
-
-// inTouch refuses to go on where no server is known to lead: this one may not have heard
-// what was revoked, and what it signed would be good at all servers.
-func (s *Server) inTouch(ctx context.Context) error {
-	s.waitForLeader(ctx)
-	if _, ok := s.leaderAddress(); !ok && s.leading.Load() == nil {
-		return errNoLeader
-	}
-	return nil
 }
 
 // isMember reports whether there is a server of the ID.

@@ -30,13 +30,14 @@ import (
 type three struct {
 	*fleet
 	servers []*Server
+	configs []Config
 	stops   []func()
 }
 
 func begunThree(t *testing.T) *three {
 	t.Helper()
 	w := &three{fleet: begun(t, func(c *Config) { c.Slowness = 1 })}
-	w.servers, w.stops = []*Server{w.server}, []func(){func() {}}
+	w.servers, w.configs, w.stops = []*Server{w.server}, []Config{w.server.cfg}, []func(){func() {}}
 	token := w.joinToken(api.RoleServer).Token
 	for _, id := range []string{"s2", "s3"} {
 		cfg := w.config(id)
@@ -44,7 +45,7 @@ func begunThree(t *testing.T) *three {
 		cfg.Join = &Join{Servers: []string{w.server.Addr().String()}, Token: token}
 		s, stop := w.start(cfg)
 		t.Cleanup(stop)
-		w.servers, w.stops = append(w.servers, s), append(w.stops, stop)
+		w.servers, w.configs, w.stops = append(w.servers, s), append(w.configs, cfg), append(w.stops, stop)
 	}
 	eventually(t, func() bool {
 		members, err := w.server.replica.Members()
@@ -155,7 +156,7 @@ func TestHandedOn(t *testing.T) {
 	plain.http.Transport.(*http.Transport).ForceAttemptHTTP2 = false
 	for name, c := range map[string]*caller{"a certificate": w.as(alice), "a token": w.bearing(token.Token), "HTTP/1.1": plain} {
 		c.address = follower.Addr().String()
-		eventually(t, func() bool { return c.ask("GET", "/v1/self", nil).status == 200 }) // it knows the token
+		c.must("GET", "/v1/self", nil, nil)
 		c.headers = map[string]string{"X-Forwarded-For": "1.2.3.4", "Forwarded": "for=x"}
 		if name == "HTTP/1.1" {
 			c.headers["Connection"] = onBehalf + ", Authorization"
@@ -177,8 +178,9 @@ func TestHandedOn(t *testing.T) {
 	// It is handed on once.
 	s := w.as(self1)
 	s.address = follower.Addr().String()
-	s.headers = map[string]string{onBehalf: "user/alice"}
+	s.headers = map[string]string{onBehalf: handed(w.as(alice))}
 	s.refused(http.StatusServiceUnavailable, "GET", "/v1/jobs", nil)
+	s.refused(http.StatusServiceUnavailable, "GET", "/v1/self", nil)
 	// An agent's poll waits there as long as anywhere.
 	var out api.PollResponse
 	n := w.as(nodeN1)
@@ -189,7 +191,8 @@ func TestHandedOn(t *testing.T) {
 	// A removed token is refused there too.
 	w.as(oscar).must("DELETE", "/v1/tokens/"+token.ID, nil, nil)
 	plain.headers = nil
-	eventually(t, func() bool { return plain.ask("GET", "/v1/self", nil).status == 401 })
+	plain.refused(http.StatusUnauthorized, "GET", "/v1/self", nil)
+	plain.refused(http.StatusUnauthorized, "GET", "/v1/jobs", nil)
 }
 
 // A poll waits for news, and none is lost between two polls.

@@ -17,8 +17,9 @@ import (
 // request is a request, and who makes it.
 type request struct {
 	*http.Request
-	w   http.ResponseWriter
-	who pki.Identity
+	w     http.ResponseWriter
+	shown *credential
+	who   pki.Identity
 	// lead is set where this server leads.
 	lead *leadership
 }
@@ -96,8 +97,8 @@ func invalid(field, format string, args ...any) *api.Error {
 // errRate: one user asks for too much.
 var errRate = fail(http.StatusTooManyRequests, api.CodeRate, "too many requests at once; try again in a moment")
 
-// errNoLeader: nobody can decide now.
-var errNoLeader = fail(http.StatusServiceUnavailable, api.CodeNoLeader, "no server leads now; try again in a moment")
+// errNoLeader: this server reaches none that can decide. Another one may.
+var errNoLeader = fail(http.StatusServiceUnavailable, api.CodeNoLeader, "no server that leads can be reached now; try again in a moment")
 
 // errUnknown: the request may or may not have been carried out.
 var errUnknown = fail(http.StatusGatewayTimeout, api.CodeUnknown,

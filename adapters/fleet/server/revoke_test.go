@@ -90,7 +90,7 @@ func TestRevokedIdentity(t *testing.T) {
 	require.Error(t, f.server.trust(n.http.Transport.(*http.Transport).TLSClientConfig.Certificates[0].Leaf), "nor is its log asked for")
 	// A server that was revoked speaks for nobody.
 	s9 := f.as(pki.Identity{Role: pki.Server, Name: "s9"})
-	s9.headers = map[string]string{onBehalf: "operator/oscar"}
+	s9.headers = map[string]string{onBehalf: handed(op)}
 	s9.must("GET", "/v1/tokens", nil, nil)
 	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: "server/s9"}, nil)
 	cutOff(s9, "GET", "/v1/tokens", nil)

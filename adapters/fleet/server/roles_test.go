@@ -314,39 +314,54 @@ func TestOnBehalf(t *testing.T) {
 	var me api.Self
 	for _, who := range []pki.Identity{alice, oscar} {
 		c := f.as(who)
-		for _, claim := range []string{"operator/admin", "user/bob", "server/s1", "agent/n1", "", "/"} {
+		for _, claim := range []string{handed(f.as(oscar)), handed(f.as(self1)), "operator/admin", "", "/"} {
 			c.headers = map[string]string{onBehalf: claim}
 			c.must("GET", "/v1/self", nil, &me)
 			require.Equal(t, who, pki.Identity{Role: pki.Role(me.Role), Name: me.Name}, claim)
 		}
 	}
 	n := f.as(nodeN1)
-	n.headers = map[string]string{onBehalf: "operator/admin"}
+	n.headers = map[string]string{onBehalf: handed(f.as(oscar))}
 	n.refused(http.StatusForbidden, "GET", "/v1/tokens", nil)
 	nobody := f.with(nil)
-	nobody.headers = map[string]string{onBehalf: "operator/admin"}
+	nobody.headers = n.headers
 	nobody.refused(http.StatusUnauthorized, "GET", "/v1/tokens", nil)
-	token := f.bearing(f.token(api.TokenRequest{Role: api.RoleUser, Name: "alice"}).Token)
+	made := f.token(api.TokenRequest{Role: api.RoleUser, Name: "alice"})
+	token := f.bearing(made.Token)
 	token.headers = nobody.headers
 	token.refused(http.StatusForbidden, "GET", "/v1/tokens", nil)
 
 	s := f.as(self1)
-	for _, claim := range []string{"operator", "/admin", "operator/", "operator/a/b", "root/admin", "operator/a b", "operator/../x", "OPERATOR/admin"} {
+	hash, err := pki.HashBearer(made.Token)
+	require.NoError(t, err)
+	cert := handed(f.as(alice))
+	for _, claim := range []string{
+		"operator/admin", "bearer", "bearer ", "bearer " + made.Token, "bearer " + hash.String()[:62], "join " + hash.String(), "Bearer " + hash.String(),
+		"certificate", "certificate ", "certificate AAAA", cert + "=", strings.Replace(cert, "certificate", "bearer", 1), handed(f.as(alice))[:200],
+	} {
 		s.headers = map[string]string{onBehalf: claim}
 		s.refused(http.StatusUnauthorized, "GET", "/v1/self", nil)
 	}
-	s.headers = map[string]string{onBehalf: "user/alice"}
-	s.must("GET", "/v1/self", nil, &me)
-	require.Equal(t, api.Self{Role: api.RoleUser, Name: "alice"}, me)
-	s.refused(http.StatusForbidden, "GET", "/v1/tokens", nil)
+	for _, claim := range []string{cert, "bearer " + hash.String()} {
+		s.headers = map[string]string{onBehalf: claim}
+		s.must("GET", "/v1/self", nil, &me)
+		require.Equal(t, api.Self{Role: api.RoleUser, Name: "alice"}, me)
+		s.refused(http.StatusForbidden, "GET", "/v1/tokens", nil)
+	}
+}
+
+// handed is what a server hands on of a caller's certificate.
+func handed(c *caller) string {
+	return (&credential{cert: c.http.Transport.(*http.Transport).TLSClientConfig.Certificates[0].Leaf}).String()
 }
 
 // The table of routes lets nobody in by mistake.
 func TestRoutesNameRoles(t *testing.T) {
 	for _, rt := range (&Server{}).routes() {
 		require.NotEmpty(t, rt.roles, rt.pattern)
-		if rt.where == fresh {
+		if rt.where == anywhere {
 			require.True(t, strings.HasPrefix(rt.pattern, "GET "), "%s only reads", rt.pattern)
+			require.Equal(t, people, rt.roles, "%s: askWho asks as they may", rt.pattern)
 		}
 		if slices.Contains(rt.roles, pki.Agent) || slices.Contains(rt.roles, pki.Server) {
 			require.Len(t, rt.roles, 1, rt.pattern)

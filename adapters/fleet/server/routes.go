@@ -33,7 +33,6 @@ type place uint8
 const (
 	anywhere place = iota // every server
 	leader                // the one that leads
-	fresh                 // the one that leads, after it has made sure that it does
 )
 
 var (
@@ -48,44 +47,44 @@ var (
 func (s *Server) routes() []route {
 	return []route{
 		{"POST /v1/jobs", people, leader, s.submit},
-		{"GET /v1/jobs", people, fresh, s.listJobs},
-		{"GET /v1/jobs/{id}", people, fresh, s.showJob},
-		{"GET /v1/jobs/{id}/explain", people, fresh, s.explain},
-		{"GET /v1/jobs/{id}/logs", people, fresh, s.logs},
+		{"GET /v1/jobs", people, leader, s.listJobs},
+		{"GET /v1/jobs/{id}", people, leader, s.showJob},
+		{"GET /v1/jobs/{id}/explain", people, leader, s.explain},
+		{"GET /v1/jobs/{id}/logs", people, leader, s.logs},
 		{"POST /v1/jobs/{id}/cancel", people, leader, s.cancel},
 		{"POST /v1/jobs/{id}/hold", people, leader, s.hold},
 		{"POST /v1/jobs/{id}/release", people, leader, s.release},
 		{"POST /v1/jobs/{id}/requeue", people, leader, s.requeue},
 
-		{"GET /v1/nodes", people, fresh, s.listNodes},
-		{"GET /v1/nodes/{name}", people, fresh, s.showNode},
+		{"GET /v1/nodes", people, leader, s.listNodes},
+		{"GET /v1/nodes/{name}", people, leader, s.showNode},
 		{"POST /v1/nodes/{name}/drain", operators, leader, s.drain},
 		{"POST /v1/nodes/{name}/resume", operators, leader, s.resume},
 		{"POST /v1/nodes/{name}/maintenance", operators, leader, s.maintenance},
 		{"POST /v1/nodes/{name}/labels", operators, leader, s.label},
 		{"DELETE /v1/nodes/{name}", operators, leader, s.removeNode},
 
-		{"GET /v1/queues", people, fresh, s.listQueues},
+		{"GET /v1/queues", people, leader, s.listQueues},
 		{"PUT /v1/queues/{name}", operators, leader, s.putQueue},
 		{"DELETE /v1/queues/{name}", operators, leader, s.removeQueue},
 
 		{"GET /v1/events", people, leader, s.events},
-		{"GET /v1/usage", people, fresh, s.usage},
-		{"GET /v1/records", people, fresh, s.records},
+		{"GET /v1/usage", people, leader, s.usage},
+		{"GET /v1/records", people, leader, s.records},
 
 		{"GET /v1/self", people, anywhere, s.self},
-		{"GET /v1/tokens", operators, fresh, s.listTokens},
+		{"GET /v1/tokens", operators, leader, s.listTokens},
 		{"POST /v1/tokens", operators, leader, s.createToken},
 		{"DELETE /v1/tokens/{id}", operators, leader, s.removeToken},
 		{"POST /v1/join-tokens", operators, leader, s.createJoinToken},
-		{"GET /v1/revocations", operators, fresh, s.listRevocations},
+		{"GET /v1/revocations", operators, leader, s.listRevocations},
 		{"POST /v1/revocations", operators, leader, s.revoke},
 
 		{"GET /v1/server/status", people, anywhere, s.status},
-		{"GET /v1/server/members", operators, fresh, s.members},
+		{"GET /v1/server/members", operators, leader, s.members},
 		{"POST /v1/server/members", servers, leader, s.addMember},
 		{"DELETE /v1/server/members/{id}", operators, leader, s.removeMember},
-		{"GET /v1/server/backup", operators, fresh, s.backup},
+		{"GET /v1/server/backup", operators, leader, s.backup},
 		{"POST /v1/server/restore", operators, leader, s.restore},
 
 		{"POST /v1/agent/register", agents, leader, s.register},
@@ -170,38 +169,50 @@ func (s *Server) serve(rt route) http.Handler {
 	})
 }
 
-// answerTo finds out who asks, and has the right server answer.
+// answerTo has the server that leads say who asks, and the right server answer.
 func (s *Server) answerTo(rt route, w http.ResponseWriter, hr *http.Request) (any, error) {
-	who, err := s.identify(hr)
+	r := &request{Request: hr, w: w}
+	var err error
+	if r.shown, err = shown(hr); err != nil {
+		return nil, err
+	}
+	address, err := s.confirm(r)
+	switch {
+	case err != nil:
+	case r.lead != nil:
+		r.who, err = s.who(r.shown)
+	case rt.where == anywhere:
+		r.who, err = s.askWho(hr.Context(), r.shown, address)
+	default:
+		s.handOn(r, address)
+		return answered, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains(rt.roles, who.Role) {
-		return nil, fail(http.StatusForbidden, api.CodeForbidden, "%s may not do this", who)
+	if !slices.Contains(rt.roles, r.who.Role) {
+		return nil, fail(http.StatusForbidden, api.CodeForbidden, "%s may not do this", r.who)
 	}
-	if !s.limits.allow(who, 1) {
+	if !s.limits.allow(r.who, 1) {
 		return nil, errRate
 	}
-	r := &request{Request: hr, w: w, who: who}
-	if rt.where == anywhere {
-		return rt.handler(r)
-	}
-	s.waitForLeader(hr.Context())
-	if r.lead = s.leading.Load(); r.lead == nil {
-		address, ok := s.leaderAddress()
-		if !ok || hr.Header.Get(onBehalf) != "" {
-			return nil, errNoLeader
-		}
-		if r.operator() { // it may be a backup; the server that leads has a limit for all else
-			_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-		}
-		s.proxy.hand(r, address)
-		return answered, nil
-	}
-	if rt.where == fresh {
-		if err := s.replica.Verify(hr.Context()); err != nil {
-			return nil, errNoLeader
-		}
-	}
 	return rt.handler(r)
+}
+
+// confirm makes sure that this server leads, and sets r.lead: all that was acknowledged
+// before the request came is in its state then. Where another leads it returns that
+// one's address.
+func (s *Server) confirm(r *request) (address string, err error) {
+	s.waitForLeader(r.Context())
+	if r.lead = s.leading.Load(); r.lead != nil {
+		if s.replica.Verify(r.Context()) != nil {
+			return "", errNoLeader
+		}
+		return "", nil
+	}
+	address, ok := s.leaderAddress()
+	if !ok || r.shown.via != nil {
+		return "", errNoLeader // a request is handed on once, lest it go round
+	}
+	return address, nil
 }

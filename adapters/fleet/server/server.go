@@ -37,6 +37,7 @@ type Server struct {
 	metrics *metrics
 
 	leading atomic.Pointer[leadership]
+	watched watched
 	revoked chan struct{} // has room for one: certificates have been
 	// restoring is held while a backup is being restored, and shared by what revokes.
 	restoring sync.RWMutex
@@ -68,7 +69,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, started: time.Now(), polls: newWaiters(), limits: newLimits(cfg.Limits),
-		failed: make(chan error, 1), revoked: make(chan struct{}, 1),
+		failed: make(chan error, 1), revoked: make(chan struct{}, 1), watched: watched{all: map[*watch]struct{}{}},
 	}
 	s.state = state.New(s.changed)
 	var err error
@@ -186,6 +187,7 @@ func (s *Server) changed(ch state.Changed) {
 		l.Changed(ch)
 	}
 	if ch.Revoked || ch.All {
+		s.watched.recheck(s.who)
 		select {
 		case s.revoked <- struct{}{}:
 		default: // they will be looked at

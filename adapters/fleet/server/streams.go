@@ -15,12 +15,19 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/state"
 )
 
-// openStream counts a stream, and refuses one too many.
+// openStream counts a stream, and refuses one too many. The request ends when what it
+// shows is good no longer.
 func (s *Server) openStream(r *request) (done func(), err error) {
-	if done, ok := s.limits.openStream(r.who); ok {
-		return done, nil
+	counted, ok := s.limits.openStream(r.who)
+	if !ok {
+		return nil, fail(http.StatusTooManyRequests, api.CodeRate, "too many streams are open; try again in a moment")
 	}
-	return nil, fail(http.StatusTooManyRequests, api.CodeRate, "too many streams are open; try again in a moment")
+	watched, err := s.watch(r)
+	if err != nil {
+		counted()
+		return nil, err
+	}
+	return func() { watched(); counted() }, nil
 }
 
 // events answers GET /v1/events: a line for each event.
