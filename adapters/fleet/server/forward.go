@@ -1,10 +1,12 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -58,11 +60,12 @@ func (f *forwarder) close() { f.servers.CloseIdleConnections() }
 
 // handOn has the server that leads answer a request, and say who makes it.
 func (s *Server) handOn(r *request, address string) {
-	// The body may be a backup. The server that leads has a limit for all others; what
-	// it leaves unread has this one's.
-	c := http.NewResponseController(r.w)
-	_ = c.SetReadDeadline(time.Time{})
-	defer func() { _ = c.SetReadDeadline(time.Now().Add(s.cfg.Limits.Body)) }()
+	if b, ok := r.Body.(*timedBody); ok {
+		// It may be a backup. The server that leads has a limit for all other bodies; what
+		// it leaves unread has this one's.
+		b.limit(time.Time{})
+		defer func() { b.limit(time.Now().Add(s.cfg.Limits.Body)) }()
+	}
 	s.proxy.hand(r, address)
 }
 
@@ -76,9 +79,32 @@ func (f *forwarder) hand(r *request, address string) {
 			p.Out.Header.Del("Origin") // it was looked at here, and names this server
 			p.Out.Header.Set(onBehalf, r.shown.String())
 		},
+		ModifyResponse: func(a *http.Response) error {
+			if a.StatusCode < http.StatusMultipleChoices {
+				return nil
+			}
+			return refused(r, a)
+		},
 		ErrorHandler: func(w http.ResponseWriter, asked *http.Request, err error) { answerError(w, lost(asked, err)) },
 	}
 	p.ServeHTTP(r.w, r.Request)
+}
+
+// refused passes on a refusal that may have come before the end of the body. A client
+// that is refused may send no more of the body (Go's does not). The proxy would wait for
+// the rest before it ends the answer, and the client waits for that end.
+func refused(r *request, a *http.Response) error {
+	const most = 1 << 20 // our errors are short
+	text, err := io.ReadAll(io.LimitReader(a.Body, most))
+	if err != nil {
+		return err
+	}
+	r.stopReading() // with HTTP/1.1 it ends the context, and with that the answer's body
+	a.Body = struct {
+		io.Reader
+		io.Closer
+	}{bytes.NewReader(text), a.Body}
+	return nil
 }
 
 // lost says what is known of a request whose answer did not come.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
@@ -143,15 +144,37 @@ func (s *Server) inTime(h http.Handler) http.Handler {
 type timedBody struct {
 	io.ReadCloser
 	conn *http.ResponseController
+
+	mu   sync.Mutex
+	done bool // nothing more is read
 }
 
 // Read implements io.Reader.
 func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
-		_ = b.conn.SetReadDeadline(time.Time{}) // else the next read says so
+		b.end(time.Time{}) // else the next read says so
 	}
 	return n, err
+}
+
+// limit sets the time by which the rest must have come; zero: it may take any time.
+func (b *timedBody) limit(at time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.done {
+		_ = b.conn.SetReadDeadline(at) // the next read says so
+	}
+}
+
+// stop ends the reading, also one that is under way.
+func (b *timedBody) stop() { b.end(time.Now()) }
+
+func (b *timedBody) end(at time.Time) {
+	b.limit(at)
+	b.mu.Lock()
+	b.done = true
+	b.mu.Unlock()
 }
 
 // serve does what is the same for all routes.
