@@ -29,7 +29,22 @@ type Member struct {
 	Address string `json:"address"`
 	Voter   bool   `json:"voter"`
 	Leader  bool   `json:"leader,omitempty"`
+	// State is how the server that leads sees it, and Heard when that one last heard of
+	// it; zero: not since it was started.
+	State MemberState `json:"state"`
+	Heard time.Time   `json:"heard,omitzero"`
 }
+
+// MemberState says whether a server can be reached.
+type MemberState string
+
+// The states.
+const (
+	MemberHealthy     MemberState = "healthy"
+	MemberUnreachable MemberState = "unreachable"
+	// MemberUnknown: another server leads since a moment ago, and has not heard of it yet.
+	MemberUnknown MemberState = "unknown"
+)
 
 // MemberList is the answer to GET /v1/server/members.
 type MemberList struct {

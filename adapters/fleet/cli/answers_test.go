@@ -168,7 +168,8 @@ var answers = map[string]any{
 	"GET /v1/server/status": api.ServerStatus{ID: "s1", Version: "1.2.3", Leader: "s1", Term: 7, Applied: 1234, Started: ago(time.Hour), Jobs: 21, Nodes: 3,
 		Pending: 56, Running: 5, Queue: map[string]int{"active": 50, "backoff": 6}},
 	"GET /v1/server/members": api.MemberList{Members: []api.Member{
-		{ID: "s1", Address: "10.0.0.11:7070", Voter: true, Leader: true}, {ID: "s2", Address: "10.0.0.12:7070"}}},
+		{ID: "s1", Address: "10.0.0.11:7070", Voter: true, Leader: true, State: api.MemberHealthy, Heard: now},
+		{ID: "s2", Address: "10.0.0.12:7070", State: api.MemberUnreachable, Heard: ago(time.Hour)}}},
 	"DELETE /v1/server/members/s2": nil,
 	"POST /v1/server/restore":      nil,
 }

@@ -57,11 +57,11 @@ func membersCommand(a *app) *cobra.Command {
 				return err
 			}
 			v := view{value: list}
-			t := a.newTable(c, "SERVER", "ADDRESS", "LEADER", "VOTER")
+			t := a.newTable(c, "SERVER", "ADDRESS", "LEADER", "VOTER", "STATE", "HEARD")
 			word := map[bool]string{true: "yes", false: "no"}
 			for _, m := range list.Members {
 				v.names = append(v.names, m.ID)
-				t.row(m.ID, m.Address, word[m.Leader], word[m.Voter])
+				t.row(m.ID, m.Address, word[m.Leader], word[m.Voter], string(m.State), a.stamp(m.Heard))
 			}
 			v.people = t.write
 			return a.print(c, v)

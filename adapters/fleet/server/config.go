@@ -67,6 +67,9 @@ func (c Config) withDefaults() Config {
 	if c.Advertise == "" {
 		c.Advertise = c.Listen
 	}
+	if c.Slowness == 0 {
+		c.Slowness = 1
+	}
 	if c.Limits.Rate == 0 {
 		c.Limits.Rate = 100
 	}

@@ -39,16 +39,35 @@ func (s *Server) status(*request) (any, error) {
 }
 
 // members answers GET /v1/server/members.
-func (s *Server) members(*request) (any, error) {
+func (s *Server) members(r *request) (any, error) {
 	members, err := s.replica.Members()
 	if err != nil {
 		return nil, errNoLeader
 	}
 	out := api.MemberList{}
 	for _, m := range members {
-		out.Members = append(out.Members, api.Member{ID: m.ID, Address: m.Address, Voter: m.Voter, Leader: m.Leader})
+		out.Members = append(out.Members, api.Member{
+			ID: m.ID, Address: m.Address, Voter: m.Voter, Leader: m.Leader,
+			State: s.memberState(&m, r.lead.since), Heard: m.LastContact.UTC(),
+		})
 	}
 	return out, nil
+}
+
+// silence is for how long a server that answers ten times a second may be silent before
+// it counts as unreachable. Config.Slowness stretches it.
+const silence = 2 * time.Second
+
+// memberState says how a server stands, to one that leads since a time.
+func (s *Server) memberState(m *memberOf, since time.Time) api.MemberState {
+	limit := time.Duration(float64(silence) * s.cfg.Slowness)
+	switch {
+	case time.Since(m.LastContact) < limit:
+		return api.MemberHealthy
+	case time.Since(since) < limit:
+		return api.MemberUnknown
+	}
+	return api.MemberUnreachable
 }
 
 // addMember answers POST /v1/server/members, of a server that asks to take part.

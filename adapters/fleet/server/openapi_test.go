@@ -56,7 +56,7 @@ var described = map[string]reflect.Type{
 	"JoinTokenRequest": reflect.TypeFor[api.JoinTokenRequest](),
 	"JoinRequest":      reflect.TypeFor[api.JoinRequest](), "JoinResponse": reflect.TypeFor[api.JoinResponse](),
 	"ServerStatus": reflect.TypeFor[api.ServerStatus](), "Member": reflect.TypeFor[api.Member](),
-	"MemberList": reflect.TypeFor[api.MemberList](), "MemberRequest": reflect.TypeFor[api.MemberRequest](),
+	"MemberState": reflect.TypeFor[api.MemberState](), "MemberList": reflect.TypeFor[api.MemberList](), "MemberRequest": reflect.TypeFor[api.MemberRequest](),
 
 	"Registration": reflect.TypeFor[api.Registration](), "Registered": reflect.TypeFor[api.Registered](),
 	"PollRequest": reflect.TypeFor[api.PollRequest](), "PollResponse": reflect.TypeFor[api.PollResponse](),

@@ -47,8 +47,9 @@ type Server struct {
 // leadership is one term in which this server leads.
 type leadership struct {
 	*scheduler.Controller
-	term uint64
-	done <-chan struct{}
+	term  uint64
+	since time.Time
+	done  <-chan struct{}
 }
 
 // machine is the state as the replication knows it.
@@ -211,7 +212,7 @@ func (s *Server) lead(ctx context.Context, term uint64) {
 		return
 	}
 	log.Info("this server leads")
-	s.leading.Store(&leadership{Controller: c, term: term, done: ctx.Done()})
+	s.leading.Store(&leadership{Controller: c, term: term, since: time.Now(), done: ctx.Done()})
 	defer func() {
 		s.leading.Store(nil)
 		s.polls.wakeAll()
