@@ -179,6 +179,16 @@ func TestUnreachable(t *testing.T) {
 		assert.ErrorContains(t, err, host)
 	}
 
+	// Which servers answer is said of each, whichever was asked last.
+	for _, answers := range [][]answer{{always(503, api.CodeNoLeader), nil}, {nil, always(503, api.CodeNoLeader)}} {
+		f = newFleet(t, answers...)
+		_, err = f.client(t, -1).Nodes(t.Context(), 0, "")
+		for i, host := range f.hosts {
+			want := map[bool]string{true: host + ": dial tcp", false: host + " answers, and reaches no leader"}[answers[i] == nil]
+			assert.ErrorContains(t, err, want)
+		}
+	}
+
 	f = newFleet(t, works)
 	f.pool = x509.NewCertPool()
 	_, err = f.client(t, time.Hour).Nodes(t.Context(), 0, "") // returns at once, or the test never ends

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -81,7 +82,7 @@ func (c *Client) send(ctx context.Context, k call) (*http.Response, error) {
 		}
 		hope = hope || !hopeless(err)
 		if try < len(c.servers) {
-			failures = append(failures, fmt.Sprintf("%s: %s", c.servers[place].Host, err))
+			failures = append(failures, failure(c.servers[place].Host, err))
 		}
 		if (try+1)%len(c.servers) != 0 && wait == 0 {
 			continue // the next server may be better
@@ -97,13 +98,30 @@ func (c *Client) send(ctx context.Context, k call) (*http.Response, error) {
 	}
 }
 
-// lastError is the error where patience has ended: what a server said, if one did.
+// lastError is the error where patience has ended: what a server said, if one did. Where
+// none leads it says of several which of them answer.
 func lastError(err error, failures []string) error {
 	var answered *api.Error
-	if errors.As(err, &answered) {
-		return err
+	if !errors.As(err, &answered) {
+		return fmt.Errorf("%w: %s", ErrUnreachable, strings.Join(failures, "; "))
 	}
-	return fmt.Errorf("%w: %s", ErrUnreachable, strings.Join(failures, "; "))
+	if answered.Code == api.CodeNoLeader && len(failures) > 1 {
+		return fmt.Errorf("%w (%s)", err, strings.Join(failures, "; "))
+	}
+	return err
+}
+
+// failure says how a server failed.
+func failure(host string, err error) string {
+	var answered *api.Error
+	if errors.As(err, &answered) && answered.Code == api.CodeNoLeader {
+		return host + " answers, and reaches no leader"
+	}
+	var request *url.Error
+	if errors.As(err, &request) {
+		err = request.Err // without the address, which is there already
+	}
+	return fmt.Sprintf("%s: %s", host, err)
 }
 
 // again reports whether a call that failed may be sent again, and after how long.
