@@ -160,7 +160,7 @@ var answers = map[string]any{
 	"GET /v1/tokens": api.TokenList{Tokens: []api.TokenInfo{
 		{ID: "0a1b", Role: api.RoleUser, Name: "eve", Created: ago(time.Hour), Expires: now.Add(time.Hour), By: "root"}}},
 	"DELETE /v1/tokens/0a1b": nil,
-	"POST /v1/join-tokens":   api.TokenResponse{Token: "berth.agent.xyz"},
+	"POST /v1/join-tokens":   api.TokenResponse{Token: "berth.agent.xyz", TokenInfo: api.TokenInfo{ID: "4e5f", Role: api.RoleAgent}},
 	"POST /v1/revocations": api.RevocationResponse{
 		Revocation: api.Revocation{ID: "user/eve", Created: now, Expires: now.Add(time.Hour), By: "root"}, Tokens: []string{"0a1b", "2c3d"}},
 	"GET /v1/revocations": api.RevocationList{Revocations: []api.Revocation{

@@ -190,7 +190,7 @@ func TestSettings(t *testing.T) {
 		"no token":         {flags: settings{Servers: "s", CACert: ca}, server: "s"},
 		"no server":        {err: "no server is known"},
 		"no authority":     {flags: settings{Servers: "s"}, err: "the fleet's authority is not known"},
-		"a readable token": {flags: settings{Servers: "s", CACert: ca, TokenFile: open}, err: "others may read it (mode 0644): chmod 600 it"},
+		"a readable token": {flags: settings{Servers: "s", CACert: ca, TokenFile: open}, err: "others may read it (mode 0644): run \"chmod 600 "},
 		"a readable file":  {env: map[string]string{"BERTH_CONFIG": openConfig}, err: "others may read it"},
 		"an unknown field": {env: map[string]string{"BERTH_CONFIG": unknown}, err: `unknown field "server"`},
 		"a named file":     {env: map[string]string{"BERTH_CONFIG": filepath.Join(e.dir, "nosuch")}, err: "no such file"},

@@ -169,14 +169,16 @@ that were used. Tokens that were removed since are good again.`,
 }
 
 func joinTokenCommand(a *app) *cobra.Command {
-	expires := "1h"
+	expires, out := "1h", ""
 	c := &cobra.Command{
 		Use:       "join-token agent|server",
 		Short:     "Make a token that lets new machines join, and print it",
+		Example:   "  berth server join-token agent --out agent-token",
 		Args:      args(1, 1),
 		ValidArgs: []string{string(api.RoleAgent), string(api.RoleServer)},
 	}
 	c.Flags().StringVar(&expires, "expires", expires, "`duration` for which it is good")
+	addOut(c, &out)
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 		if !slices.Contains(c.ValidArgs, args[0]) {
 			return usage(fmt.Errorf("%q is neither agent nor server", args[0]))
@@ -185,11 +187,9 @@ func joinTokenCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		answer, err := servers.CreateJoinToken(c.Context(), api.JoinTokenRequest{Role: api.Role(args[0]), Expires: until})
-		if err != nil {
-			return err
-		}
-		return a.printToken(c, &answer)
+		return a.giveToken(c, out, func() (api.TokenResponse, error) {
+			return servers.CreateJoinToken(c.Context(), api.JoinTokenRequest{Role: api.Role(args[0]), Expires: until})
+		})
 	})
 	return c
 }

@@ -75,7 +75,7 @@ func (s *settings) resolve(getenv func(string) string) (client.Config, error) {
 func firstToken(places ...*settings) (string, error) {
 	for _, s := range places {
 		if s.TokenFile != "" {
-			data, err := readPrivate(s.TokenFile)
+			data, err := pki.ReadSecret(s.TokenFile)
 			if err != nil {
 				return "", usage(fmt.Errorf("reading the token: %w", err))
 			}
@@ -109,23 +109,11 @@ func readConfig(getenv func(string) string) (settings, error) {
 		return s, usage(fmt.Errorf("%s: %w", path, err))
 	}
 	if s.Token != "" {
-		if _, err := readPrivate(path); err != nil {
+		if _, err := pki.ReadSecret(path); err != nil {
 			return s, usage(err)
 		}
 	}
 	return s, nil
-}
-
-// readPrivate reads a file that only its owner may read.
-func readPrivate(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s has a token, and others may read it (mode %04o): chmod 600 it", path, info.Mode().Perm())
-	}
-	return readFile(path)
 }
 
 // readFile reads a small file.

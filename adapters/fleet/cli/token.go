@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -19,15 +22,16 @@ func tokenCommand(a *app) *cobra.Command {
 }
 
 func createTokenCommand(a *app) *cobra.Command {
-	role, expires := "", ""
+	role, expires, out := "", "", ""
 	c := &cobra.Command{
 		Use:     "create NAME",
 		Short:   "Make a token for a user, and print it; it is shown this once",
-		Example: "  berth token create eve --expires 30d > eve.token",
+		Example: "  berth token create eve --expires 30d --out eve.token",
 		Args:    args(1, 1),
 	}
 	c.Flags().StringVar(&role, "role", string(api.RoleUser), "`what` the user may do: user or operator")
 	c.Flags().StringVar(&expires, "expires", "", "`duration` for which it is good; for good without it")
+	addOut(c, &out)
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 		if role != string(api.RoleUser) && role != string(api.RoleOperator) {
 			return usage(fmt.Errorf("--role %q is neither user nor operator", role))
@@ -39,11 +43,9 @@ func createTokenCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		answer, err := servers.CreateToken(c.Context(), api.TokenRequest{Role: api.Role(role), Name: args[0], Expires: until})
-		if err != nil {
-			return err
-		}
-		return a.printToken(c, &answer)
+		return a.giveToken(c, out, func() (api.TokenResponse, error) {
+			return servers.CreateToken(c.Context(), api.TokenRequest{Role: api.Role(role), Name: args[0], Expires: until})
+		})
 	})
 	return c
 }
@@ -63,9 +65,39 @@ func (a *app) expiry(value string) (time.Time, error) {
 	return a.now().Add(time.Duration(d)), nil
 }
 
-// printToken prints a new token: for people alone, so that it can go to a file.
-func (a *app) printToken(c *cobra.Command, t *api.TokenResponse) error {
-	return a.print(c, view{value: t, names: []string{t.Token}, people: func(w io.Writer) { fmt.Fprintln(w, visible(t.Token)) }})
+// addOut adds the flag for where a token goes.
+func addOut(c *cobra.Command, out *string) {
+	c.Flags().StringVar(out, "out", "", "new `file` for the token, which only its owner can read; without it the token is printed")
+}
+
+// giveToken makes a token and prints it, alone, or writes it to a file. The file comes
+// first: where it cannot be made, no token is.
+func (a *app) giveToken(c *cobra.Command, out string, create func() (api.TokenResponse, error)) error {
+	if out == "" {
+		t, err := create()
+		if err != nil {
+			return err
+		}
+		return a.print(c, view{value: t, names: []string{t.Token}, people: func(w io.Writer) { fmt.Fprintln(w, visible(t.Token)) }})
+	}
+	f, err := os.OpenFile(out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%s is there already: name another file", out)
+	}
+	if err != nil {
+		return usage(err)
+	}
+	t, err := create()
+	if err != nil {
+		return errors.Join(err, f.Close(), os.Remove(out))
+	}
+	_, err = fmt.Fprintln(f, t.Token)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("token %s is made and could not be written; remove it: %w", t.ID, err)
+	}
+	return a.print(c, view{value: t.TokenInfo, names: []string{t.ID}, people: func(w io.Writer) {
+		fmt.Fprintf(w, "Token %s is in %s.\n", visible(t.ID), visible(out))
+	}})
 }
 
 func listTokensCommand(a *app) *cobra.Command {

@@ -189,7 +189,7 @@ func (s *AgentSettings) enrol(ctx context.Context) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	join, err := s.join()
+	join, err := s.join(false)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (s *ServerSettings) config(version string) (*server.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	join, err := s.join()
+	join, err := s.join(server.Enrolled(s.Data))
 	if err != nil {
 		return nil, err
 	}

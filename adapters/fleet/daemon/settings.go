@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/yaml"
 
+	"github.com/berth-project/berth/adapters/fleet/pki"
 	"github.com/berth-project/berth/adapters/fleet/server"
 )
 
@@ -142,17 +143,17 @@ func ownAddress() (string, error) {
 }
 
 // join is how to join the fleet, nil where no server of it is named. There is no token
-// where the certificate was made by hand.
-func (c *Common) join() (*server.Join, error) {
+// where the certificate was made by hand, and none is read where it is there already.
+func (c *Common) join(enrolled bool) (*server.Join, error) {
 	switch {
 	case c.TokenFile == "" && len(c.Servers) == 0:
 		return nil, nil
 	case len(c.Servers) == 0:
 		return nil, errors.New("servers: to join a fleet, name one of its servers")
-	case c.TokenFile == "":
+	case c.TokenFile == "" || enrolled:
 		return &server.Join{Servers: c.Servers}, nil
 	}
-	text, err := os.ReadFile(c.TokenFile)
+	text, err := pki.ReadSecret(c.TokenFile)
 	if err != nil {
 		return nil, fmt.Errorf("the join token: %w", err)
 	}

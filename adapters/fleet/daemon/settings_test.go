@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,6 +44,32 @@ func TestPinCores(t *testing.T) {
 		require.NoError(t, readSettings(settingsFile(t, text), &s), text)
 		require.Equal(t, off, s.config("test", nil, hclog.NewNullLogger()).NoPinning, text)
 	}
+}
+
+// A join token that others can read is refused, and is not looked at where none is needed.
+func TestJoinTokenIsPrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "join-token")
+	require.NoError(t, os.WriteFile(path, []byte("secret\n"), 0o600))
+	c := Common{Servers: []string{"s1:7070"}, TokenFile: path}
+	join, err := c.join(false)
+	require.NoError(t, err)
+	require.Equal(t, "secret", join.Token)
+	for _, mode := range []os.FileMode{0o644, 0o640, 0o604, 0o610, 0o660} {
+		require.NoError(t, os.Chmod(path, mode))
+		_, err := c.join(false)
+		require.ErrorContains(t, err, fmt.Sprintf("the join token: %s holds a secret, and others may read it (mode %04o): run \"chmod 600 %s\"", path, mode, path))
+		require.NotContains(t, err.Error(), "secret\n")
+	}
+	for _, gone := range []bool{false, true} {
+		if gone {
+			require.NoError(t, os.Remove(path))
+		}
+		join, err = c.join(true)
+		require.NoError(t, err)
+		require.Empty(t, join.Token)
+	}
+	_, err = c.join(false)
+	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
 // FuzzSettings: whatever is in a file, it is read or refused.

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,8 +57,20 @@ func TestCertificates(t *testing.T) {
 	c := exec.Command(script)
 	c.Dir = dir
 	c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+	before := syscall.Umask(0) // it sets its own
 	out, err = c.CombinedOutput()
+	syscall.Umask(before)
 	require.NoError(t, err, "%s", out)
+	for _, pattern := range []string{"ca", "s?", "*.pem", "ca/*-key.pem", "s?/*-key.pem", "s?/server.pem"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		require.NoError(t, err)
+		require.NotEmpty(t, found, pattern)
+		for _, path := range found {
+			info, err := os.Stat(path)
+			require.NoError(t, err)
+			require.Zero(t, info.Mode().Perm()&0o077, "%s is its owner's alone", path)
+		}
+	}
 	for file, who := range map[string]pki.Identity{
 		"s1/server.pem": {Role: pki.Server, Name: "s1"}, "s3/server.pem": {Role: pki.Server, Name: "s3"},
 		"admin.pem": {Role: pki.Operator, Name: "admin"},

@@ -109,7 +109,7 @@ func LoadAuthority(dir string) (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	keyPEM, err := readSecret(filepath.Join(dir, CAKeyFile))
+	keyPEM, err := ReadSecret(filepath.Join(dir, CAKeyFile))
 	if err != nil {
 		return nil, err
 	}

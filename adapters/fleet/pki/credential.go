@@ -87,7 +87,7 @@ func ParseCredential(data []byte) (*Credential, error) {
 
 // LoadCredential reads a credential's file. Others must not be able to read it.
 func LoadCredential(path string) (*Credential, error) {
-	data, err := readSecret(path)
+	data, err := ReadSecret(path)
 	if err != nil {
 		return nil, err
 	}

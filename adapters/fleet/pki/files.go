@@ -63,8 +63,9 @@ func readLimited(path string) ([]byte, error) {
 	return readAll(f)
 }
 
-// readSecret reads a file that only its owner may read, and refuses others.
-func readSecret(path string) ([]byte, error) {
+// ReadSecret reads a file with a key or a token. It refuses one that others than its owner
+// may read, its group too.
+func ReadSecret(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func readSecret(path string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s holds a key, and others may read it (mode %04o): chmod 600 it", path, info.Mode().Perm())
+		return nil, fmt.Errorf("%s holds a secret, and others may read it (mode %04o): run \"chmod 600 %s\"", path, info.Mode().Perm(), path)
 	}
 	return readAll(f)
 }

@@ -23,8 +23,7 @@ func prepare(ctx context.Context, cfg *Config) error {
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return err
 	}
-	path := filepath.Join(cfg.Dir, credentialFile)
-	if _, err := os.Stat(path); err == nil {
+	if Enrolled(cfg.Dir) {
 		return nil
 	}
 	switch {
@@ -33,7 +32,14 @@ func prepare(ctx context.Context, cfg *Config) error {
 	case cfg.Join != nil && cfg.Join.Token != "":
 		return joinFleet(ctx, cfg)
 	}
-	return fmt.Errorf("server %s: there is no certificate in %s: begin a new fleet, or join one", cfg.ID, path)
+	return fmt.Errorf("server %s: there is no certificate in %s: begin a new fleet, or join one", cfg.ID, cfg.Dir)
+}
+
+// Enrolled reports whether a server's folder has its certificate. Then it needs no token
+// to join.
+func Enrolled(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, credentialFile))
+	return err == nil
 }
 
 // hosts are the names and addresses for the server's certificate.

@@ -3,6 +3,7 @@
 # its operator. Copy each folder's files to /var/lib/berth/server of its server
 # (owner berth, mode 0600), and keep ca/ca-key.pem safe.
 set -eu
+umask 077
 berth ca init --dir ca
 for s in s1 s2 s3; do
   mkdir -p "$s"
