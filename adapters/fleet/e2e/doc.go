@@ -8,6 +8,7 @@
 //     promised is broken;
 //   - load measures how much a fleet carries;
 //   - page uses the web page in a browser;
+//   - readme runs the commands of the fleet's README;
 //   - vm has tasks exceed their limits, in a virtual machine with control groups.
 //
 // The module is never released, and is not in the repository's workspace: who wants its

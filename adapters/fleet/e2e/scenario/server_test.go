@@ -28,6 +28,143 @@ func TestServers(t *testing.T) {
 	})
 }
 
+func TestServersAgree(t *testing.T) {
+	tell(t, cluster.Options{}, []part{
+		{"a good token is good while servers are killed, and a removed one nowhere", tokensUnderKills},
+		{"a server that is cut off identifies nobody", cutOffServer},
+		{"a revoked user is locked out, tokens and all", lockedOut},
+		{"the list of servers says which is dead", deadMember},
+	})
+}
+
+// newToken makes a token, and returns its user and its ID.
+func newToken(c *cluster.Cluster, name string) (*cluster.User, string) {
+	var made api.TokenResponse
+	c.JSON(&made, "token", "create", name)
+	return c.Bearer(made.Token), made.ID
+}
+
+// tokensUnderKills: each server is killed in turn, misses that a token is made, and is
+// asked from the moment when it is started again.
+func tokensUnderKills(t *testing.T, c *cluster.Cluster) {
+	servers := c.Servers()
+	for round := range 2 * len(servers) {
+		p := c.Process(servers[round%len(servers)])
+		old, oldID := newToken(c, "eve")
+		p.Kill()
+		fresh, freshID := newToken(c, "eve")
+		c.Berth("token", "remove", oldID)
+		require.NoError(t, p.Start())
+		all := []string{p.Address}
+		for _, name := range servers {
+			if other := c.Process(name).Address; other != p.Address {
+				all = append(all, other)
+			}
+		}
+		for range 10 { // the client asks it first, and then others
+			fresh.Berth("submit", "--check", "--addr", strings.Join(all, ","), "--", "true")
+			old.Refused(4, nil, "submit", "--check", "--addr", strings.Join(all, ","), "--", "true")
+		}
+		agree := func(u *cluster.User, want int) {
+			t.Helper()
+			for _, address := range all {
+				c.Until(fmt.Sprintf("%s answers", address), func() error {
+					a := u.Try("jobs", "--addr", address)
+					require.Contains(t, []int{want, 5}, a.Code, "%s: %s%s", address, a.Out, a.Bad)
+					if a.Code == want {
+						return nil
+					}
+					return a.Err()
+				})
+			}
+		}
+		agree(fresh, 0)
+		agree(old, 4)
+		c.Berth("token", "remove", freshID)
+		agree(fresh, 4)
+	}
+}
+
+// cutOffServer: users reach it, and it reaches no other server.
+func cutOffServer(t *testing.T, c *cluster.Cluster) {
+	if !c.CanCut() {
+		t.Skip("links can be cut between network namespaces only")
+	}
+	before, id := newToken(c, "eve")
+	cut := c.Leader()
+	for _, other := range c.Servers() {
+		if other != cut {
+			require.NoError(t, c.Cut(cut, other))
+		}
+	}
+	c.Until("another server leads", func() error {
+		if leader := c.FindLeader(); leader == "" || leader == cut {
+			return fmt.Errorf("%q does", leader)
+		}
+		return nil
+	})
+	alone := c.Process(cut).Address
+	after, _ := newToken(c, "eve")
+	c.Berth("token", "remove", id)
+	for _, u := range []*cluster.User{before, after, c.User} {
+		u.Refused(5, []string{"no server that leads can be reached"}, "jobs", "--addr", alone)
+		u.Refused(5, nil, "server", "status", "--addr", alone)
+	}
+	for _, other := range c.Servers() {
+		if other != cut {
+			require.NoError(t, c.Heal(cut, other))
+		}
+	}
+	for u, want := range map[*cluster.User]int{before: 4, after: 0} {
+		c.Until("it answers again", func() error {
+			a := u.Try("jobs", "--addr", alone)
+			require.Contains(t, []int{want, 5}, a.Code, "%s%s", a.Out, a.Bad)
+			if a.Code == want {
+				return nil
+			}
+			return a.Err()
+		})
+	}
+}
+
+func lockedOut(t *testing.T, c *cluster.Cluster) {
+	one, oneID := newToken(c, "mallory")
+	two, twoID := newToken(c, "mallory")
+	other, _ := newToken(c, "eve")
+	said := c.Berth("server", "revoke", "user/mallory")
+	require.Contains(t, said, "2 tokens are removed: ")
+	require.Contains(t, said, oneID)
+	require.Contains(t, said, twoID)
+	for _, name := range c.Servers() {
+		address := c.Process(name).Address
+		one.Refused(4, nil, "jobs", "--addr", address)
+		two.Refused(4, nil, "submit", "--addr", address, "--", "true")
+		other.Berth("jobs", "--addr", address)
+	}
+}
+
+func deadMember(t *testing.T, c *cluster.Cluster) {
+	gone := c.Leader()
+	c.Process(gone).Kill()
+	c.Until("it is said to be unreachable, and the others healthy", func() error {
+		var list api.MemberList
+		a := c.Try("server", "members", "-o", "json")
+		if err := a.Err(); err != nil {
+			return err
+		}
+		require.NoError(t, json.Unmarshal([]byte(a.Out), &list))
+		require.Len(t, list.Members, 3)
+		for _, m := range list.Members {
+			if want := map[bool]api.MemberState{true: api.MemberUnreachable, false: api.MemberHealthy}[m.ID == gone]; m.State != want {
+				return fmt.Errorf("%s is %s", m.ID, m.State)
+			}
+		}
+		return nil
+	})
+	require.Regexp(t, `(?m)^`+gone+` .* unreachable `, c.Berth("server", "members"))
+	require.NoError(t, c.Process(gone).Start())
+}
+
 func eventsAcrossLeaders(t *testing.T, c *cluster.Cluster) {
 	f := c.Follow("events", "-f", "-o", "json")
 	finished := func(id job.ID) func() error {
