@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/framework"
+	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -86,20 +86,13 @@ func (c *core) tree(g *model.Group) *extpoints.GroupInfo {
 	for _, child := range groups.Children(g.ID) {
 		info.Children = append(info.Children, c.tree(child))
 	}
-	type member struct {
-		info  *extpoints.WorkloadInfo
-		index uint64
-	}
-	var members []member
+	var rows []*store.Workload
 	for _, id := range groups.Pending(g.ID) {
-		row := c.store.Workload(id)
-		members = append(members, member{row.Info, row.CreateIndex})
+		rows = append(rows, c.store.Workload(id))
 	}
-	slices.SortFunc(members, func(a, b member) int {
-		return cmp.Or(cmp.Compare(a.index, b.index), strings.Compare(a.info.ID, b.info.ID))
-	})
-	for _, m := range members {
-		info.Members = append(info.Members, m.info)
+	slices.SortFunc(rows, func(a, b *store.Workload) int { return cmp.Compare(a.Seq, b.Seq) })
+	for _, row := range rows {
+		info.Members = append(info.Members, row.Info)
 	}
 	return info
 }

@@ -27,8 +27,9 @@ type Queued struct {
 
 // QueueSortPlugin orders the active queue. Exactly one is enabled, and the
 // same one in all profiles of an engine. Called on the engine's goroutine,
-// very often; must not block, and must be a strict weak order. Where it panics
-// the older one goes first.
+// very often; must not block, and must be a strict weak order. Those that
+// it calls equal go in the order in which they came to the queue, or last came
+// back to it. Where it panics the older one goes first.
 // Conformance: extpointstest.TestPlugin.
 type QueueSortPlugin interface {
 	Plugin

@@ -38,8 +38,9 @@ type Config struct {
 	// nothing is active, Pop takes the one whose backoff ends first.
 	NoPopFromBackoff bool
 
-	// Less orders the active workloads; it must be a strict weak order.
-	// Required.
+	// Less orders the active workloads; it must be a strict weak order. Those
+	// that it calls equal are in the order in which they came to the queue, or
+	// last came back to it. Required.
 	Less func(a, b *extpoints.Queued) bool
 	// PreEnqueue holds each profile's gates, in the order in which they are
 	// asked. Profiles are named as in Workload.Profile; where that may

@@ -65,6 +65,9 @@
 // kube-scheduler walks Go maps in several places, so that any order is right.
 // Here the order is fixed, and always one that it could have had:
 //
+//   - what comes to the queue at the same time, or comes back to it, is ordered as
+//     it came, among the active workloads and among the members of a group; in
+//     kube-scheduler hardly any two have the same time;
 //   - waiting workloads are offered an event in the order in which they became
 //     unschedulable or gated (a workload that is gated again goes to the end);
 //   - workloads that time out together move in the order of the time since when

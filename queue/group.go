@@ -81,7 +81,7 @@ func (q *Queue) AddAttempted(now time.Time, it *Item, how Outcome) {
 		it.ConsecutiveErrors++
 	}
 	if how != GroupPlaced || !cameBack {
-		it.Timestamp = now
+		q.arrive(it, now)
 	}
 	it.Flushed, it.FlushedAt = false, time.Time{}
 	why := labelled(ScheduleAttemptFailure, now)

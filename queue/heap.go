@@ -4,8 +4,8 @@ package queue
 // can be fixed or removed without a search.
 //
 // Where less calls two items equal, the order in which they come out is exactly
-// that of container/heap, because it is visible: kube-scheduler's active queue
-// is such a heap, and its QueueSort plugin does call items equal. So the sift
+// that of container/heap, because it is visible: kube-scheduler keeps those that
+// back off in such heaps, and their backoffs end in the same second. So the sift
 // rules here are not free to be improved.
 type heap struct {
 	items []*Item

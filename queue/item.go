@@ -1,7 +1,9 @@
 package queue
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
@@ -50,7 +52,7 @@ type Item struct {
 	Info *extpoints.WorkloadInfo
 	// Members are the items of the members, of a tree of groups: in the order of
 	// Tree.All once it is popped, until then by priority (the highest first),
-	// attempts (the most first), Timestamp and ID. Group is nil in them, and so
+	// attempts (the most first), Timestamp and arrival. Group is nil in them, and so
 	// is what only the item of the tree has: they do not back off.
 	Members []*Item
 	// Tree are the groups with their members, as of the Pop; nil before and
@@ -87,8 +89,11 @@ type Item struct {
 	FlushedAt time.Time
 
 	place Place
-	index int    // in the heap of its place
-	seq   uint64 // when it was parked: order among the unschedulable and gated
+	// arrival tells items of the same Timestamp apart: it counts how often any
+	// item got a new one.
+	arrival uint64
+	index   int    // in the heap of its place
+	seq     uint64 // when it was parked: order among the unschedulable and gated
 	// rejectors link it to the registrations of the plugins that it waits for,
 	// pending ones first.
 	rejectors []rejector
@@ -112,6 +117,16 @@ func (it *Item) ID() string {
 		return it.Group.ID
 	}
 	return it.Workload.ID
+}
+
+// compareArrival is the order of the items that have come, or come back, to the
+// queue at the same time. Trees that were made for the same member share its
+// number, and then the ID decides.
+func compareArrival(a, b *Item) int {
+	if c := cmp.Compare(a.arrival, b.arrival); c != 0 {
+		return c
+	}
+	return strings.Compare(a.ID(), b.ID())
 }
 
 // setWorkload puts a new version of the workload in place.

@@ -3,7 +3,6 @@ package queue
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
@@ -145,7 +144,7 @@ func (q *Queue) plant(root *model.Group, m *Item) *Item {
 	if it == nil {
 		it = &Item{ActiveAt: m.ActiveAt}
 		it.Group = root
-		it.Timestamp, it.AddedAt = m.Timestamp, m.AddedAt
+		it.Timestamp, it.arrival, it.AddedAt = m.Timestamp, m.arrival, m.AddedAt
 		q.byRoot[root.ID] = it
 	}
 	return it
@@ -355,14 +354,14 @@ func (q *Queue) uproot(l *leaf) []*Item {
 
 // insert puts a member in its place among the others. (kube-scheduler
 // framework/types.go PodGroupMemberPodsOrderingFunc, 1.37.1, which has the name
-// in place of the ID.)
+// in place of the arrival, for clocks that are too coarse.)
 func (it *Item) insert(m *Item) {
 	i, _ := slices.BinarySearchFunc(it.Members, m, func(a, b *Item) int {
 		return cmp.Or(
 			cmp.Compare(b.Priority, a.Priority),
 			cmp.Compare(b.Attempts, a.Attempts),
 			a.Timestamp.Compare(b.Timestamp),
-			strings.Compare(a.ID(), b.ID()))
+			cmp.Compare(a.arrival, b.arrival))
 	})
 	it.Members = slices.Insert(it.Members, i, m)
 }

@@ -3,7 +3,6 @@ package queue
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
@@ -99,8 +98,8 @@ func (q *Queue) Counts() Counts {
 }
 
 // Items lists what is in a place, for inspection: the active ones and those
-// that back off in the order in which they would be popped (by ID where the
-// order leaves it open), the unschedulable and gated ones in the order in which
+// that back off in the order in which they would be popped (by arrival where
+// the order leaves it open), the unschedulable and gated ones in the order in which
 // they came there, those in flight in the order in which they were popped. A
 // tree of groups is one item, but incomplete and joining members, and those in
 // flight, are items of their own; the former in the order in which they came
@@ -118,7 +117,7 @@ func (q *Queue) Items(p Place) []*Item {
 			case h.less(b, a):
 				return +1
 			}
-			return strings.Compare(a.ID(), b.ID())
+			return compareArrival(a, b)
 		})
 	case Unschedulable, Gated:
 		for _, it := range q.unschedulable.timeouts.items {

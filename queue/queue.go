@@ -18,6 +18,7 @@ type Queue struct {
 
 	// waiting has every item that is in one of the four structures below it.
 	waiting       map[string]*Item
+	arrivals      uint64 // see Item.arrival
 	active        heap
 	backoff       heap
 	errorBackoff  heap
@@ -44,7 +45,7 @@ func New(cfg Config) (*Queue, error) {
 		inFlight: inFlight{byID: make(map[string]*Item)},
 		groups:   groups{byRoot: make(map[string]*Item), leaves: make(map[string]*leaf)},
 	}
-	q.active.less = func(a, b *Item) bool { return cfg.Less(&a.Queued, &b.Queued) }
+	q.active.less = q.before
 	q.errorBackoff.less = expiresBefore
 	q.backoff.less = expiresBefore
 	if !cfg.NoPopFromBackoff {
@@ -52,11 +53,27 @@ func New(cfg Config) (*Queue, error) {
 			if !a.BackoffExpiration.Equal(b.BackoffExpiration) {
 				return expiresBefore(a, b)
 			}
-			return cfg.Less(&a.Queued, &b.Queued)
+			return q.before(a, b)
 		}
 	}
 	q.unschedulable.timeouts.less = waitsLonger
 	return q, nil
+}
+
+// before is the order of the active items, which is total: what Less calls equal
+// goes by arrival. (kube-scheduler's clock is so fine that no two pods have the
+// same time; here all that comes of one call has.)
+func (q *Queue) before(a, b *Item) bool {
+	if compareArrival(a, b) < 0 {
+		return !q.cfg.Less(&b.Queued, &a.Queued)
+	}
+	return q.cfg.Less(&a.Queued, &b.Queued)
+}
+
+// arrive notes that the item comes to the queue now, or comes back to it.
+func (q *Queue) arrive(it *Item, now time.Time) {
+	q.arrivals++
+	it.Timestamp, it.arrival = now, q.arrivals
 }
 
 // Move is a workload going from one place to another. Where a tree of groups
@@ -119,7 +136,7 @@ func (q *Queue) Add(now time.Time, w *extpoints.WorkloadInfo) {
 	}
 	it := new(Item)
 	it.setWorkload(w)
-	it.Timestamp = now
+	q.arrive(it, now)
 	it.AddedAt = now
 	why := cause{event: WorkloadAdded, at: now}
 	if q.isMember(w) {
@@ -282,7 +299,7 @@ func (q *Queue) Retry(now time.Time, id, label string) {
 	q.take(it)
 	it.UnschedulablePlugins, it.PendingPlugins = nil, nil
 	it.GatingPlugin, it.Gate = "", nil
-	it.Timestamp = now
+	q.arrive(it, now)
 	it.BackoffExpiration = q.expiration(it)
 	q.resolve(it)
 	q.requeue(it, afterBackoff, labelled(label, now))

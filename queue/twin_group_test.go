@@ -33,7 +33,7 @@ func (it *twinItem) sorted() []*twinItem {
 	list := slices.Clone(it.members)
 	slices.SortFunc(list, func(a, b *twinItem) int {
 		return cmp.Or(-cmp.Compare(a.info.Priority, b.info.Priority), -cmp.Compare(a.pos.Attempts, b.pos.Attempts),
-			a.pos.Timestamp.Compare(b.pos.Timestamp), strings.Compare(a.pos.ID, b.pos.ID))
+			a.pos.Timestamp.Compare(b.pos.Timestamp), cmp.Compare(a.arrival, b.arrival))
 	})
 	return list
 }
@@ -195,6 +195,7 @@ func (t *twin) join(m *twinItem, e extpoints.ClusterEvent, now time.Time) {
 		tree = &twinItem{}
 		tree.group, tree.members = root, []*twinItem{m}
 		tree.pos = Position{ID: root.ID, AddedAt: m.pos.AddedAt, Timestamp: m.pos.Timestamp}
+		tree.arrival = m.arrival
 		t.trees[root.ID] = tree
 		m.tree = tree
 		p := &tree.pos
@@ -353,7 +354,7 @@ func (t *twin) attempted(now time.Time, id string, how Outcome) {
 	it.group = t.cfg.Groups().Root(id)
 	p := &it.pos
 	if how != GroupPlaced || !cameBack {
-		p.Timestamp = now
+		t.arrive(it, now)
 	}
 	p.Flushed, it.flushed = false, time.Time{}
 	switch how {

@@ -25,6 +25,7 @@ type twin struct {
 	flights []*twinItem
 	log     []extpoints.Change
 	parked  int // counts parkings, for their order
+	arrived int // counts arrivals, for theirs
 	moves   []Move
 	groupTwin
 }
@@ -34,6 +35,7 @@ type twinItem struct {
 	info    *extpoints.WorkloadInfo
 	flushed time.Time
 	order   int // of parking
+	arrival int // the last one
 	start   int // first event of the flight
 	latest  *extpoints.WorkloadInfo
 	deleted bool
@@ -64,25 +66,32 @@ func (t *twin) in(places ...Place) []*twinItem {
 	slices.SortFunc(list, func(a, b *twinItem) int {
 		byBackoff := a.pos.BackoffExpiration.Compare(b.pos.BackoffExpiration)
 		p, q := a.queued(), b.queued()
-		byLess := totalOrder(p.Priority, q.Priority, p.Timestamp, q.Timestamp, p.Workload.ID, q.Workload.ID)
+		byArrival := cmp.Or(cmp.Compare(a.arrival, b.arrival), cmp.Compare(a.pos.ID, b.pos.ID))
+		byLess := cmp.Or(priorityAndAge(&p, &q), byArrival)
 		switch a.pos.Place {
 		case Active:
 			return byLess
 		case Backoff:
 			if t.cfg.NoPopFromBackoff {
-				return cmp.Or(byBackoff, cmp.Compare(a.pos.ID, b.pos.ID))
+				return cmp.Or(byBackoff, byArrival)
 			}
 			return cmp.Or(byBackoff, byLess)
 		case ErrorBackoff:
-			return cmp.Or(byBackoff, cmp.Compare(a.pos.ID, b.pos.ID))
+			return cmp.Or(byBackoff, byArrival)
 		}
 		return cmp.Compare(a.order, b.order)
 	})
 	return list
 }
 
-func totalOrder(p, q int32, s, t time.Time, a, b string) int {
-	return cmp.Or(-cmp.Compare(p, q), s.Compare(t), cmp.Compare(a, b))
+// priorityAndAge calls many equal, whose order is that of arrival.
+func priorityAndAge(a, b *extpoints.Queued) int {
+	return cmp.Or(-cmp.Compare(a.Priority, b.Priority), a.Timestamp.Compare(b.Timestamp))
+}
+
+func (t *twin) arrive(it *twinItem, now time.Time) {
+	t.arrived++
+	it.arrival, it.pos.Timestamp = t.arrived, now
 }
 
 func (t *twin) to(it *twinItem, p Place, e extpoints.ClusterEvent, plugin string, at time.Time) {
@@ -242,7 +251,8 @@ func (t *twin) add(now time.Time, w *extpoints.WorkloadInfo) {
 		t.drop(old, now)
 	}
 	it := &twinItem{info: w}
-	it.pos = Position{ID: w.ID, AddedAt: now, Timestamp: now}
+	it.pos = Position{ID: w.ID, AddedAt: now}
+	t.arrive(it, now)
 	if t.isMember(w) {
 		t.join(it, WorkloadAdded, now)
 		return
@@ -320,7 +330,7 @@ func (t *twin) fail(now time.Time, it *twinItem, rejected, pending []string) {
 		p.ConsecutiveErrors = 0
 		count = p.UnschedulableCount
 	}
-	p.Timestamp = now
+	t.arrive(it, now)
 	if t.isMember(it.info) {
 		t.flights = without(t.flights, f)
 		p.BackoffExpiration = time.Time{}
@@ -449,7 +459,8 @@ func (t *twin) retry(now time.Time, id string) {
 	}
 	p := &it.pos
 	p.UnschedulablePlugins, p.PendingPlugins, p.GatingPlugin, p.Gate = nil, nil, "", nil
-	p.Timestamp, p.BackoffExpiration = now, time.Time{}
+	t.arrive(it, now)
+	p.BackoffExpiration = time.Time{}
 	if count := cmp.Or(p.ConsecutiveErrors, p.UnschedulableCount); count > 0 {
 		p.BackoffExpiration = t.backoff(now, count, max(1, len(it.members)))
 	}
@@ -567,7 +578,7 @@ var randomEvents = []extpoints.ClusterEvent{
 func randomConfig(r *rand.Rand, w *world) Config {
 	cfg := Config{
 		Less: func(a, b *extpoints.Queued) bool {
-			return totalOrder(a.Priority, b.Priority, a.Timestamp, b.Timestamp, a.Workload.ID, b.Workload.ID) < 0
+			return priorityAndAge(a, b) < 0
 		},
 		NoPopFromBackoff: r.IntN(4) == 0,
 		ReferenceWakeUps: r.IntN(2) == 0,

@@ -93,7 +93,7 @@ func (q *Queue) AddUnschedulable(now time.Time, it *Item, unschedulable, pending
 	} else {
 		it.ConsecutiveErrors++
 	}
-	it.Timestamp = now
+	q.arrive(it, now)
 	it.Flushed, it.FlushedAt = false, time.Time{}
 	q.resolve(it)
 	if q.isMember(it.Info) {

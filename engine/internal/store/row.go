@@ -45,6 +45,8 @@ type Workload struct {
 	// Decided are the objects that the decision for it changed, and that are
 	// held for it until it is settled or gone.
 	Decided []model.ObjectRef
+	// Seq is the order of arrival, also of those that one transaction made.
+	Seq uint64
 	// CreateIndex and ModifyIndex are the indexes of the transactions that
 	// made the row and last wrote it.
 	CreateIndex, ModifyIndex uint64

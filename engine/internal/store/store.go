@@ -19,7 +19,7 @@ import (
 //
 // A Store is a pointer to an immutable state: a commit builds the next state
 // and swaps the pointer while it holds the writer lock, so the rows, the index
-// and the node sequence are always of one moment.
+// and the sequences are always of one moment.
 type Store struct {
 	Reader
 	frozen  invariants.Frozen
@@ -34,6 +34,8 @@ type state struct {
 	read  *memdb.Txn   // read-only and shared: memdb reads it without writing
 	index uint64
 	seq   uint64 // of the last node that arrived
+	// arrivals is the same of workloads.
+	arrivals uint64
 }
 
 // New returns an empty store. Its index is 0.

@@ -14,15 +14,16 @@ import (
 // twin is the store's dumb twin: maps of rows, copied whole to branch, and the
 // verbs said once more in the plainest way.
 type twin struct {
-	rows  map[rowKey]any
-	index uint64
-	seq   uint64
+	rows     map[rowKey]any
+	index    uint64
+	seq      uint64
+	arrivals uint64
 }
 
 func newTwin() *twin { return &twin{rows: map[rowKey]any{}} }
 
 func (d *twin) branch() *twin {
-	return &twin{rows: maps.Clone(d.rows), index: d.index, seq: d.seq}
+	return &twin{rows: maps.Clone(d.rows), index: d.index, seq: d.seq, arrivals: d.arrivals}
 }
 
 // The outcomes of a verb.
@@ -111,6 +112,8 @@ func (d *twin) add(w *Workload) string {
 	if d.workload(id) != nil {
 		return exists
 	}
+	d.arrivals++
+	w.Seq = d.arrivals
 	w.CreateIndex, w.ModifyIndex = d.index, d.index
 	d.rows[rowKey{WorkloadKind, id}] = w
 	return ok

@@ -29,8 +29,8 @@ type Txn struct {
 	work *memdb.MemDB
 	mem  *memdb.Txn // nil once ended
 
-	index uint64
-	seq   uint64
+	index         uint64
+	seq, arrivals uint64 // see state
 
 	// written has one entry for each row written, in the order of the first
 	// write. It is the change feed, and it answers reads of single rows: to
@@ -56,7 +56,7 @@ func (s *Store) Begin() *Txn {
 	s.writer.Lock()
 	base := s.current.Load()
 	work := base.db.Snapshot()
-	t := &Txn{store: s, base: base, work: work, mem: work.Txn(true), index: base.index + 1, seq: base.seq}
+	t := &Txn{store: s, base: base, work: work, mem: work.Txn(true), index: base.index + 1, seq: base.seq, arrivals: base.arrivals}
 	t.Reader = Reader{t}
 	t.written = t.few[:0]
 	return t
@@ -84,7 +84,7 @@ func (t *Txn) Commit() []Change {
 	s.frozen.CheckSome()
 	t.mem.Commit()
 	t.mem = nil
-	s.current.Store(&state{db: t.work, read: t.work.Txn(false), index: t.index, seq: t.seq})
+	s.current.Store(&state{db: t.work, read: t.work.Txn(false), index: t.index, seq: t.seq, arrivals: t.arrivals})
 	s.writer.Unlock()
 	s.watches.fire(changes)
 	return changes

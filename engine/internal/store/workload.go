@@ -255,6 +255,8 @@ func (t *Txn) create(row *Workload) error {
 	if t.Workload(w.ID) != nil {
 		return &RowError{Kind: WorkloadKind, ID: w.ID, Err: ErrExists}
 	}
+	t.arrivals++
+	row.Seq = t.arrivals
 	row.CreateIndex, row.ModifyIndex = t.index, t.index
 	t.joinGroup(w)
 	t.put(WorkloadKind, w.ID, nil, row)
