@@ -98,18 +98,21 @@ func firstMember(g *extpoints.GroupInfo) (first *extpoints.WorkloadInfo) {
 // with the highest group, on what is decided for all of them. The words are
 // kube-scheduler's (schedule_one_podgroup.go validatePodGroup, 1.37.1).
 func (c *core) checkMembers(root *extpoints.GroupInfo) error {
-	profile := firstMember(root).Profile
-	fw := c.framework(firstMember(root).Workload)
+	first := firstMember(root)
+	fw := c.framework(first.Workload)
 	var err error
 	check := func(w *extpoints.WorkloadInfo) bool {
 		switch {
 		case c.framework(w.Workload) != fw:
-			err = fmt.Errorf("all pods in a single pod group should have the same .spec.schedulerName set, got: %q and %q", w.Profile, profile)
+			err = fmt.Errorf("all pods in a single pod group should have the same .spec.schedulerName set, got: %q and %q", w.Profile, first.Profile)
 		case w.Priority != root.Priority:
 			err = fmt.Errorf("all pods in a single pod group should have the same priority as the pod group's priority, got %d and %d", w.Priority, root.Priority)
-		case w.MayPreempt() != (root.Preemption != model.PreemptNever):
+		case root.Preemption == "" && w.MayPreempt() != first.MayPreempt():
+			err = fmt.Errorf("all pods in a single pod group should have the same preemption policy, got %v and %v",
+				policyName(w.Preemption), policyName(first.Preemption))
+		case root.Preemption != "" && w.MayPreempt() != (root.Preemption != model.PreemptNever):
 			err = fmt.Errorf("all pods in a single pod group should have the same preemption policy as the pod group's preemption policy, got %v and %v",
-				policyName(w.Preemption), policyName(root.Preemption))
+				policyName(w.Preemption), root.Preemption)
 		}
 		return err == nil
 	}

@@ -96,13 +96,28 @@ func (r *Raw) rankOf(by string) (int32, bool) {
 		if g == nil {
 			return 0, false
 		}
-		return g.Priority, g.Preemption != model.PreemptNever
+		return g.Priority, r.groupMayPreempt(g)
 	}
 	row := r.store.Workload(by)
 	if row == nil {
 		return 0, false
 	}
 	return row.Info.Priority, row.Info.MayPreempt()
+}
+
+// groupMayPreempt is [extpoints.GroupInfo.MayPreempt] of the members as they are
+// now.
+func (c *core) groupMayPreempt(g *model.Group) bool {
+	if g.Preemption != "" {
+		return g.Preemption != model.PreemptNever
+	}
+	groups := c.view.Groups()
+	for _, id := range groups.Pending(g.ID) {
+		if !c.store.Workload(id).Info.MayPreempt() {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(groups.Children(g.ID), func(child *model.Group) bool { return !c.groupMayPreempt(child) })
 }
 
 // standing is the priority that protects a workload: that of its highest group,

@@ -55,6 +55,15 @@ func (g *GroupInfo) All(f func(*WorkloadInfo) bool) bool {
 	return true
 }
 
+// MayPreempt reports whether the group may displace others: by its own policy, or
+// where it has none by that of the members to be placed.
+func (g *GroupInfo) MayPreempt() bool {
+	if g.Preemption != "" {
+		return g.Preemption != model.PreemptNever
+	}
+	return g.All(func(w *WorkloadInfo) bool { return w.MayPreempt() })
+}
+
 // Placement is a set of nodes that a whole group may be placed on.
 type Placement struct {
 	Name  string

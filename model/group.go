@@ -48,9 +48,12 @@ type Group struct {
 	// [DeviceClaimRef].OfGroup.
 	DeviceClaims []DeviceClaimRef
 	Priority     int32
-	Preemption   PreemptionPolicy
-	Disruption   DisruptionMode
-	CreatedAt    time.Time
+	// Preemption says whether the members may displace others, who must say the
+	// same. Of the groups above each other the highest one's counts. Empty: the
+	// members decide, who must agree among each other.
+	Preemption PreemptionPolicy
+	Disruption DisruptionMode
+	CreatedAt  time.Time
 }
 
 // MaxGroupDepth is how many groups may be above each other, the highest and the

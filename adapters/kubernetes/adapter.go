@@ -36,6 +36,9 @@ type Options struct {
 	// Kinds are the kinds of objects to watch besides pods and nodes. Default:
 	// [DefaultKinds].
 	Kinds []Kind
+	// GroupPreemptionPolicy: pod groups have a preemption policy of their own, as with
+	// the feature gate PodGroupPreemptionPolicy. Default: their pods' policies count.
+	GroupPreemptionPolicy bool
 	// PreBindTimeout is how long volumes may take to be bound. Default:
 	// [DefaultPreBindTimeout].
 	PreBindTimeout time.Duration

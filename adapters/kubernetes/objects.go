@@ -225,7 +225,7 @@ func (a *Adapter) watchGroups(wanted map[Kind]bool) error {
 	err := watched(a, wanted, CompositeGroups, func() cache.SharedIndexInformer {
 		return a.factory.Scheduling().V1alpha3().CompositePodGroups().Informer()
 	}, func(g *schedulingv1alpha3.CompositePodGroup) (*model.Group, string, bool, error) {
-		m, err := convert.CompositeGroup(g)
+		m, err := convert.CompositeGroup(g, a.opts.GroupPreemptionPolicy)
 		return m, convert.CompositeGroupID(g.Namespace, g.Name), m != nil, err
 	}, put, remove)
 	if err != nil || !wanted[Groups] {
@@ -239,7 +239,7 @@ func (a *Adapter) watchGroups(wanted map[Kind]bool) error {
 	t := &teller[schedulingv1beta1.PodGroup, *model.Group]{
 		a: a, kind: string(Groups), known: told[*model.Group]{}, put: put, remove: remove,
 		translate: func(g *schedulingv1beta1.PodGroup) (*model.Group, string, bool, error) {
-			m, err := convert.Group(g)
+			m, err := convert.Group(g, a.opts.GroupPreemptionPolicy)
 			return m, convert.GroupID(g.Namespace, g.Name), m != nil, err
 		},
 	}

@@ -74,6 +74,9 @@ func (s *sim) join(w *model.Workload) {
 func (s *sim) agree(w *model.Workload) {
 	root := s.rootOf(w.Group)
 	w.Priority, w.Preemption, w.Profile = root.Priority, root.Preemption, profileOf(w.Group)
+	if root.Preemption == "" && root.Priority == 1 { // the members decide
+		w.Preemption = model.PreemptNever
+	}
 }
 
 // inputGroup makes, changes or removes a group.

@@ -23,12 +23,26 @@ func (s *sim) displacedByGroup(e engine.EvictingEvent) {
 	case s.plans[leaver.ID] == by.ID: // it was so when it was asked first
 	case s.rank(&leaver) >= by.Priority:
 		s.fail("%s (%d) is to make room for group %s (%d)", leaver.ID, s.rank(&leaver), by.ID, by.Priority)
-	case by.Preemption == model.PreemptNever:
+	case s.neverPreempts(&by):
 		s.fail("%s is to make room for group %s, which never displaces others", leaver.ID, by.ID)
 	}
 	s.reach("room made for a group")
 	s.plans[e.Workload.ID] = e.ByGroup
 	s.leavesAsOne(e.Workload, "group "+e.ByGroup)
+}
+
+// neverPreempts: the group's policy is Never, or it has none and a member's is.
+func (s *sim) neverPreempts(g *model.GroupRecord) bool {
+	if g.Preemption != "" {
+		return g.Preemption == model.PreemptNever
+	}
+	sight := sightOf(s.raw.View())
+	for _, row := range sight.rows {
+		if row.Phase == model.Pending && row.Preemption == model.PreemptNever && sight.below(row.Workload, g.ID) {
+			return true
+		}
+	}
+	return false
 }
 
 // plannedForGroup checks what the tree of groups would displace now.

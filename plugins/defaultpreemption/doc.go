@@ -55,7 +55,8 @@
 // those of a group that wants room as they were tried; kube-scheduler goes
 // through maps there.
 //
-// All of it is kube-scheduler with its feature gates GenericWorkload,
-// CompositePodGroup and PodGroupPreemptionPolicy on; without groups it is the
-// same as with them off.
+// All of it is kube-scheduler with its feature gates GenericWorkload and
+// CompositePodGroup on; without groups it is the same as with them off. With
+// PodGroupPreemptionPolicy on groups have a policy of their own, and with it off
+// they have none.
 package defaultpreemption

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/berth-project/berth/extpoints"
-	"github.com/berth-project/berth/model"
 )
 
 var noGroupVictims = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "No preemption victims found for incoming preemptor")
@@ -15,8 +14,8 @@ var noGroupVictims = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable,
 // Nodes are not compared and extenders are not asked.
 //
 // Rules: kube-scheduler framework/preemption/podgrouppreemption.go, 1.37.1, with
-// its feature gates CompositePodGroup and PodGroupPreemptionPolicy: the policy is
-// the group's own.
+// its feature gate CompositePodGroup. A group with a policy is one for which the
+// gate PodGroupPreemptionPolicy is on (types.go resolvePreemptionPolicy).
 func (p *DefaultPreemption) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupInfo, t extpoints.GroupTrial) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
 	result, st := p.preemptFor(s, g, t)
 	switch text := st.Message(); {
@@ -35,7 +34,7 @@ func (p *DefaultPreemption) preemptFor(s *extpoints.CycleState, g *extpoints.Gro
 	switch {
 	case err != nil:
 		return nil, extpoints.AsStatus(err)
-	case g.Preemption == model.PreemptNever:
+	case !g.MayPreempt():
 		return nil, never
 	case possible.underWay(g):
 		return currently(g), extpoints.NewStatus(extpoints.Success, "ongoing preemption on nominated nodes")

@@ -98,6 +98,11 @@ func (a *groupAttempt) String() string {
 func TestGroupPostFilter(t *testing.T) {
 	never := gang(wants(500)...)
 	never.Preemption = model.PreemptNever
+	unwilling := func() *extpoints.WorkloadInfo {
+		return &extpoints.WorkloadInfo{Workload: &model.Workload{ID: "m1", Preemption: model.PreemptNever, Requests: model.Resources{CPU: 500}}}
+	}
+	lower := gang(unwilling())
+	lower.Preemption = model.PreemptLower
 	boom := extpoints.AsStatus(errors.New("boom"))
 	nominated := func() works {
 		list := wants(500, 500)
@@ -107,6 +112,8 @@ func TestGroupPostFilter(t *testing.T) {
 	tree := func(children ...*extpoints.GroupInfo) *extpoints.GroupInfo {
 		return &extpoints.GroupInfo{Group: &model.Group{ID: "tree", Composite: true, Priority: 5}, Children: children}
 	}
+	top := tree(never)
+	top.Preemption = model.PreemptLower
 	const found = "Success: pod group preemption: found a placement for podgroup, preempting "
 	const leaving = "Success: pod group preemption: ongoing preemption on nominated nodes"
 	full := func() infos { return infos{node("n1", 1000, on("a", 1, 900, 1)), node("n2", 1000, on("b", 2, 900, 1))} }
@@ -137,8 +144,10 @@ func TestGroupPostFilter(t *testing.T) {
 		{"it says nothing", groupAttempt{g: gang(wants(500)...), nodes: full(), trial: func(t *extpointstest.GroupTrial) { t.Fails = extpoints.NewStatus(extpoints.Unschedulable) }},
 			"| -", "Unschedulable"},
 		{"policy Never", groupAttempt{g: never, nodes: full()}, "| -", "Unschedulable: pod group preemption: not eligible due to preemptionPolicy=Never."},
-		{"members' own policy does not count", groupAttempt{g: gang(&extpoints.WorkloadInfo{Workload: &model.Workload{ID: "m1", Preemption: model.PreemptNever, Requests: model.Resources{CPU: 500}}}), nodes: full()[:1]},
-			"a | m1=n1", found + "1 victims"},
+		{"members' own policy does not count where the group has one", groupAttempt{g: lower, nodes: full()[:1]}, "a | m1=n1", found + "1 victims"},
+		{"where it has none it does", groupAttempt{g: gang(unwilling()), nodes: full()[:1]},
+			"| -", "Unschedulable: pod group preemption: not eligible due to preemptionPolicy=Never."},
+		{"the highest group's counts", groupAttempt{g: top, nodes: full()[:1]}, "a | m1=n1", found + "1 victims"},
 
 		{"a workload that was displaced is still leaving a nominated node: nominations stay",
 			groupAttempt{g: gang(nominated()...), nodes: infos{node("n1", 1000, displaced(on("a", 1, 900, 1))), node("n2", 1000, on("b", 1, 900, 1))}},

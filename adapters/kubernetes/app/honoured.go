@@ -14,8 +14,9 @@ import (
 // Honoured in both states are those in config.Gates, and these:
 //
 //   - GenericWorkload, CompositePodGroup, DRADeviceTaintRules: off, nothing of them is
-//     watched. PodGroupPreemptionPolicy, DRAWorkloadResourceClaims: what they are about
-//     are fields that the API server drops where they are off.
+//     watched. PodGroupPreemptionPolicy: off, the policies of a group's pods count.
+//     DRAWorkloadResourceClaims: what it is about are fields that the API server drops
+//     where it is off.
 //   - CoordinatedLeaderElection, ComponentFlagz, ComponentStatusz; what apiserver's,
 //     client-go's and component-base's libraries ask for.
 //   - OpportunisticBatching, SchedulerAsyncAPICalls, SchedulerPreQueueingHints,

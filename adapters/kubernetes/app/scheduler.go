@@ -136,13 +136,14 @@ func (s *scheduler) attach(profiles []extpoints.Profile, configs []extender.Conf
 		leads = s.election.leading
 	}
 	s.adapter, err = kubernetes.New(kubernetes.Options{
-		Leads:          leads,
-		Client:         s.clients.main,
-		EventClient:    s.clients.events,
-		Profiles:       s.profiles,
-		Kinds:          kinds(profiles, s.settings.plugins, filtering(configs), s.options.gates.gate.Enabled),
-		PreBindTimeout: longestBinding(profiles),
-		Meter:          meter{s.metrics},
+		Leads:                 leads,
+		Client:                s.clients.main,
+		EventClient:           s.clients.events,
+		Profiles:              s.profiles,
+		GroupPreemptionPolicy: s.groupPolicy(),
+		Kinds:                 kinds(profiles, s.settings.plugins, filtering(configs), s.options.gates.gate.Enabled),
+		PreBindTimeout:        longestBinding(profiles),
+		Meter:                 meter{s.metrics},
 	})
 	if err != nil {
 		return err
@@ -152,6 +153,11 @@ func (s *scheduler) attach(profiles []extpoints.Profile, configs []extender.Conf
 	}
 	s.extenders, err = newExtenders(configs, s.mayWrite)
 	return err
+}
+
+// groupPolicy: pod groups have a preemption policy of their own.
+func (s *scheduler) groupPolicy() bool {
+	return s.options.gates.gate.Enabled("PodGroupPreemptionPolicy")
 }
 
 // drainTimeout is how long bindings under way may take when the process is to end.

@@ -251,9 +251,9 @@ func (g *generator) deviceObjects(t *testing.T, i int, check func(t *testing.T, 
 	if r, err := DeviceTaintRule(rule); r != nil || err != nil {
 		checkIfThere(rule, r, r != nil, err)
 	}
-	a, err := Group(group)
+	a, err := Group(group, true)
 	check(t, group, a, err)
-	a, err = CompositeGroup(composite)
+	a, err = CompositeGroup(composite, true)
 	check(t, composite, a, err)
 	of := g.claims(pod)
 	w, err := Pod(pod)

@@ -36,7 +36,7 @@ var podGroupFields = fieldTest{
 		},
 	},
 	result: func(o any) any {
-		g, err := Group(o.(*schedulingv1beta1.PodGroup))
+		g, err := Group(o.(*schedulingv1beta1.PodGroup), true)
 		return []any{g, text(err)}
 	},
 }
@@ -69,7 +69,7 @@ var compositePodGroupFields = fieldTest{
 		g.Spec.PreemptionPolicy = &lower
 	}},
 	result: func(o any) any {
-		g, err := CompositeGroup(o.(*schedulingv1alpha3.CompositePodGroup))
+		g, err := CompositeGroup(o.(*schedulingv1alpha3.CompositePodGroup), true)
 		return []any{g, text(err)}
 	},
 }

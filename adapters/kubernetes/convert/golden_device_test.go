@@ -18,7 +18,7 @@ import (
 func translateDevices(t *testing.T, out *bytes.Buffer, kind string, document []byte) bool {
 	switch kind {
 	case "CompositePodGroup":
-		g, err := CompositeGroup(parse(t, document, &schedulingv1alpha3.CompositePodGroup{}))
+		g, err := CompositeGroup(parse(t, document, &schedulingv1alpha3.CompositePodGroup{}), true)
 		write(t, out, "composite group", g, err)
 	case "ResourceSlice":
 		s, err := DeviceSlice(parse(t, document, &resourcev1.ResourceSlice{}))

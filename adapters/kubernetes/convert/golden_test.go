@@ -78,7 +78,7 @@ func translate(t *testing.T, text []byte) []byte {
 			write(t, &out, "status", Status(p), nil)
 		case "PodGroup":
 			g := parse(t, document, &schedulingv1beta1.PodGroup{})
-			m, err := Group(g)
+			m, err := Group(g, true)
 			groups[m.ID] = g
 			write(t, &out, "group", m, err)
 		case "Node":

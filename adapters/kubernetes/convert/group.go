@@ -33,10 +33,13 @@ func CompositeGroupID(namespace, name string) string { return "composite/" + Gro
 // Workload that the group was made after: it has templates only, and the
 // scheduler does not even watch such objects.
 //
+// The preemption policy counts where the feature gate PodGroupPreemptionPolicy is
+// on; where it is off the pods' own policies do.
+//
 // Rules: kube-scheduler pkg/scheduler/framework/plugins/gangscheduling/
 // gangscheduling.go, plugins/topologyaware/topology_placement.go,
 // framework/preemption/types.go and util/utils.go (PodGroupPriority), 1.37.1.
-func Group(g *schedulingv1beta1.PodGroup) (*model.Group, error) {
+func Group(g *schedulingv1beta1.PodGroup, policyCounts bool) (*model.Group, error) {
 	var c problems
 	s := &g.Spec
 	m := &model.Group{
@@ -45,7 +48,7 @@ func Group(g *schedulingv1beta1.PodGroup) (*model.Group, error) {
 		Name:         g.Name,
 		Parent:       c.parent(g.Namespace, s.ParentCompositePodGroupName),
 		Policy:       model.Basic,
-		Preemption:   groupPreemption(&c, s.PreemptionPolicy),
+		Preemption:   groupPreemption(&c, s.PreemptionPolicy, policyCounts),
 		Disruption:   model.DisruptSingle,
 		DeviceClaims: c.groupClaimRefs(g),
 		CreatedAt:    g.CreationTimestamp.Time,
@@ -68,7 +71,7 @@ func Group(g *schedulingv1beta1.PodGroup) (*model.Group, error) {
 
 // CompositeGroup translates a composite pod group. What is said of [Group] holds
 // for it, too; MinCount counts the groups in it.
-func CompositeGroup(g *schedulingv1alpha3.CompositePodGroup) (*model.Group, error) {
+func CompositeGroup(g *schedulingv1alpha3.CompositePodGroup, policyCounts bool) (*model.Group, error) {
 	var c problems
 	s := &g.Spec
 	m := &model.Group{
@@ -78,7 +81,7 @@ func CompositeGroup(g *schedulingv1alpha3.CompositePodGroup) (*model.Group, erro
 		Parent:     c.parent(g.Namespace, s.ParentCompositePodGroupName),
 		Composite:  true,
 		Policy:     model.Basic,
-		Preemption: groupPreemption(&c, s.PreemptionPolicy),
+		Preemption: groupPreemption(&c, s.PreemptionPolicy, policyCounts),
 		Disruption: model.DisruptSingle,
 		CreatedAt:  g.CreationTimestamp.Time,
 	}
@@ -110,17 +113,21 @@ func (p *problems) parent(namespace string, name *string) string {
 }
 
 // groupPreemption is the policy of a group, for which each version of the API
-// has a type of its own.
-func groupPreemption[P ~string](p *problems, policy *P) model.PreemptionPolicy {
-	if policy == nil {
+// has a type of its own; empty, so that the members decide, where it does not
+// count.
+func groupPreemption[P ~string](p *problems, policy *P, counts bool) model.PreemptionPolicy {
+	switch {
+	case !counts:
 		return ""
+	case policy == nil: // made while the gate was off
+		return model.PreemptLower
 	}
 	switch m := model.PreemptionPolicy(*policy); m {
 	case model.PreemptLower, model.PreemptNever:
 		return m
 	}
 	p.report(preemptionPath, "%q is neither %s nor %s", *policy, model.PreemptLower, model.PreemptNever)
-	return ""
+	return model.PreemptLower
 }
 
 func (p *problems) atLeastOne(at *field.Path, count int32) int32 {

@@ -52,6 +52,9 @@ type Options struct {
 	// Groups are the pod groups; they say which claims their members share. Default:
 	// only those of the request.
 	Groups groupslisters.PodGroupLister
+	// GroupPreemptionPolicy: pod groups have a preemption policy of their own; see
+	// convert.Group. Default: their pods' policies count.
+	GroupPreemptionPolicy bool
 	// PriorityClasses give pods in simulations their priority. Default: only those of
 	// the request, where kubectl-berth puts what it finds in the cluster:
 	// kube-scheduler may not read them.

@@ -140,7 +140,7 @@ func (t *translation) namespaceOf(m *metav1.ObjectMeta) string {
 
 func (t *translation) compositeGroup(path string, g *schedulingv1alpha3.CompositePodGroup) {
 	t.named(path, "CompositePodGroup", t.namespaceOf(&g.ObjectMeta), &g.ObjectMeta)
-	m, err := convert.CompositeGroup(g)
+	m, err := convert.CompositeGroup(g, t.h.o.GroupPreemptionPolicy)
 	t.problems.addAll(path, err)
 	if g.Spec.Priority == nil {
 		t.prioritizeGroup(path, m, g.Spec.PriorityClassName, g.Spec.PreemptionPolicy != nil)
@@ -151,7 +151,7 @@ func (t *translation) compositeGroup(path string, g *schedulingv1alpha3.Composit
 func (t *translation) group(path string, g *schedulingv1beta1.PodGroup) {
 	t.named(path, "PodGroup", t.namespaceOf(&g.ObjectMeta), &g.ObjectMeta)
 	t.groups[convert.GroupID(g.Namespace, g.Name)] = g
-	m, err := convert.Group(g)
+	m, err := convert.Group(g, t.h.o.GroupPreemptionPolicy)
 	t.problems.addAll(path, err)
 	if g.Spec.Priority == nil {
 		t.prioritizeGroup(path, m, g.Spec.PriorityClassName, g.Spec.PreemptionPolicy != nil)
@@ -168,7 +168,7 @@ func (t *translation) prioritizeGroup(path string, g *model.Group, class string,
 	given := model.Workload{Priority: g.Priority, Preemption: g.Preemption}
 	t.prioritize(path, &given, pod)
 	g.Priority = given.Priority
-	if !hasPolicy {
+	if !hasPolicy && t.h.o.GroupPreemptionPolicy && given.Preemption != "" {
 		g.Preemption = given.Preemption
 	}
 }
