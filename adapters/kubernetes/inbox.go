@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -97,14 +99,28 @@ func (a *Adapter) tell(ctx context.Context) {
 }
 
 // older sorts reports by their source, and those of one source by the age and the name
-// of what they are about: the order in which nodes come counts in decisions. The
-// reports about one object are equal, and stay as they came.
+// of what they are about: the order in which nodes and pods come counts in decisions.
+// The API server knows the age in whole seconds only, so that of pods the one goes
+// first that was written first, which is the order in which they were made if nobody
+// has changed them since. (Nodes are written all the time, and are to keep their order
+// when the scheduler starts again.) Reports about one version of an object are equal,
+// and stay as they came.
 func older(x, y report) int {
 	a, b := x.object(), y.object()
 	if c := cmp.Compare(x.rank, y.rank); c != 0 || a == nil || b == nil {
 		return c
 	}
-	return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time), cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time), cmp.Compare(podVersion(a), podVersion(b)), cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+}
+
+// podVersion is the version of a pod, higher the later it was written; 0 for anything
+// else.
+func podVersion(o v1.Object) uint64 {
+	if _, ok := o.(*corev1.Pod); !ok {
+		return 0
+	}
+	version, _ := strconv.ParseUint(o.GetResourceVersion(), 10, 64) //nolint:errcheck // without a number it is as old as any
+	return version
 }
 
 // object is what the report is about. (Informers report nothing else.)
