@@ -158,7 +158,7 @@ func (s *Source) Given(old *resourcev1.ResourceClaim, slices []*resourcev1.Resou
 	c.Status.Allocation = a
 	c.Finalizers = []string{resourcev1.Finalizer}
 	for _, name := range pods {
-		c.Status.ReservedFor = append(c.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: name, UID: types.UID(name)})
+		c.Status.ReservedFor = append(c.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: name, UID: s.PodUID(name)})
 	}
 	return c
 }

@@ -25,7 +25,18 @@ type GroupTree struct {
 	namespace string
 	priority  int32
 	policy    *v1.PreemptionPolicy
+	// What some members do not have as all must.
+	odd oddity
 }
+
+// oddity is what some members have otherwise than the others.
+type oddity int
+
+const (
+	none oddity = iota
+	oddPriority
+	oddPolicy
+)
 
 // Leaf is a group of pods.
 type Leaf struct {
@@ -57,11 +68,19 @@ func TieScore(name string) int64 {
 // GroupTree draws a group of the name, at most so many levels deep.
 func (s *Source) GroupTree(name string, now time.Time) *GroupTree {
 	t := &GroupTree{shared: map[string]*schedulingv1beta1.PodGroupResourceClaim{}, namespace: Namespaces[0], priority: Pick(s, int32(0), 0, 1, 5, 10, 100)}
-	if s.Percent(20) {
+	if s.Percent(35) {
 		t.policy = new(Pick(s, v1.PreemptLowerPriority, v1.PreemptNever))
 	}
 	depth := Pick(s, 1, 1, 1, 2, 2, 3, 4)
 	s.group(t, name, nil, depth, now)
+	switch n := s.IntN(100); {
+	case n < 5:
+		t.odd = oddPriority
+	case n < 12 && len(t.Leaves) == 1:
+		// Which member of several leaves comes first is for a map to say, and with
+		// it which policy is the odd one.
+		t.odd = oddPolicy
+	}
 	return t
 }
 
@@ -166,15 +185,21 @@ func (s *Source) shares(p *v1.Pod, t *GroupTree, leaf string) {
 	}
 }
 
-// Member makes a drawn pod a member of a leaf of the tree. Now and then it does
-// not have the tree's priority, as it must.
+// Member makes a drawn pod a member of a leaf of the tree. In a few trees some do not have
+// the tree's priority or preemption policy, as they must.
 func (s *Source) Member(p *v1.Pod, t *GroupTree, leaf string) {
 	p.Namespace = t.namespace
 	s.shares(p, t, leaf)
 	p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &leaf}
 	p.Spec.Priority, p.Spec.PreemptionPolicy = new(t.priority), t.policy
-	if s.Percent(1) {
+	switch {
+	case t.odd == oddPriority && s.Percent(20):
 		p.Spec.Priority = new(t.priority + 1)
+	case t.odd == oddPolicy && s.Percent(20):
+		p.Spec.PreemptionPolicy = new(v1.PreemptNever)
+		if t.policy != nil && *t.policy == v1.PreemptNever {
+			p.Spec.PreemptionPolicy = Pick(s, nil, new(v1.PreemptLowerPriority))
+		}
 	}
 }
 

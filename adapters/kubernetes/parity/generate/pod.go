@@ -6,15 +6,14 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // SchedulerName is that of all pods.
 const SchedulerName = "default-scheduler"
 
-// Pod draws a pod that is on no node. The name is also its UID.
+// Pod draws a pod that is on no node. See [Source.PodUID].
 func (s *Source) Pod(name string) *v1.Pod {
-	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.namespace(), UID: types.UID(name), Labels: s.podLabels()}}
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.namespace(), UID: s.PodUID(name), Labels: s.podLabels()}}
 	p.OwnerReferences = s.owner()
 	p.Spec = v1.PodSpec{SchedulerName: SchedulerName, Priority: s.priority(), Resources: s.podResources(), Overhead: s.overhead()}
 	if s.Wild(20) {

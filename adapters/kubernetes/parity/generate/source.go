@@ -1,9 +1,12 @@
 package generate
 
 import (
+	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Mood is what kind of objects a [Source] draws.
@@ -49,6 +52,7 @@ type Source struct {
 	Mood
 
 	generation int64 // of pools of devices
+	salt       uint64
 }
 
 // New makes the source of one case of a seed.
@@ -56,7 +60,19 @@ func New(seed, number uint64, mood Mood) *Source {
 	if mood.Zones == 0 {
 		mood.Zones = 4
 	}
-	return &Source{Rand: rand.New(rand.NewPCG(seed, number)), Mood: mood, generation: 1}
+	return &Source{Rand: rand.New(rand.NewPCG(seed, number)), Mood: mood, generation: 1, salt: seed<<32 ^ number}
+}
+
+// PodUID is the UID of the pod of a name: in no order, as real ones are, and with
+// the name at the end, for people who read reports.
+func (s *Source) PodUID(name string) types.UID { return PodUID(s.salt, name) }
+
+// PodUID is [Source.PodUID], for a salt of its own.
+func PodUID(salt uint64, name string) types.UID {
+	h := fnv.New64a()
+	fmt.Fprint(h, salt, name)
+	// The last bytes of a name hardly reach the highest bits by themselves.
+	return types.UID(fmt.Sprintf("%08x-%s", uint32(h.Sum64()*0x9e3779b97f4a7c15>>32), name))
 }
 
 // Percent is true that many times in a hundred.

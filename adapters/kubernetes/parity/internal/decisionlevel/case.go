@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 
@@ -137,6 +138,9 @@ func newTwin(s *generate.Source, nodes int, o Options) (*twin.Twin, error) {
 	}}
 	if o.About == Groups {
 		ref.Gates, ref.Tie, sub.Tie = reference.Groups, generate.TieScore, generate.TieScore
+		if s.Percent(50) {
+			ref.Gates = ref.Gates.Without(reference.GroupPolicy)
+		}
 	}
 	// It fails where nothing has asked its PreFilter, and then nobody else is
 	// asked to make room.
@@ -180,7 +184,7 @@ func (h *history) begin() {
 func (h *history) putBudget() {
 	var names []string
 	for _, p := range h.Pods() {
-		names = append(names, p.ID)
+		names = append(names, p.Name)
 	}
 	// One in each namespace: where two protect the same pod, kube-scheduler's answer
 	// depends on which it comes upon first, in the order of a map (framework/
@@ -207,9 +211,7 @@ func (h *history) step() {
 	if h.groups && !h.stepGroups() {
 		return
 	}
-	for range 1 + h.IntN(4) {
-		h.submit()
-	}
+	h.submit(1 + h.IntN(4))
 	if !h.compareWaiting("new pods") {
 		return
 	}
@@ -227,12 +229,25 @@ func (h *history) step() {
 	}
 }
 
-func (h *history) submit() {
-	p := h.NewPod()
-	if h.Wild(10) {
-		h.Gate(p)
+func (h *history) submit(n int) {
+	var pods []*v1.Pod
+	for range n {
+		p := h.NewPod()
+		if h.Wild(10) {
+			h.Gate(p)
+		}
+		pods = append(pods, p)
 	}
-	h.Put(p)
+	h.put(pods)
+}
+
+// put adds pods, in batches of any size.
+func (h *history) put(pods []*v1.Pod) {
+	for len(pods) > 0 {
+		n := 1 + h.IntN(len(pods))
+		h.PutTogether(pods[:n]...)
+		pods = pods[n:]
+	}
 }
 
 // changeWaiting changes or removes one of the pods that wait, and says what it

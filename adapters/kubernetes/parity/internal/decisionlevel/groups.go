@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,14 +75,17 @@ func (h *history) bring(t *tree) {
 		h.PutObject(t.late[0])
 		t.late = t.late[1:]
 	}
+	var pods []*v1.Pod
 	for i := range t.missing {
 		for t.missing[i].Members > 0 && h.Percent(75) {
 			t.missing[i].Members--
 			p := h.NewPod()
 			h.Member(p, t.GroupTree, t.missing[i].Name)
-			h.Put(p)
+			pods = append(pods, p)
 		}
 	}
+	h.Shuffle(len(pods), func(i, j int) { pods[i], pods[j] = pods[j], pods[i] })
+	h.put(pods)
 }
 
 // changeGroup changes one of the groups of pods that there are.

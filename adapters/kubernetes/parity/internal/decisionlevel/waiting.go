@@ -55,7 +55,7 @@ func (h *history) referencePlaces() map[string]string {
 	places := map[string]string{}
 	add := func(place string, pods []*v1.Pod) {
 		for _, p := range pods {
-			places[p.Name] = describe(place, nominated[p.Name])
+			places[string(p.UID)] = describe(place, nominated[string(p.UID)])
 		}
 	}
 	q := h.Reference.Queue()

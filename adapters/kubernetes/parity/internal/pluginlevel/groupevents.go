@@ -93,7 +93,7 @@ func (g *groupCase) anyGroup() runtime.Object {
 }
 
 func groupOf(object runtime.Object) *model.Group {
-	change, err := subject.Put(object)
+	change, err := subject.Put(object, true)
 	if err != nil {
 		panic(err)
 	}

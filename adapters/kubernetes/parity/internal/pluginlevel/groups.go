@@ -140,7 +140,7 @@ type groupBoth struct {
 func (g *groupCase) roots(tree *generate.GroupTree) []groupBoth {
 	var list []groupBoth
 	for _, object := range tree.Groups {
-		change, err := subject.Put(object)
+		change, err := subject.Put(object, true)
 		if err != nil {
 			panic(err)
 		}

@@ -85,7 +85,7 @@ func (h *history) takeTasks() {
 // berthStage is where Berth has a pod that was just tried.
 func (h *history) berthStage(p *pod) stage {
 	switch {
-	case h.engine.handle.Waiting().Get(p.Name) != nil:
+	case h.engine.handle.Waiting().Get(p.id()) != nil:
 		return waiting
 	case p.task != nil:
 		return binding
@@ -135,7 +135,7 @@ func (h *history) allow(p *pod) {
 		p.stage = binding
 	}
 	h.settle()
-	h.engine.handle.Waiting().Get(p.Name).Allow(plugin)
+	h.engine.handle.Waiting().Get(p.id()).Allow(plugin)
 	h.engine.Settle(h.now)
 	h.takeTasks()
 	h.compared("outcome of a consent", string(p.stage), string(h.berthStage(p)))
@@ -149,7 +149,7 @@ func (h *history) refuse(p *pod) {
 	p.stage = queued
 	w.Reject(plugin, "refused")
 	h.settle()
-	h.engine.handle.Waiting().Get(p.Name).Reject(plugin, "refused")
+	h.engine.handle.Waiting().Get(p.id()).Reject(plugin, "refused")
 	h.engine.Settle(h.now)
 	h.echo()
 }

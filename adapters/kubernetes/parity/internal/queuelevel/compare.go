@@ -90,7 +90,11 @@ func (h *history) kubePosition(p *pod, places map[string]queue.Place) position {
 	case place == queue.Unschedulable && info.Gated():
 		place = queue.Gated
 	}
-	return kubeInfo(place, info)
+	position := kubeInfo(place, info)
+	if h.kind == ties { // where the clock has run
+		position.since, position.expiration = position.since.Truncate(time.Microsecond), position.expiration.Truncate(time.Microsecond)
+	}
+	return position
 }
 
 func kubeInfo(place queue.Place, info *framework.QueuedPodInfo) position {
@@ -102,7 +106,7 @@ func kubeInfo(place queue.Place, info *framework.QueuedPodInfo) position {
 }
 
 func (h *history) berthPosition(p *pod) position {
-	q, ok := h.berth.Queue(p.Name)
+	q, ok := h.berth.Queue(p.id())
 	if !ok {
 		return position{}
 	}

@@ -82,7 +82,7 @@ func (h *history) land() {
 	p := pick(h.objects, list...)
 	h.note("%s is done with", p.Name)
 	h.kube.Queue().Done(p.UID)
-	h.queue.q.Done(p.Name)
+	h.queue.q.Done(p.id())
 	p.stage = landed
 }
 

@@ -59,6 +59,9 @@ type pod struct {
 	item    *queue.Item  // where it is flying, lost or landed
 }
 
+// id is the workload's.
+func (p *pod) id() string { return string(p.UID) }
+
 // history is one random sequence of events that happens to both sides.
 type history struct {
 	objects
@@ -125,6 +128,7 @@ func newHistory(o objects, k kind, options Options) (*history, error) {
 		return nil, err
 	}
 	if k == ties {
+		h.kube.Clock.Run(true)
 		h.setNode("add", o.node("n0"))
 	}
 	return h, nil
@@ -158,9 +162,9 @@ func (h *history) in(stages ...stage) []*pod {
 }
 
 // pod returns the pod of the name, nil where there is none.
-func (h *history) pod(name string) *pod {
+func (h *history) pod(id string) *pod {
 	for _, p := range h.pods {
-		if p.Name == name {
+		if p.id() == id {
 			return p
 		}
 	}
@@ -201,8 +205,8 @@ func (h *history) setTime(t time.Time) {
 
 // moment lets a little time pass, so that no two pods enter the queue at the
 // same time: where an event wakes many of those, the reference does so in the
-// random order of a map. In a history of ties there are no such events, and the
-// order of equals is that of the heap.
+// random order of a map. In a history of ties there are no such events, and equals
+// go in the order in which they came, for which the reference's clock runs.
 func (h *history) moment() {
 	if h.kind != ties && !h.still {
 		h.advance(1 + time.Duration(h.IntN(50))*time.Millisecond)

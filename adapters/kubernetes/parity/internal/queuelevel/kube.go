@@ -63,7 +63,7 @@ func (h *history) makeKube(names []string, c queue.Config) error {
 	h.kube.NextEntity = func(logger klog.Logger) (framework.QueuedEntityInfo, error) {
 		entity, err := pop(logger)
 		if info, ok := entity.(*framework.QueuedPodInfo); ok {
-			h.popped[info.Pod.UID], h.lastPopped = info, info.Pod.Name
+			h.popped[info.Pod.UID], h.lastPopped = info, string(info.Pod.UID)
 		}
 		return entity, err
 	}

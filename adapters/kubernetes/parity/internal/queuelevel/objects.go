@@ -7,9 +7,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/generate"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
 	"github.com/berth-project/berth/model"
 )
@@ -36,12 +36,15 @@ func textOfNode(n *model.Node) string {
 }
 
 func textOfPod(w *model.Workload) string {
-	return fmt.Sprint("pod ", w.ID, w.Labels["app"], w.Requests.CPU, len(w.Tolerations), len(w.Gates))
+	return fmt.Sprint("pod ", w.Name, w.Labels["app"], w.Requests.CPU, len(w.Tolerations), len(w.Gates))
 }
 
 // objects makes random ones: few kinds of everything, so that they often
 // matter to each other.
-type objects struct{ *rand.Rand }
+type objects struct {
+	*rand.Rand
+	salt uint64 // of UIDs
+}
 
 func pick[T any](o objects, list ...T) T { return list[o.IntN(len(list))] }
 
@@ -93,7 +96,7 @@ func (o objects) changedNode(old *v1.Node) *v1.Node {
 
 func (o objects) pod(name string) *v1.Pod {
 	priority := pick[int32](o, -1, 0, 0, 0, 1, 10)
-	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID(name), Labels: o.labels()}}
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: generate.PodUID(o.salt, name), Labels: o.labels()}}
 	p.Spec = v1.PodSpec{SchedulerName: reference.ProfileName, Priority: &priority,
 		Containers: []v1.Container{{Name: "c", Image: "i", Resources: v1.ResourceRequirements{Requests: o.cpu("100m", "1", "3")}}}}
 	if o.chance(20) {

@@ -28,7 +28,7 @@ const length = 250
 // Run runs one case. The history ends at the first difference: after it
 // everything may differ.
 func Run(seed, number uint64, report *differences.Report, o Options) error {
-	h, err := newHistory(objects{rand.New(rand.NewPCG(seed, number))}, kindOf(number), o)
+	h, err := newHistory(objects{rand.New(rand.NewPCG(seed, number)), seed<<32 ^ number}, kindOf(number), o)
 	if err != nil {
 		return err
 	}

@@ -84,6 +84,9 @@ func (h *history) pass() {
 			h.moment()
 		}
 	}
+	if h.kind == ties {
+		d = d.Truncate(time.Millisecond) // see kubePosition
+	}
 	h.note("%s pass", d)
 	h.advance(d)
 	// What happens next does so at this very moment.
@@ -158,7 +161,7 @@ func (h *history) deletePod() {
 	}
 	h.kube.Delete(p.Pod)
 	h.settle()
-	h.apply(engine.Change{Remove: p.Name})
+	h.apply(engine.Change{Remove: p.id()})
 }
 
 // boundElsewhere lets somebody else bind a pod that waits.
@@ -183,7 +186,7 @@ func (h *history) onNode(p *pod, node string) {
 	p.Status.NominatedNodeName = ""
 	p.Status.StartTime = &metav1.Time{Time: h.now}
 	p.Pod = put(h, p.Pod)
-	h.apply(engine.Change{Confirm: &model.Binding{Workload: p.Name, Node: node}})
+	h.apply(engine.Change{Confirm: &model.Binding{Workload: p.id(), Node: node}})
 }
 
 func (h *history) addNode() {
@@ -228,7 +231,7 @@ func (h *history) activate() {
 	for range min(len(list), n) {
 		p := pick(h.objects, list...)
 		pods[namespace+"/"+p.Name] = p.Pod
-		ids = append(ids, p.Name)
+		ids = append(ids, p.id())
 	}
 	h.note("activate %v", ids)
 	h.kube.Queue().Activate(h.kube.Logger(), pods)

@@ -125,7 +125,7 @@ func (s *Scheduler) deletePod(namespace, name string) error {
 		return err
 	}
 	pod := old.DeepCopy()
-	pod.DeletionTimestamp = &metav1.Time{Time: s.Clock.Now()}
+	pod.DeletionTimestamp = &metav1.Time{Time: s.Clock.set()}
 	s.victims = append(s.victims, string(pod.UID))
 	s.later(pod)
 	return nil

@@ -106,7 +106,7 @@ func (s *Scheduler) leaving(p *v1.Pod) bool {
 // it, which is another one at each look.
 func (s *Scheduler) started(info *framework.PodInfo) *framework.PodInfo {
 	copied := info.DeepCopy()
-	copied.Pod.Status.StartTime = &metav1.Time{Time: s.Clock.Now()}
+	copied.Pod.Status.StartTime = &metav1.Time{Time: s.Clock.set()}
 	return copied
 }
 
@@ -116,6 +116,8 @@ func (s *Scheduler) started(info *framework.PodInfo) *framework.PodInfo {
 // victims are asked to go, and what becomes of them at Deliver.
 func (s *Scheduler) ScheduleOne() (answer.Decision, bool) {
 	s.turn.Lock()
+	s.Clock.Run(true)
+	defer s.Clock.Run(false)
 	s.begin()
 	for len(s.cycle.pods) == 0 { // one that is being deleted is taken out and skipped
 		if !s.Ready() {

@@ -79,6 +79,10 @@ func nodes(s *v1.NodeSelector) string {
 func consumers(list []resourcev1.ResourceClaimConsumerReference) string {
 	names := []string{}
 	for _, r := range list {
+		if r.Resource == "pods" {
+			names = append(names, r.Resource+" "+string(r.UID))
+			continue
+		}
 		names = append(names, r.Resource+" "+r.Name)
 	}
 	slices.Sort(names)

@@ -15,9 +15,18 @@ type Gates []string
 // The gates that there are about groups, and those with which kube-scheduler's own
 // benchmarks of gangs run (scheduler_perf/podgroup).
 var (
-	Groups = Gates{"GenericWorkload", "TopologyAwareWorkloadScheduling", "CompositePodGroup", "PodGroupPreemptionPolicy", "DRAWorkloadResourceClaims"}
+	Groups = Gates{"GenericWorkload", "TopologyAwareWorkloadScheduling", "CompositePodGroup", GroupPolicy, "DRAWorkloadResourceClaims"}
 	Gangs  = Gates{"GenericWorkload", "TopologyAwareWorkloadScheduling"}
 )
+
+// GroupPolicy is the gate by which groups have a preemption policy of their own. It is
+// off by default.
+const GroupPolicy = "PodGroupPreemptionPolicy"
+
+// Without are the gates but for one.
+func (g Gates) Without(gate string) Gates {
+	return slices.DeleteFunc(slices.Clone(g), func(name string) bool { return name == gate })
+}
 
 // set sets the gates of the process. kube-scheduler reads some of them when it is
 // made and some whenever it wants to know.

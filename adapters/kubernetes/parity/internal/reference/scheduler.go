@@ -65,7 +65,7 @@ type Scheduler struct {
 	// Framework runs the plugins of the profile.
 	Framework framework.Framework
 	// Clock is the queue's clock. Move it with SetTime.
-	Clock *testing.FakeClock
+	Clock *Clock
 	// Context is for calls of plugins.
 	Context context.Context
 
@@ -97,7 +97,7 @@ func New(cfg Config) (*Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scheduler{Snapshot: cache.NewEmptySnapshot(), Clock: testing.NewFakeClock(cfg.Now)}
+	s := &Scheduler{Snapshot: cache.NewEmptySnapshot(), Clock: &Clock{FakeClock: testing.NewFakeClock(cfg.Now)}}
 	s.settled = sync.NewCond(&s.mu)
 	s.changed.claims = map[string]*resourcev1.ResourceClaim{}
 	s.begin()
@@ -187,7 +187,7 @@ func (s *Scheduler) Close() {
 }
 
 // SetTime moves the clock.
-func (s *Scheduler) SetTime(now time.Time) { s.Clock.SetTime(now) }
+func (s *Scheduler) SetTime(now time.Time) { s.Clock.Set(now) }
 
 // Put adds the object, or replaces the one of the same kind, namespace and
 // name, and tells the handlers. It keeps a copy.
@@ -204,6 +204,15 @@ func (s *Scheduler) Put(object runtime.Object) {
 		} else {
 			h.OnUpdate(old, object)
 		}
+	}
+}
+
+// Together is Put for objects that come at the same time, one after the other.
+func (s *Scheduler) Together(objects ...runtime.Object) {
+	s.Clock.Run(true)
+	defer s.Clock.Run(false)
+	for _, object := range objects {
+		s.Put(object)
 	}
 }
 

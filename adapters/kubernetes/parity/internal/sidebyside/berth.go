@@ -68,7 +68,7 @@ func NewBerth(r Row, c Cluster) (Side, error) {
 
 func (b *berth) put(list []runtime.Object) {
 	for _, object := range list {
-		change, err := subject.Put(object)
+		change, err := subject.Put(object, false)
 		must(err)
 		b.apply(change)
 	}

@@ -49,14 +49,15 @@ func Object(object runtime.Object) (model.Object, error) {
 
 func asObject[T model.Object](o T, err error) (model.Object, error) { return o, err }
 
-// Put says that an object of storage, devices or groups is there.
-func Put(object runtime.Object) (engine.Change, error) {
+// Put says that an object of storage, devices or groups is there. For policyCounts
+// see [convert.Group].
+func Put(object runtime.Object, policyCounts bool) (engine.Change, error) {
 	switch o := object.(type) {
 	case *schedulingv1beta1.PodGroup:
-		g, err := convert.Group(o)
+		g, err := convert.Group(o, policyCounts)
 		return engine.Change{PutGroup: g}, err
 	case *schedulingv1alpha3.CompositePodGroup:
-		g, err := convert.CompositeGroup(o)
+		g, err := convert.CompositeGroup(o, policyCounts)
 		return engine.Change{PutGroup: g}, err
 	}
 	o, err := Object(object)
@@ -65,7 +66,7 @@ func Put(object runtime.Object) (engine.Change, error) {
 
 // Gone says that an object of storage, devices or groups is no more.
 func Gone(object runtime.Object) (engine.Change, error) {
-	change, err := Put(object)
+	change, err := Put(object, true)
 	if change.PutGroup != nil {
 		return engine.Change{RemoveGroup: change.PutGroup.ID}, err
 	}

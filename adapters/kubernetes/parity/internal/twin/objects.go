@@ -22,7 +22,7 @@ import (
 func (t *Twin) PutObject(object runtime.Object) {
 	t.tick()
 	t.Reference.Put(object)
-	change, err := subject.Put(object)
+	change, err := subject.Put(object, t.groupPolicy)
 	t.check(err)
 	t.Subject.Apply(change)
 }
@@ -152,7 +152,7 @@ func (t *Twin) give() bool {
 	}
 	var pods []string
 	if p := t.AnyPod(Placed); p != nil && t.Percent(50) {
-		pods = append(pods, p.ID)
+		pods = append(pods, p.Name)
 	}
 	given := t.Given(old, devices, pods)
 	if given == nil || t.givenTwice(given.Status.Allocation) {
@@ -213,7 +213,7 @@ func (t *Twin) tellDeviceClaims() {
 		change := engine.Change{RemoveObject: &model.ObjectRef{Kind: model.DeviceClaimKind, ID: key}}
 		if claims[key] != nil {
 			var err error
-			change, err = subject.Put(claims[key])
+			change, err = subject.Put(claims[key], t.groupPolicy)
 			t.check(err)
 			if c := change.PutObject.(*model.DeviceClaim); reference.ForResources(claims[key]) {
 				c.ID = resourcesClaim(c.Owner) // the engine has given it a name of its own
@@ -230,7 +230,7 @@ func (t *Twin) release(p *v1.Pod) {
 	for _, claim := range t.Reference.ClaimsFor(p) {
 		t.tick()
 		t.Reference.Delete(claim)
-		t.Subject.Apply(engine.Change{RemoveObject: &model.ObjectRef{Kind: model.DeviceClaimKind, ID: resourcesClaim(p.Name)}})
+		t.Subject.Apply(engine.Change{RemoveObject: &model.ObjectRef{Kind: model.DeviceClaimKind, ID: resourcesClaim(string(p.UID))}})
 	}
 	for _, ref := range p.Spec.ResourceClaims {
 		name, _, err := resourceclaim.Name(p, &ref)

@@ -9,6 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	corev1 "k8s.io/component-helpers/scheduling/corev1"
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/answer"
@@ -30,7 +31,7 @@ func (t *Twin) Find(id string) *Pod {
 
 // Object is the pod's object. It must not be changed.
 func (t *Twin) Object(p *Pod) *v1.Pod {
-	return t.Reference.Get(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: p.ID}}).(*v1.Pod)
+	return t.Reference.Get(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: p.Name}}).(*v1.Pod)
 }
 
 // NewPod draws a pod of a new name, and adds the claims that are made for it.
@@ -44,13 +45,34 @@ func (t *Twin) NewPod() *v1.Pod {
 // Put adds a pod: one that waits or, where it has a node, one that is there.
 func (t *Twin) Put(object *v1.Pod) *Pod {
 	t.tick()
-	p := &Pod{ID: object.Name, Node: object.Spec.NodeName, namespace: object.Namespace, Going: object.DeletionTimestamp != nil}
+	p := t.note(object)
+	t.Reference.Put(object)
+	t.Subject.Apply(subject.Found(object, t.Convert(object))...)
+	return p
+}
+
+// PutTogether adds pods that come at the same time, in their order: the subject is
+// told of them in one batch.
+func (t *Twin) PutTogether(pods ...*v1.Pod) {
+	t.tick()
+	var objects []runtime.Object
+	var changes []engine.Change
+	for _, object := range pods {
+		t.note(object)
+		objects = append(objects, object)
+		changes = append(changes, subject.Found(object, t.Convert(object))...)
+	}
+	t.Reference.Together(objects...)
+	t.Subject.Apply(changes...)
+}
+
+// note writes a new pod into the books.
+func (t *Twin) note(object *v1.Pod) *Pod {
+	p := &Pod{ID: string(object.UID), Name: object.Name, Node: object.Spec.NodeName, namespace: object.Namespace, Going: object.DeletionTimestamp != nil}
 	if p.Node != "" {
 		p.Place, p.Since = Placed, object.Status.StartTime.Time
 	}
 	t.pods = append(t.pods, p)
-	t.Reference.Put(object)
-	t.Subject.Apply(subject.Found(object, t.Convert(object))...)
 	return p
 }
 

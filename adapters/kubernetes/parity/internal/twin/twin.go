@@ -41,6 +41,8 @@ type Twin struct {
 	pods   []*Pod   // in order of arrival
 	owners convert.Owners
 	serial int
+	// groupPolicy: groups have a preemption policy of their own.
+	groupPolicy bool
 	// shuffled: pods have left together in an order that is left to chance, and
 	// with it that of the others on their nodes.
 	shuffled bool
@@ -49,7 +51,8 @@ type Twin struct {
 // Pod is what a Twin knows of a pod, beside the object, which the reference
 // keeps.
 type Pod struct {
-	ID    string // its UID, name and ID
+	ID    string // its UID, and the workload's ID
+	Name  string
 	Place Place
 	// Node is where it is, if it is somewhere; the node may be gone.
 	Node string
@@ -67,7 +70,7 @@ var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // New makes a cluster without nodes. The configurations' times are set by it.
 func New(source *generate.Source, ref reference.Config, sub subject.Config) (*Twin, error) {
 	ref.Now, sub.Now = Start, Start
-	t := &Twin{Source: source, now: Start}
+	t := &Twin{Source: source, now: Start, groupPolicy: slices.Contains(ref.Gates, reference.GroupPolicy)}
 	var err error
 	if t.Reference, err = reference.New(ref); err != nil {
 		return nil, err
@@ -139,7 +142,7 @@ func (t *Twin) PutNamespace(n *v1.Namespace) {
 func (t *Twin) PutBudget(b *policyv1.PodDisruptionBudget) {
 	t.tick()
 	t.Reference.Put(b)
-	m, err := convert.Budget(b, func(_, name string) string { return name })
+	m, err := convert.Budget(b, func(_, name string) string { return string(t.PodUID(name)) })
 	t.check(err)
 	t.Subject.Apply(engine.Change{PutBudget: m})
 }

@@ -82,9 +82,9 @@ func (v Views) describeReference(n fwk.NodeInfo, b *extpoints.NodeInfo) string {
 		d.add("image "+name, state.Size, state.NumNodes)
 	}
 	d.add("images", len(n.GetImageStates()))
-	d.add("pods", v.ordered(podNames(n.GetPods())))
-	d.add("with affinity", v.ordered(podNames(n.GetPodsWithAffinity())))
-	d.add("with required anti-affinity", v.ordered(podNames(n.GetPodsWithRequiredAntiAffinity())))
+	d.add("pods", v.ordered(podIDs(n.GetPods())))
+	d.add("with affinity", v.ordered(podIDs(n.GetPodsWithAffinity())))
+	d.add("with required anti-affinity", v.ordered(podIDs(n.GetPodsWithRequiredAntiAffinity())))
 	return d.String()
 }
 
@@ -138,12 +138,12 @@ func (d *description) resources(what string, r fwk.Resource) {
 	}
 }
 
-func podNames(list []fwk.PodInfo) []string {
-	names := []string{}
+func podIDs(list []fwk.PodInfo) []string {
+	ids := []string{}
 	for _, p := range list {
-		names = append(names, p.GetPod().Name)
+		ids = append(ids, string(p.GetPod().UID))
 	}
-	return names
+	return ids
 }
 
 func workloadIDs(list []*extpoints.WorkloadInfo) []string {
