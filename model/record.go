@@ -19,6 +19,8 @@ type WorkloadRecord struct {
 	PlacedAt time.Time
 	// Displaced: it is on its way out to make room for another workload.
 	Displaced bool
+	// Seq is the order in which workloads were handed in, or found.
+	Seq uint64
 	// CreateIndex and ModifyIndex say which of the engine's transactions made
 	// the record and which last changed it. They only grow; a later
 	// transaction has a greater index.

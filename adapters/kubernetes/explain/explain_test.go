@@ -10,6 +10,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/adapters/kubernetes/explain"
 	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
 	"github.com/berth-project/berth/engine"
@@ -186,4 +187,26 @@ func TestPodsThatCannotBeExplained(t *testing.T) {
 			w.refuses(c.method, c.path, "", "", c.code, c.says)
 		}
 	})
+}
+
+// Pods of one second that came in one batch are listed in the order in which they came.
+func TestTheQueueIsInTheOrderOfArrival(t *testing.T) {
+	w := newWorld(t, explain.Options{}) // does not run
+	names := []string{"e", "a", "d", "c", "b"}
+	var changes []engine.Change
+	for _, name := range names {
+		m, err := convert.Pod(pod(name, "1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes = append(changes, engine.Change{Submit: m})
+	}
+	w.apply(changes...)
+	var got []string
+	for _, p := range get[api.Queue](w, "/explain/queue").Pods {
+		got = append(got, p.Name)
+	}
+	if !slices.Equal(got, names) {
+		t.Errorf("listed %v, want %v", got, names)
+	}
 }

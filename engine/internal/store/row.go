@@ -121,6 +121,7 @@ func (w *Workload) Record() model.WorkloadRecord {
 		Nominated:   w.Info.Nominated,
 		PlacedAt:    w.Info.PlacedAt,
 		Displaced:   w.Info.Displaced,
+		Seq:         w.Seq,
 		CreateIndex: w.CreateIndex,
 		ModifyIndex: w.ModifyIndex,
 	}

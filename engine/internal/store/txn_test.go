@@ -186,7 +186,7 @@ func TestRecords(t *testing.T) {
 	w := s.Workload("w")
 	require.Equal(t, model.WorkloadRecord{
 		Workload: w.Info.Workload, Phase: model.Bound, Node: "a", Shares: shares, PlacedAt: t1,
-		CreateIndex: 1, ModifyIndex: 1,
+		Seq: 1, CreateIndex: 1, ModifyIndex: 1,
 	}, w.Record())
 	n := s.Node("b")
 	require.Equal(t, model.NodeRecord{Node: n.Node, CreateIndex: 1, ModifyIndex: 1}, n.Record())
