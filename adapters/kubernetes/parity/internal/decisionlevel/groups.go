@@ -180,7 +180,8 @@ func (h *history) excuse(ref, sub answer.Decision) string {
 		return "where victims are on several nodes that are gone"
 	case says(ref, noPlace) && says(sub, noPlace):
 		return "where several members are on nodes that are gone"
-	case ref.Nominated != sub.Nominated && h.onBoth(ref.Victims, ref.Nominated, sub.Nominated) && slices.Equal(ref.Victims, sub.Victims):
+	case ref.Nominated != sub.Nominated && h.onBoth(ref.Victims, ref.Nominated, sub.Nominated) && slices.Equal(ref.Victims, sub.Victims),
+		len(ref.Victims)+len(sub.Victims) == 0 && h.leftTogether(ref.Nominated, sub.Nominated):
 		return "where the same victims make room on several nodes"
 	}
 	if failure, fails := strings.CutSuffix(ref.Message, " not found"); fails && strings.HasPrefix(sub.Message, failure) {
@@ -204,6 +205,24 @@ func (h *history) onBoth(pods []string, one, other string) bool {
 		return slices.ContainsFunc(pods, func(id string) bool { return h.Find(id).Node == node })
 	}
 	return on(one) && on(other)
+}
+
+// leftTogether reports whether members of a group that leaves as a whole are on their
+// way out on both nodes.
+func (h *history) leftTogether(one, other string) bool {
+	units := map[string]map[string]bool{} // nodes, by what leaves
+	for _, p := range h.Pods() {
+		if unit := h.LeavesAs(p.ID); p.Going && unit != p.ID {
+			if units[unit] == nil {
+				units[unit] = map[string]bool{}
+			}
+			units[unit][p.Node] = true
+			if one != other && units[unit][one] && units[unit][other] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // memberIDs lists the members that a decision is about.

@@ -20,7 +20,7 @@ func (t *Twin) alignVictims(ref, sub *answer.Decision) {
 		return
 	}
 	for i := 1; i < len(sorted); i++ {
-		t.shuffled = t.shuffled || t.leavesAs(sorted[i-1]) == t.leavesAs(sorted[i])
+		t.shuffled = t.shuffled || t.LeavesAs(sorted[i-1]) == t.LeavesAs(sorted[i])
 	}
 	ref.Victims = sub.Victims
 }
@@ -30,8 +30,8 @@ func (t *Twin) alignVictims(ref, sub *answer.Decision) {
 func (t *Twin) sorted(victims []string) []string {
 	list := slices.Clone(victims)
 	for from := 0; from < len(list); {
-		to, unit := from+1, t.leavesAs(list[from])
-		for to < len(list) && t.leavesAs(list[to]) == unit {
+		to, unit := from+1, t.LeavesAs(list[from])
+		for to < len(list) && t.LeavesAs(list[to]) == unit {
 			to++
 		}
 		slices.Sort(list[from:to])
@@ -40,9 +40,9 @@ func (t *Twin) sorted(victims []string) []string {
 	return list
 }
 
-// leavesAs is the highest group above the pod that leaves as a whole, or the pod
+// LeavesAs is the highest group above the pod that leaves as a whole, or the pod
 // itself.
-func (t *Twin) leavesAs(id string) string {
+func (t *Twin) LeavesAs(id string) string {
 	pod := t.Object(t.Find(id))
 	if pod.Spec.SchedulingGroup == nil {
 		return id
