@@ -79,8 +79,8 @@ type DeviceTaint struct {
 
 // DeviceToleration lets a claim have devices with the taints that it matches.
 type DeviceToleration struct {
-	Key      string // empty, with Exists: every key
-	Operator TolerationOperator
+	Key      string             // empty, with Exists: every key
+	Operator TolerationOperator // Equal or Exists
 	Value    string
 	Effect   DeviceTaintEffect // empty: every effect
 }

@@ -132,6 +132,7 @@ func TestDeviceTaints(t *testing.T) {
 		{DeviceToleration{Operator: TolerateExists}, true},
 		{DeviceToleration{Operator: TolerateExists, Effect: DeviceTaintNoExecute}, false},
 		{DeviceToleration{Key: "k", Operator: "Like", Value: "v"}, false},
+		{DeviceToleration{Key: "k", Operator: TolerateGt, Value: "1"}, false},
 	}
 	for _, tt := range tests {
 		if got := tt.toleration.Tolerates(&taint); got != tt.want {
@@ -340,8 +341,8 @@ func TestValidateDeviceClaim(t *testing.T) {
 		{func(c *DeviceClaim) { c.Requests[0].Alternatives[0].Capacity = map[string]int64{"m": -1} }, `requests[0].alternatives[0].capacity: "m": -1 is less than 0`},
 		{func(c *DeviceClaim) { c.Requests[0].Alternatives[0].Selectors = []DeviceSelector{{}} }, "requests[0].alternatives[0].selectors[0]: says nothing"},
 		{func(c *DeviceClaim) {
-			c.Requests[0].Alternatives[0].Tolerations = []DeviceToleration{{Operator: "Like", Key: "k", Effect: "Later"}, {}, {Operator: TolerateExists, Value: "v"}}
-		}, "requests[0].alternatives[0].tolerations[0].operator: \"Like\" is not one of Equal, Exists\n" +
+			c.Requests[0].Alternatives[0].Tolerations = []DeviceToleration{{Operator: TolerateGt, Key: "k", Value: "1", Effect: "Later"}, {}, {Operator: TolerateExists, Value: "v"}}
+		}, "requests[0].alternatives[0].tolerations[0].operator: \"Gt\" is not one of Equal, Exists\n" +
 			"requests[0].alternatives[0].tolerations[0].effect: \"Later\" is not one of None, NoSchedule, NoExecute\n" +
 			"requests[0].alternatives[0].tolerations[1].key: may only be empty, for every key, where operator is Exists\n" +
 			"requests[0].alternatives[0].tolerations[2].value: must be empty where operator is Exists"},

@@ -1,5 +1,10 @@
 package model
 
+import (
+	"strconv"
+	"strings"
+)
+
 // TaintEffect is what a taint does to workloads that do not tolerate it.
 type TaintEffect string
 
@@ -20,10 +25,13 @@ type Taint struct {
 // TolerationOperator is the relation between a toleration and a taint's value.
 type TolerationOperator string
 
-// The operators of a toleration; the empty value means TolerateEqual.
+// The operators of a toleration; the empty value means TolerateEqual. Gt and Lt
+// are for the taints of nodes, not for those of devices.
 const (
 	TolerateEqual  TolerationOperator = "Equal"
 	TolerateExists TolerationOperator = "Exists"
+	TolerateGt     TolerationOperator = "Gt" // the taint's value is the greater number
+	TolerateLt     TolerationOperator = "Lt" // the taint's value is the smaller number
 )
 
 // Toleration lets a workload onto nodes with matching taints.
@@ -34,7 +42,12 @@ type Toleration struct {
 	Effect   TaintEffect // empty: every effect
 }
 
-// Tolerates reports whether the toleration covers the taint.
+// Tolerates reports whether the toleration covers the taint. Gt and Lt cover no
+// taint unless both values are whole numbers of 64 bits without a plus sign or
+// leading zeros.
+//
+// Rule: k8s.io/api core/v1/toleration.go ToleratesTaint, 0.37.1, with the feature
+// gate TaintTolerationComparisonOperators on.
 func (t *Toleration) Tolerates(taint *Taint) bool {
 	if t.Effect != "" && t.Effect != taint.Effect {
 		return false
@@ -47,8 +60,38 @@ func (t *Toleration) Tolerates(taint *Taint) bool {
 		return t.Value == taint.Value
 	case TolerateExists:
 		return true
+	case TolerateGt, TolerateLt:
+		return t.compares(taint.Value)
 	}
 	return false
+}
+
+func (t *Toleration) compares(value string) bool {
+	limit, ok := plainInt(t.Value)
+	if !ok {
+		return false
+	}
+	n, ok := plainInt(value)
+	if !ok {
+		return false
+	}
+	if t.Operator == TolerateGt {
+		return n > limit
+	}
+	return n < limit
+}
+
+// plainInt reads a whole number in its only plain spelling: no plus sign, no
+// leading zeros, no -0.
+func plainInt(text string) (n int64, ok bool) {
+	if text == "0" {
+		return 0, true
+	}
+	if digits := strings.TrimPrefix(text, "-"); digits == "" || digits[0] < '1' || digits[0] > '9' {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil
 }
 
 // NodeImage is one image that a node already has.

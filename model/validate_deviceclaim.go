@@ -121,7 +121,7 @@ func (c *checker) deviceTolerations(list []DeviceToleration) {
 	for i := range list {
 		t := &list[i]
 		c.item("tolerations", i)
-		oneOfOrEmpty(c, "operator", t.Operator, tolerationOperators)
+		oneOfOrEmpty(c, "operator", t.Operator, deviceTolerationOperators)
 		if t.Key == "" && t.Operator != TolerateExists {
 			c.report("key", "may only be empty, for every key, where operator is "+string(TolerateExists))
 		}

@@ -9,6 +9,9 @@ import (
 // The values that the enumerated fields of devices may have, in the order in
 // which messages list them.
 var (
+	// The operators Gt and Lt are for the taints of nodes.
+	deviceTolerationOperators = []TolerationOperator{TolerateEqual, TolerateExists}
+
 	deviceEffects    = []DeviceTaintEffect{DeviceTaintNone, DeviceTaintNoSchedule, DeviceTaintNoExecute}
 	compareOperators = []CompareOperator{
 		CompareEqual, CompareNotEqual, CompareLess, CompareAtMost, CompareGreater, CompareAtLeast,

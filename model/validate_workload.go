@@ -10,7 +10,7 @@ import (
 var (
 	operators           = []Operator{In, NotIn, Exists, DoesNotExist, Gt, Lt}
 	fieldOperators      = []Operator{In, NotIn}
-	tolerationOperators = []TolerationOperator{TolerateEqual, TolerateExists}
+	tolerationOperators = []TolerationOperator{TolerateEqual, TolerateExists, TolerateGt, TolerateLt}
 	protocols           = []Protocol{TCP, UDP, SCTP}
 	spreadModes         = []SpreadMode{SpreadRequired, SpreadPreferred}
 	inclusionPolicies   = []InclusionPolicy{Honor, Ignore}
@@ -218,14 +218,28 @@ func (c *checker) tolerations(field string, tolerations []Toleration) {
 		t := &tolerations[i]
 		c.item(field, i)
 		oneOfOrEmpty(c, "operator", t.Operator, tolerationOperators)
-		if t.Key == "" && (t.Operator == "" || t.Operator == TolerateEqual) {
-			c.report("key", "may only be empty, for every key, where operator is "+string(TolerateExists))
-		}
-		if t.Value != "" && t.Operator == TolerateExists {
-			c.report("value", "must be empty where operator is "+string(TolerateExists))
+		switch t.Operator {
+		case "", TolerateEqual:
+			c.tolerationKey(t)
+		case TolerateExists:
+			if t.Value != "" {
+				c.report("value", "must be empty where operator is "+string(TolerateExists))
+			}
+		case TolerateGt, TolerateLt:
+			c.tolerationKey(t)
+			if _, ok := plainInt(t.Value); !ok {
+				c.report("value", fmt.Sprintf("%q is not a whole number of 64 bits without a plus sign or leading zeros", t.Value))
+			}
 		}
 		oneOfOrEmpty(c, "effect", t.Effect, taintEffects)
 		c.leave()
+	}
+}
+
+// tolerationKey checks the key of a toleration whose operator is not Exists.
+func (c *checker) tolerationKey(t *Toleration) {
+	if t.Key == "" {
+		c.report("key", "may only be empty, for every key, where operator is "+string(TolerateExists))
 	}
 }
 

@@ -68,7 +68,23 @@ func TestValidateWorkload(t *testing.T) {
 		{func(w *Workload) { w.Tolerations[0].Value = "x" }, `tolerations[0].value: must be empty where operator is Exists`},
 		{func(w *Workload) { w.Tolerations[0].Key = "" }, ``},
 		{func(w *Workload) { w.Tolerations[0] = Toleration{} }, `tolerations[0].key: may only be empty, for every key, where operator is Exists`},
-		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: "Gt", Value: "1"} }, `tolerations[0].operator: "Gt" is not one of Equal, Exists`},
+		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: "gt", Value: "1"} }, `tolerations[0].operator: "gt" is not one of Equal, Exists, Gt, Lt`},
+		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: TolerateGt, Value: "-1"} }, ``},
+		{func(w *Workload) {
+			w.Tolerations[0] = Toleration{Key: "a", Operator: TolerateLt, Value: "9223372036854775807"}
+		}, ``},
+		{func(w *Workload) {
+			w.Tolerations[0] = Toleration{Operator: TolerateLt, Value: "9223372036854775808", Effect: "Evict"}
+		},
+			`tolerations[0].key: may only be empty, for every key, where operator is Exists
+tolerations[0].value: "9223372036854775808" is not a whole number of 64 bits without a plus sign or leading zeros
+tolerations[0].effect: "Evict" is not one of NoSchedule, PreferNoSchedule, NoExecute`},
+		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: TolerateGt} },
+			`tolerations[0].value: "" is not a whole number of 64 bits without a plus sign or leading zeros`},
+		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: TolerateGt, Value: "+1"} },
+			`tolerations[0].value: "+1" is not a whole number of 64 bits without a plus sign or leading zeros`},
+		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: TolerateLt, Value: "01"} },
+			`tolerations[0].value: "01" is not a whole number of 64 bits without a plus sign or leading zeros`},
 		{func(w *Workload) { w.Tolerations[0].Effect = "Evict" }, `tolerations[0].effect: "Evict" is not one of NoSchedule, PreferNoSchedule, NoExecute`},
 
 		{func(w *Workload) { w.Ports[0].Port = 0 }, `ports[0].port: 0 is not between 1 and 65535`},
@@ -145,7 +161,7 @@ func TestValidateReportsAll(t *testing.T) {
 		`spread[0].topologyKey: must not be empty`,
 		`spread[0].maxSkew: 0 is less than 1`,
 		`spread[0].mode: "" is not one of Required, Preferred`,
-		`tolerations[0].operator: "x" is not one of Equal, Exists`,
+		`tolerations[0].operator: "x" is not one of Equal, Exists, Gt, Lt`,
 		`ports[0].port: -1 is not between 1 and 65535`,
 		`gates[0]: must not be empty`,
 		`gates[2]: has the same name as [1]`)

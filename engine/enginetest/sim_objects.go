@@ -16,7 +16,7 @@ var (
 	simModels = []string{"A100", "T4"}
 	simTaints = []model.Taint{
 		{Key: "own", Value: "a", Effect: model.NoSchedule}, {Key: "own", Value: "b", Effect: model.NoExecute},
-		{Key: "slow", Effect: model.PreferNoSchedule},
+		{Key: "slow", Effect: model.PreferNoSchedule}, {Key: "errors", Value: "7", Effect: model.NoSchedule},
 	}
 	simAmounts = []int64{0, 100, 250, 500, 500, 1000, 1500, 3000, 9000}
 )
@@ -161,7 +161,10 @@ func (s *sim) newToleration() model.Toleration {
 	if s.chance(20) {
 		return model.Toleration{Operator: model.TolerateExists}
 	}
-	return model.Toleration{Key: "own", Value: pickOf(s, []string{"a", "b"})}
+	return pickOf(s, []model.Toleration{
+		{Key: "own", Value: "a"}, {Key: "own", Value: "b"},
+		{Key: "errors", Operator: model.TolerateLt, Value: "9"}, {Key: "errors", Operator: model.TolerateGt, Value: "7"},
+	})
 }
 
 // tame takes out of a random workload what names other objects, and cuts

@@ -76,7 +76,7 @@ func randomNode(r *rand.Rand, name string) *model.Node {
 		n.Labels["generation"] = pick(r, []string{"1", "2", "3", "new"})
 	}
 	for range r.IntN(3) {
-		n.Taints = append(n.Taints, model.Taint{Key: pick(r, taintKeys), Value: pick(r, []string{"", "x"}), Effect: pick(r, effects)})
+		n.Taints = append(n.Taints, model.Taint{Key: pick(r, taintKeys), Value: pick(r, []string{"", "x", "5", "-7"}), Effect: pick(r, effects)})
 	}
 	if one(r, 2) {
 		n.Images = []model.NodeImage{{Names: []string{pick(r, images), "alias:1"}, Size: r.Int64N(2000 << 20)}}
@@ -230,7 +230,11 @@ func randomToleration(r *rand.Rand) model.Toleration {
 	if one(r, 2) {
 		return model.Toleration{Key: pick(r, taintKeys), Operator: model.TolerateExists, Effect: pick(r, []model.TaintEffect{"", model.NoSchedule})}
 	}
-	return model.Toleration{Key: pick(r, taintKeys), Value: pick(r, []string{"", "x"}), Effect: pick(r, []model.TaintEffect{"", model.PreferNoSchedule})}
+	t := model.Toleration{Key: pick(r, taintKeys), Value: pick(r, []string{"", "x", "5"}), Effect: pick(r, []model.TaintEffect{"", model.PreferNoSchedule})}
+	if one(r, 2) {
+		t.Operator, t.Value = pick(r, []model.TolerationOperator{model.TolerateGt, model.TolerateLt}), pick(r, []string{"0", "5", "9"})
+	}
+	return t
 }
 
 func pick[T any](r *rand.Rand, choices []T) T { return choices[r.IntN(len(choices))] }

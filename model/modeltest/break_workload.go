@@ -145,15 +145,20 @@ func breakSpread(r *rand.Rand, w *model.Workload) string {
 func breakToleration(r *rand.Rand, w *model.Workload) string {
 	var t model.Toleration
 	var field string
-	switch r.IntN(4) {
+	compare := pick(r, []model.TolerationOperator{model.TolerateGt, model.TolerateLt})
+	switch r.IntN(6) {
 	case 0:
 		t, field = model.Toleration{Operator: maybe(r, model.TolerateEqual), Value: maybe(r, "x")}, "key"
 	case 1:
-		t, field = model.Toleration{Key: fresh, Operator: pick(r, []model.TolerationOperator{"exists", "Gt", "Lt"})}, "operator"
+		t, field = model.Toleration{Key: fresh, Operator: pick(r, []model.TolerationOperator{"exists", ">", "In"})}, "operator"
 	case 2:
 		t, field = model.Toleration{Key: maybe(r, fresh), Operator: model.TolerateExists, Value: "x"}, "value"
 	case 3:
 		t, field = model.Toleration{Key: fresh, Effect: "noSchedule"}, "effect"
+	case 4:
+		t, field = model.Toleration{Operator: compare, Value: "1"}, "key"
+	case 5:
+		t, field = model.Toleration{Key: fresh, Operator: compare, Value: pick(r, []string{"", "x", "+2", "01", "1.5", "9223372036854775808"})}, "value"
 	}
 	return join(add(&w.Tolerations, "tolerations", t), field)
 }

@@ -58,8 +58,13 @@ func RandomToleration(r *rand.Rand) model.Toleration {
 		t.Key = maybe(r, pick(r, labelKeys))
 		return t
 	}
-	t.Operator = maybe(r, model.TolerateEqual)
 	t.Key = pick(r, labelKeys)
+	if r.IntN(4) == 0 {
+		t.Operator = pick(r, []model.TolerationOperator{model.TolerateGt, model.TolerateLt})
+		t.Value = pick(r, []string{"0", "1", "2", "-7", "9223372036854775807"})
+		return t
+	}
+	t.Operator = maybe(r, model.TolerateEqual)
 	t.Value = pick(r, labelValues)
 	return t
 }

@@ -28,6 +28,8 @@ func TestFilter(t *testing.T) {
 		{"everything tolerated", []model.Toleration{{Operator: model.TolerateExists}}, true, "Success"},
 		{"another taint tolerated", []model.Toleration{{Key: "foo", Operator: model.TolerateExists}}, true, rejection},
 		{"another effect tolerated", []model.Toleration{{Key: TaintKey, Operator: model.TolerateExists, Effect: model.NoExecute}}, true, rejection},
+		{"being unschedulable has no value to compare", []model.Toleration{{Key: TaintKey, Operator: model.TolerateGt, Value: "-1"},
+			{Key: TaintKey, Operator: model.TolerateLt, Value: "1"}}, true, rejection},
 		{"another value tolerated", []model.Toleration{{Key: TaintKey, Value: "true"}}, true, rejection},
 	} {
 		s := extpointstest.NewSituation(&model.Workload{ID: "w", Tolerations: c.tolerations},
@@ -66,6 +68,8 @@ func TestHints(t *testing.T) {
 	}{
 		{"no workload", nil, extpoints.HintQueue},
 		{"tolerates it now", &extpoints.WorkloadInfo{Workload: &model.Workload{Tolerations: tolerating}}, extpoints.HintQueue},
+		{"compares numbers", &extpoints.WorkloadInfo{Workload: &model.Workload{Tolerations: []model.Toleration{
+			{Key: TaintKey, Operator: model.TolerateLt, Value: "1"}}}}, extpoints.HintSkip},
 		{"tolerates something else", &extpoints.WorkloadInfo{Workload: &model.Workload{Tolerations: []model.Toleration{{Key: "foo"}}}}, extpoints.HintSkip},
 	} {
 		got, err := afterTolerationChange(&model.Workload{ID: "w"}, &extpoints.Change{NewWorkload: c.new})

@@ -80,7 +80,7 @@ func (o world) node(r *rand.Rand, name string) *model.Node {
 		n.Labels["disk"] = pick(r, "ssd", "hdd", "")
 	}
 	for range r.IntN(2) {
-		n.Taints = append(n.Taints, model.Taint{Key: pick(r, "dedicated", "spot"), Effect: pick(r, model.NoSchedule, model.NoExecute, model.PreferNoSchedule)})
+		n.Taints = append(n.Taints, model.Taint{Key: pick(r, "dedicated", "spot"), Value: pick(r, "", "5"), Effect: pick(r, model.NoSchedule, model.NoExecute, model.PreferNoSchedule)})
 	}
 	return n
 }
@@ -95,7 +95,9 @@ func (o world) workload(r *rand.Rand, id string) *model.Workload {
 		w.Labels["version"] = pick(r, "1", "2")
 	}
 	if one(r, 3) {
-		w.Tolerations = []model.Toleration{{Key: pick(r, "dedicated", "spot"), Operator: model.TolerateExists}}
+		w.Tolerations = []model.Toleration{pick(r, model.Toleration{Operator: model.TolerateExists},
+			model.Toleration{Operator: model.TolerateGt, Value: "4"}, model.Toleration{Operator: model.TolerateLt, Value: "4"})}
+		w.Tolerations[0].Key = pick(r, "dedicated", "spot")
 	}
 	if one(r, 2) {
 		w.OwnerSelector = o.selector(r)

@@ -25,6 +25,15 @@ func exists(key string, effect model.TaintEffect) model.Toleration {
 	return model.Toleration{Key: key, Operator: model.TolerateExists, Effect: effect}
 }
 
+// above and below compare the taint's value with the limit.
+func above(key, limit string, effect model.TaintEffect) model.Toleration {
+	return model.Toleration{Key: key, Operator: model.TolerateGt, Value: limit, Effect: effect}
+}
+
+func below(key, limit string, effect model.TaintEffect) model.Toleration {
+	return model.Toleration{Key: key, Operator: model.TolerateLt, Value: limit, Effect: effect}
+}
+
 func TestFilter(t *testing.T) {
 	user1 := taint("dedicated", "user1", model.NoSchedule)
 	foo := taint("foo", "bar", model.NoSchedule)
@@ -48,6 +57,23 @@ func TestFilter(t *testing.T) {
 		{"everything", []model.Toleration{exists("", "")}, []model.Taint{foo, user1, taint("x", "", model.NoExecute)}, true},
 		{"a taint that only asks", nil, []model.Taint{taint("dedicated", "user1", model.PreferNoSchedule)}, true},
 		{"a taint that also evicts", nil, []model.Taint{taint("dedicated", "user1", model.NoExecute)}, false},
+
+		{"not above the limit", []model.Toleration{above("level", "950", model.NoSchedule)}, []model.Taint{taint("level", "800", model.NoSchedule)}, false},
+		{"above the limit", []model.Toleration{above("level", "750", model.NoSchedule)}, []model.Taint{taint("level", "950", model.NoSchedule)}, true},
+		{"not below the limit", []model.Toleration{below("level", "800", model.NoSchedule)}, []model.Taint{taint("level", "950", model.NoSchedule)}, false},
+		{"below the limit", []model.Toleration{below("level", "950", model.NoSchedule)}, []model.Taint{taint("level", "800", model.NoSchedule)}, true},
+		{"at the limit", []model.Toleration{above("level", "950", ""), below("level", "950", "")}, []model.Taint{taint("level", "950", model.NoSchedule)}, false},
+		{"no number", []model.Toleration{above("level", "950", ""), below("level", "950", "")}, []model.Taint{taint("level", "high", model.NoSchedule)}, false},
+		{"above a negative limit", []model.Toleration{above("degrees", "-20", model.NoSchedule)}, []model.Taint{taint("degrees", "10", model.NoSchedule)}, true},
+		{"zero is below the limit", []model.Toleration{below("latency", "5", model.NoSchedule)}, []model.Taint{taint("latency", "0", model.NoSchedule)}, true},
+		{"between two limits of two taints", []model.Toleration{above("level", "900", model.NoSchedule), below("errors", "10", model.NoSchedule)},
+			[]model.Taint{taint("level", "950", model.NoSchedule), taint("errors", "5", model.NoSchedule)}, true},
+		{"one of two limits held", []model.Toleration{above("level", "900", model.NoSchedule)},
+			[]model.Taint{taint("level", "950", model.NoSchedule), taint("errors", "5", model.NoSchedule)}, false},
+		{"a limit and a value", []model.Toleration{above("level", "900", model.NoSchedule), equal("zone", "west", model.NoSchedule)},
+			[]model.Taint{taint("level", "950", model.NoSchedule), taint("zone", "west", model.NoSchedule)}, true},
+		{"a limit for another effect", []model.Toleration{above("level", "900", model.NoExecute)}, []model.Taint{taint("level", "950", model.NoSchedule)}, false},
+		{"a limit for a taint that also evicts", []model.Toleration{below("cpu", "80", model.NoExecute)}, []model.Taint{taint("cpu", "75", model.NoExecute)}, true},
 	} {
 		want := "Success"
 		if !c.accepted {
@@ -84,6 +110,12 @@ func TestScore(t *testing.T) {
 			[][]model.Taint{{taint("a", "v", model.NoSchedule), taint("a", "v", model.NoExecute)}, prefer("b")}, []int64{0, 1}, []int64{100, 0}},
 		{"tolerations of other effects do not count", []model.Toleration{exists("a", model.NoSchedule)},
 			[][]model.Taint{nil, prefer("a")}, []int64{0, 1}, []int64{100, 0}},
+		{"above the limit is tolerated", []model.Toleration{above("level", "950", model.PreferNoSchedule)},
+			[][]model.Taint{{taint("level", "800", model.PreferNoSchedule)}, {taint("level", "999", model.PreferNoSchedule)}}, []int64{1, 0}, []int64{0, 100}},
+		{"below the limit is tolerated", []model.Toleration{below("level", "800", "")},
+			[][]model.Taint{{taint("level", "950", model.PreferNoSchedule)}, {taint("level", "700", model.PreferNoSchedule)}}, []int64{1, 0}, []int64{0, 100}},
+		{"a limit for another effect does not count", []model.Toleration{above("level", "1", model.NoSchedule)},
+			[][]model.Taint{nil, {taint("level", "2", model.PreferNoSchedule)}}, []int64{0, 1}, []int64{100, 0}},
 		{"no taints at all", nil, [][]model.Taint{nil, nil}, []int64{0, 0}, []int64{100, 100}},
 	} {
 		s := extpointstest.NewSituation(&model.Workload{ID: "w", Tolerations: c.tolerations})
@@ -110,7 +142,7 @@ func TestScore(t *testing.T) {
 }
 
 func TestHints(t *testing.T) {
-	w := &model.Workload{ID: "w", Tolerations: []model.Toleration{equal("foo", "bar", "")}}
+	w := &model.Workload{ID: "w", Tolerations: []model.Toleration{equal("foo", "bar", ""), above("level", "900", "")}}
 	node := func(taints ...model.Taint) *model.Node { return &model.Node{Name: "n", Taints: taints} }
 	good, bad := taint("foo", "bar", model.NoSchedule), taint("foo", "other", model.NoSchedule)
 	for _, c := range []struct {
@@ -127,6 +159,12 @@ func TestHints(t *testing.T) {
 		{"remains tolerable", node(good), node(), extpoints.HintSkip},
 		{"remains intolerable", node(bad), node(bad, good), extpoints.HintSkip},
 		{"loses its only taint", node(bad), node(), extpoints.HintQueue},
+		{"goes above the limit", node(taint("level", "800", model.NoSchedule)), node(taint("level", "950", model.NoSchedule)), extpoints.HintQueue},
+		{"stays below the limit", node(taint("level", "800", model.NoSchedule)), node(taint("level", "900", model.NoSchedule)), extpoints.HintSkip},
+		{"stays above the limit", node(taint("level", "901", model.NoSchedule)), node(taint("level", "950", model.NoSchedule)), extpoints.HintSkip},
+		{"its value is a number now", node(taint("level", "high", model.NoSchedule)), node(taint("level", "950", model.NoSchedule)), extpoints.HintQueue},
+		{"a new node above the limit", nil, node(taint("level", "950", model.NoSchedule)), extpoints.HintQueue},
+		{"a new node below the limit", nil, node(taint("level", "800", model.NoSchedule)), extpoints.HintSkip},
 	} {
 		got, err := afterNodeChange(w, &extpoints.Change{OldNode: c.old, NewNode: c.new})
 		if got != c.want || (err != nil) != (c.new == nil) {
@@ -135,12 +173,34 @@ func TestHints(t *testing.T) {
 	}
 }
 
+// Workloads with another operator or another limit are told apart.
+func TestSign(t *testing.T) {
+	sign := func(tolerations ...model.Toleration) string {
+		fragments, status := (&TaintToleration{}).Sign(&model.Workload{Tolerations: tolerations})
+		if !status.IsSuccess() || len(fragments) != 1 {
+			t.Fatalf("%v, %v", fragments, status)
+		}
+		return fragments[0].Value
+	}
+	seen := map[string]bool{}
+	for _, o := range []model.Toleration{equal("level", "1", ""), above("level", "1", ""), below("level", "1", ""), above("level", "2", ""), above("level", "1", model.NoSchedule)} {
+		if seen[sign(o)] {
+			t.Errorf("%+v is signed like one before", o)
+		}
+		seen[sign(o)] = true
+	}
+	if a, b := above("level", "1", ""), below("level", "9", ""); sign(a, b) != sign(b, a) {
+		t.Error("the order makes a difference")
+	}
+}
+
 func BenchmarkFilter(b *testing.B) {
 	p := &TaintToleration{}
 	for name, taints := range map[string][]model.Taint{
 		"none": nil, "tolerated": {taint("a", "v", model.NoSchedule)}, "rejected": {taint("b", "v", model.NoSchedule)},
+		"compared": {taint("c", "950", model.NoSchedule)},
 	} {
-		s := extpointstest.NewSituation(&model.Workload{ID: "w", Tolerations: []model.Toleration{exists("a", "")}},
+		s := extpointstest.NewSituation(&model.Workload{ID: "w", Tolerations: []model.Toleration{exists("a", ""), above("c", "900", "")}},
 			extpointstest.NodeWith(&model.Node{Name: "n", Taints: taints}))
 		state := s.State()
 		b.Run(name, func(b *testing.B) {
