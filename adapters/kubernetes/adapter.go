@@ -18,6 +18,7 @@ import (
 	clientset "k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
+	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 )
@@ -39,6 +40,8 @@ type Options struct {
 	// GroupPreemptionPolicy: pod groups have a preemption policy of their own, as with
 	// the feature gate PodGroupPreemptionPolicy. Default: their pods' policies count.
 	GroupPreemptionPolicy bool
+	// Gates say what pods mean. Default: kube-scheduler's defaults.
+	Gates convert.Gates
 	// PreBindTimeout is how long volumes may take to be bound. Default:
 	// [DefaultPreBindTimeout].
 	PreBindTimeout time.Duration

@@ -211,7 +211,7 @@ func sameResize(before, now []v1.PodCondition) bool {
 // workload translates the pod. What is made of others' objects counts only while the
 // pod waits for a node.
 func (p *pods) workload(o *v1.Pod, waits bool) (*model.Workload, error) {
-	w, err := convert.Pod(o)
+	w, err := p.a.opts.Gates.Pod(o)
 	if g := p.groupOf(o); g != nil && len(o.Spec.ResourceClaims) > 0 {
 		refs, err2 := convert.DeviceClaimRefs(o, g)
 		if w.DeviceClaims = refs; err == nil {

@@ -13,6 +13,7 @@ import (
 //
 // Honoured in both states are those in config.Gates, and these:
 //
+//   - TaintTolerationComparisonOperators: it decides what pods mean; see convert.Gates.
 //   - GenericWorkload, CompositePodGroup, DRADeviceTaintRules: off, nothing of them is
 //     watched. PodGroupPreemptionPolicy: off, the policies of a group's pods count.
 //     DRAWorkloadResourceClaims: what it is about are fields that the API server drops
@@ -49,7 +50,6 @@ var fixed = map[featuregate.Feature]bool{
 	"DRANodeAllocatableResources":                  false,
 	"DRAOptionalNodeOperations":                    false,
 	"InPlacePodVerticalScalingSchedulerPreemption": false,
-	"TaintTolerationComparisonOperators":           false,
 }
 
 // notHonoured lists the gates that are in a state in which Berth would decide

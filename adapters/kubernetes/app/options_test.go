@@ -139,7 +139,7 @@ func TestFlagsAreValidated(t *testing.T) {
 func TestAllProblemsAtOnce(t *testing.T) {
 	o := parsed(t,
 		"--config="+file(t, "parallelism: -1\npodInitialBackoffSeconds: -1\nprofiles: [{schedulerName: a}, {schedulerName: a}]\n"),
-		"--secure-port=70000", "--feature-gates=TaintTolerationComparisonOperators=true,VolumeLimitScaling=false",
+		"--secure-port=70000", "--feature-gates=DRADerivedAttributes=true,VolumeLimitScaling=false",
 		"--authorization-webhook-cache-authorized-ttl=-1s", "--show-hidden-metrics-for-version=1.2",
 	)
 	_, err := newScheduler(o, &settings{})
@@ -148,7 +148,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 	for _, want := range []string{
 		"parallelism", "podInitialBackoffSeconds", "profiles[1].schedulerName",
-		"--secure-port", "TaintTolerationComparisonOperators is true", "VolumeLimitScaling is false", "showHiddenMetricsForVersion",
+		"--secure-port", "DRADerivedAttributes is true", "VolumeLimitScaling is false", "showHiddenMetricsForVersion",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error says nothing of %s: %v", want, err)

@@ -130,7 +130,7 @@ func (s *scheduler) endpoints(ctx context.Context, more []healthz.HealthChecker)
 	}
 	e.ready = append(append(e.ready, healthz.NewShutdownHealthz(ctx.Done()), syncedCheck(s.adapter.Ready())), more...)
 	e.mounted = append(e.mounted, mounted{explain.Path, explain.NewHandler(s.engine, explain.Options{
-		Profiles: s.profiles, Pods: s.adapter.Pods(), Groups: s.adapter.Groups(),
+		Profiles: s.profiles, Pods: s.adapter.Pods(), Groups: s.adapter.Groups(), Gates: s.podGates(),
 		GroupPreemptionPolicy: s.groupPolicy(), OwnerSelector: s.adapter.OwnerSelector, Ready: s.adapter.Ready(),
 	})})
 	for _, m := range s.settings.mounts {

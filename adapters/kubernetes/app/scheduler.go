@@ -20,6 +20,7 @@ import (
 	"github.com/berth-project/berth/adapters/kubernetes"
 	"github.com/berth-project/berth/adapters/kubernetes/cel"
 	"github.com/berth-project/berth/adapters/kubernetes/config"
+	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/adapters/kubernetes/explain"
 	"github.com/berth-project/berth/adapters/kubernetes/metrics"
 	"github.com/berth-project/berth/engine"
@@ -140,8 +141,9 @@ func (s *scheduler) attach(profiles []extpoints.Profile, configs []extender.Conf
 		Client:                s.clients.main,
 		EventClient:           s.clients.events,
 		Profiles:              s.profiles,
-		GroupPreemptionPolicy: s.groupPolicy(),
 		Kinds:                 kinds(profiles, s.settings.plugins, filtering(configs), s.options.gates.gate.Enabled),
+		Gates:                 s.podGates(),
+		GroupPreemptionPolicy: s.groupPolicy(),
 		PreBindTimeout:        longestBinding(profiles),
 		Meter:                 meter{s.metrics},
 	})
@@ -158,6 +160,11 @@ func (s *scheduler) attach(profiles []extpoints.Profile, configs []extender.Conf
 // groupPolicy: pod groups have a preemption policy of their own.
 func (s *scheduler) groupPolicy() bool {
 	return s.options.gates.gate.Enabled("PodGroupPreemptionPolicy")
+}
+
+// podGates say what pods mean.
+func (s *scheduler) podGates() convert.Gates {
+	return convert.Gates{TaintTolerationComparisonOperators: s.options.gates.gate.Enabled("TaintTolerationComparisonOperators")}
 }
 
 // drainTimeout is how long bindings under way may take when the process is to end.

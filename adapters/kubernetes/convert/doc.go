@@ -1,7 +1,7 @@
 // Package convert translates Kubernetes' objects into the model, and is the
 // last place where they are called what Kubernetes calls them.
 //
-//	Pod                  [Pod], and what is not part of a workload: [Status]
+//	Pod                  [Gates.Pod] or [Pod], and what is not part of a workload: [Status]
 //	Node                 [Node]
 //	PodDisruptionBudget  [Budget]
 //	Namespace            [Namespace]
@@ -32,9 +32,9 @@
 // # What is translated
 //
 // Every field that kube-scheduler 1.37.1 reads to make a decision, with the
-// feature gates as they are by default. A test knows the fate of every field of
-// every object, and the reason of those that are ignored; it fails when a new
-// version of the API has one more.
+// feature gates as they are by default, apart from those in [Gates]. A test knows
+// the fate of every field of every object, and the reason of those that are
+// ignored; it fails when a new version of the API has one more.
 //
 // Objects are taken for what the API server stores. It fills in a lot: requests
 // where there are only limits, host ports of pods in the host's network,
@@ -64,6 +64,9 @@
 //   - What is in the status of a pod on no node does not count towards its
 //     requests. The scheduler lets it count where the pod is nominated to a node.
 //     Nothing writes such a status.
+//   - A toleration that tolerates nothing is left out, so that adding one is not
+//     taken for a new toleration. The scheduler tries the pod once more then. The
+//     API server only lets such a toleration in where the pod has one already.
 //   - Amounts that are less than 0, and sums that are no int64, are problems. In
 //     the scheduler the latter become something else.
 //   - A pod with preferred node affinity that cannot be read has a problem. The

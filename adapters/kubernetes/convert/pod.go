@@ -33,6 +33,9 @@ func ID(p *v1.Pod) string {
 	return p.Namespace + "/" + p.Name
 }
 
+// Pod is [Gates.Pod] with the feature gates as they are by default.
+func Pod(p *v1.Pod) (*model.Workload, error) { return Gates{}.Pod(p) }
+
 // Pod translates a pod, placed or waiting. The result shares maps and slices
 // with the pod, which must not be changed any more.
 //
@@ -48,7 +51,7 @@ func ID(p *v1.Pod) string {
 // group; see [DeviceClaimRefs]. NodeName is left empty: a pod with spec.nodeName
 // is on that node, which [Status] says. And Profile is spec.schedulerName, which
 // need not be one of the engine's where the pod is somebody else's.
-func Pod(p *v1.Pod) (*model.Workload, error) {
+func (gates Gates) Pod(p *v1.Pod) (*model.Workload, error) {
 	var c problems
 	w := &model.Workload{
 		ID:           c.text(uidPath, ID(p)),
@@ -59,7 +62,7 @@ func Pod(p *v1.Pod) (*model.Workload, error) {
 		Preemption:   c.preemption(preemptionPath, p.Spec.PreemptionPolicy),
 		NodeSelector: c.labels(nodeSelectorPath, p.Spec.NodeSelector),
 		Spread:       c.spread(p.Spec.TopologySpreadConstraints),
-		Tolerations:  c.tolerations(p.Spec.Tolerations),
+		Tolerations:  c.tolerations(p.Spec.Tolerations, gates),
 		Ports:        c.ports(&p.Spec),
 		Images:       images(&p.Spec),
 		Features:     c.features(&p.Spec),

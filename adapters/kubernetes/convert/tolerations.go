@@ -1,7 +1,10 @@
 package convert
 
 import (
+	"strconv"
+
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 
 	"github.com/berth-project/berth/model"
 )
@@ -11,25 +14,25 @@ var tolerationsPath = specPath.Child("tolerations")
 // tolerations leaves out those that tolerate nothing.
 //
 // Rules: k8s.io/api core/v1/toleration.go, v0.37.1.
-func (p *problems) tolerations(tolerations []v1.Toleration) []model.Toleration {
+func (p *problems) tolerations(tolerations []v1.Toleration, gates Gates) []model.Toleration {
 	var list []model.Toleration
 	for i := range tolerations {
 		t := &tolerations[i]
 		m := model.Toleration{Key: t.Key, Operator: model.TolerationOperator(t.Operator), Value: t.Value, Effect: model.TaintEffect(t.Effect)}
 		switch t.Operator {
 		case "", v1.TolerationOpEqual:
-			if t.Key == "" {
-				p.report(tolerationsPath.Index(i).Child("key"), "may only be empty, for every key, where operator is %s", v1.TolerationOpExists)
-				continue
-			}
 		case v1.TolerationOpExists:
 			m.Value = "" // nobody looks at it
 		case v1.TolerationOpLt, v1.TolerationOpGt:
-			// They tolerate nothing while the feature gate
-			// TaintTolerationComparisonOperators is off, which it is in 1.37.
-			continue
+			if !gates.TaintTolerationComparisonOperators || !isNumber(t.Value) {
+				continue
+			}
 		default:
 			p.report(tolerationsPath.Index(i).Child("operator"), "%q is not an operator of a toleration", t.Operator)
+			continue
+		}
+		if t.Key == "" && t.Operator != v1.TolerationOpExists {
+			p.report(tolerationsPath.Index(i).Child("key"), "may only be empty, for every key, where operator is %s", v1.TolerationOpExists)
 			continue
 		}
 		if t.Effect != "" && !isTaintEffect(t.Effect) {
@@ -39,6 +42,12 @@ func (p *problems) tolerations(tolerations []v1.Toleration) []model.Toleration {
 		list = append(list, m)
 	}
 	return list
+}
+
+// isNumber reports whether a toleration with Gt or Lt can tolerate something.
+func isNumber(value string) bool {
+	_, err := strconv.ParseInt(value, 10, 64)
+	return err == nil && len(content.IsDecimalInteger(value)) == 0
 }
 
 func isTaintEffect(e v1.TaintEffect) bool {

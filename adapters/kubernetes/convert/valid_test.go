@@ -35,7 +35,7 @@ func TestWhatIsLetInIsTranslated(t *testing.T) {
 		pod, node := g.pod(i), g.node(i)
 		budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: g.labelSelector()}}
 
-		w, err := Pod(pod)
+		w, err := Gates{TaintTolerationComparisonOperators: i%2 == 0}.Pod(pod)
 		mustBeValid(t, pod, w, err)
 		n, err := Node(node)
 		mustBeValid(t, node, n, err)
@@ -70,7 +70,7 @@ func TestWhatIsLeftIsValid(t *testing.T) {
 	g := newGenerator(t, true)
 	for i := range rounds() {
 		pod := g.pod(i)
-		w, err := Pod(pod)
+		w, err := Gates{TaintTolerationComparisonOperators: i%2 == 0}.Pod(pod)
 		if w == nil {
 			t.Fatalf("nothing is left of %s", show(pod))
 		}
@@ -119,8 +119,10 @@ func FuzzPod(f *testing.F) {
 		if json.Unmarshal(data, &p) != nil {
 			return
 		}
-		w, err := Pod(&p)
-		mustBeExplained(t, &p, w, err)
+		for _, on := range []bool{false, true} {
+			w, err := Gates{TaintTolerationComparisonOperators: on}.Pod(&p)
+			mustBeExplained(t, &p, w, err)
+		}
 		Status(&p)
 	})
 }

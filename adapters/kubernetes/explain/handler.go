@@ -17,6 +17,7 @@ import (
 	groupslisters "k8s.io/client-go/listers/scheduling/v1beta1"
 	"k8s.io/klog/v2"
 
+	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
 )
@@ -46,6 +47,9 @@ type Options struct {
 	Profiles []string
 	// Pods are those that the engine is told of. Required.
 	Pods corelisters.PodLister
+	// Gates say what pods mean, as the engine is told of them. Default:
+	// kube-scheduler's defaults.
+	Gates convert.Gates
 	// OwnerSelector selects the pods that a pod is a replica among, as the engine is
 	// told of pods that wait; see convert.OwnerSelector. Default: nothing.
 	OwnerSelector func(*v1.Pod) *model.Selector

@@ -66,7 +66,7 @@ func (h *handler) unknown(pod *v1.Pod) error {
 		return notFound("pod %s is not this scheduler's to place: its spec.schedulerName is %q, and the profiles are %s",
 			name, pod.Spec.SchedulerName, strings.Join(h.o.Profiles, ", "))
 	}
-	if _, err := convert.Pod(pod); err != nil {
+	if _, err := h.o.Gates.Pod(pod); err != nil {
 		return notFound("the scheduler cannot place pod %s, because it does not understand it: %s", name, err)
 	}
 	return notFound("the scheduler has not taken in pod %s yet, or refused it: see the pod's events and ask again", name)

@@ -189,7 +189,7 @@ func (t *translation) pod(path string, p *v1.Pod) {
 	if !slices.Contains(t.h.o.Profiles, p.Spec.SchedulerName) {
 		t.problems.add(path+".spec.schedulerName", "%q is none of this scheduler's profiles: %s", p.Spec.SchedulerName, strings.Join(t.h.o.Profiles, ", "))
 	}
-	w, err := convert.Pod(p)
+	w, err := t.h.o.Gates.Pod(p)
 	t.problems.addAll(path, err)
 	if g := t.groupOf(p); g != nil && err == nil {
 		w.DeviceClaims, err = convert.DeviceClaimRefs(p, g)

@@ -1,0 +1,11 @@
+package convert
+
+// Gates are the feature gates that decide what a pod means, by the names that they
+// have in kube-scheduler. The zero value has them as they are in 1.37.1 without
+// flags.
+type Gates struct {
+	// TaintTolerationComparisonOperators lets the operators Gt and Lt of a toleration
+	// compare numbers. Where it is off, a toleration with one of them tolerates
+	// nothing.
+	TaintTolerationComparisonOperators bool
+}
