@@ -25,7 +25,7 @@ func (s *Source) ChangePod(old *v1.Pod) *v1.Pod {
 				c.Resources.Requests = s.Requests()
 			}
 		case 3:
-			p.Spec.Tolerations = append(p.Spec.Tolerations, s.toleration())
+			p.Spec.Tolerations = append(p.Spec.Tolerations, s.toleration(s.Compares()))
 		case 4:
 			if n := len(p.Spec.SchedulingGates); n > 0 {
 				p.Spec.SchedulingGates = p.Spec.SchedulingGates[:s.IntN(n)]

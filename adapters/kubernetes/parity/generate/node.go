@@ -43,6 +43,9 @@ func (s *Source) taints() []v1.Taint {
 	for range number {
 		t := v1.Taint{Key: Pick(s, taintKeys...), Value: Pick(s, "", "a", "1"), Effect: Pick(s, v1.TaintEffectNoSchedule,
 			v1.TaintEffectPreferNoSchedule, v1.TaintEffectPreferNoSchedule, v1.TaintEffectNoExecute)}
+		if s.Comparing && s.Percent(60) {
+			t.Value = Pick(s, "0", "1", "2", "7", "9", "10", "-3", "-7", "+7", "07", "-0", "7.5", "9223372036854775807", "9223372036854775808")
+		}
 		if !slices.ContainsFunc(taints, func(o v1.Taint) bool { return o.MatchTaint(&t) }) {
 			taints = append(taints, t)
 		}

@@ -23,7 +23,7 @@ func (s *Source) Pod(name string) *v1.Pod {
 	s.ports(&p.Spec)
 	if s.Wild(35) {
 		for range 1 + s.IntN(3) {
-			p.Spec.Tolerations = append(p.Spec.Tolerations, s.toleration())
+			p.Spec.Tolerations = append(p.Spec.Tolerations, s.toleration(s.Comparing))
 		}
 	}
 	if s.Wild(15) {
@@ -133,9 +133,15 @@ func withoutRepeatedPorts(containers []v1.Container) {
 	}
 }
 
-func (s *Source) toleration() v1.Toleration {
+// toleration draws one, which may compare numbers where comparing.
+func (s *Source) toleration(comparing bool) v1.Toleration {
 	t := v1.Toleration{Effect: Pick(s, "", v1.TaintEffectNoSchedule, v1.TaintEffectPreferNoSchedule, v1.TaintEffectNoExecute)}
 	t.Key, t.Value = Pick(s, taintKeys...), Pick(s, "", "a", "1")
+	if comparing && s.Percent(50) {
+		t.Operator = Pick(s, v1.TolerationOpGt, v1.TolerationOpLt)
+		t.Value = Pick(s, "0", "1", "2", "7", "-3", "-7", "10", "9223372036854775806", "9223372036854775807", "-9223372036854775808")
+		return t
+	}
 	switch s.IntN(4) {
 	case 0:
 		t.Operator, t.Value = v1.TolerationOpExists, ""

@@ -40,11 +40,20 @@ type Mood struct {
 	Storage bool
 	// Devices: pods have claims to devices; see [Source.DeviceObjects].
 	Devices bool
+	// Comparing: tolerations may have the operators Gt and Lt, and some values of
+	// taints are numbers.
+	Comparing bool
+	// ComparingOff: the feature gate of the two operators is off, and pods have them
+	// from when it was on.
+	ComparingOff bool
 	// Nodes is how many names of nodes there are.
 	Nodes int
 	// Zones is how many names of zones there are; 0 stands for 4.
 	Zones int
 }
+
+// Compares reports whether tolerations with Gt and Lt tolerate anything.
+func (m *Mood) Compares() bool { return m.Comparing && !m.ComparingOff }
 
 // Source draws objects. Not for use by several goroutines.
 type Source struct {

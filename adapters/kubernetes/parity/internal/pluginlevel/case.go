@@ -63,9 +63,10 @@ func Run(seed, number uint64, report *differences.Report, mutation Mutation) err
 
 // moodOf goes through the moods. One case of five is about storage and one about
 // devices. Three of eight others are about relations between pods, some of them
-// in many zones.
+// in many zones. In one of three the feature gate of tolerations that compare numbers
+// is off.
 func moodOf(number uint64) generate.Mood {
-	mood := generate.Mood{Nodes: 12, Several: true}
+	mood := generate.Mood{Nodes: 12, Several: true, Comparing: true, ComparingOff: number%3 == 0}
 	switch number % 5 {
 	case 3:
 		mood.Tame, mood.Storage, mood.Unrelated = true, true, true

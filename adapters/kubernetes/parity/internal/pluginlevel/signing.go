@@ -93,8 +93,8 @@ func (c *comparison) alike(p *pair, a, b *v1.Pod) string {
 		return ""
 	}
 	point := p.reference.(fwk.SignPlugin)
-	signA, okA := c.sign(point, plainly(a))
-	signB, okB := c.sign(point, plainly(b))
+	signA, okA := c.sign(point, c.plainly(a))
+	signB, okB := c.sign(point, c.plainly(b))
 	if okA && okB && signA == signB {
 		return ", by how the same is written"
 	}
@@ -106,10 +106,13 @@ func (c *comparison) alike(p *pair, a, b *v1.Pod) string {
 func (c *comparison) usesNoClaim(p *v1.Pod) bool { return len(c.workload(p).DeviceClaims) == 0 }
 
 // plainly is the pod with defaults filled in and lists in order, and without the
-// host ports of containers that end before the pod runs and volumes that no
-// plugin looks at.
-func plainly(p *v1.Pod) *v1.Pod {
+// host ports of containers that end before the pod runs, volumes that no plugin
+// looks at, and tolerations that tolerate nothing.
+func (c *comparison) plainly(p *v1.Pod) *v1.Pod {
 	p = p.DeepCopy()
+	p.Spec.Tolerations = slices.DeleteFunc(p.Spec.Tolerations, func(t v1.Toleration) bool {
+		return !c.Compares() && (t.Operator == v1.TolerationOpGt || t.Operator == v1.TolerationOpLt)
+	})
 	p.Spec.Volumes = slices.DeleteFunc(p.Spec.Volumes, func(v v1.Volume) bool { return v.EmptyDir != nil || v.CSI != nil })
 	for i := range p.Spec.Tolerations {
 		if t := &p.Spec.Tolerations[i]; t.Operator == "" {

@@ -7,9 +7,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Gates are feature gates about groups that are on. All others are off; whatever is
-// not about groups has kube-scheduler's defaults, but for batching, which goes by
-// the real time.
+// Comparisons is the feature gate of tolerations that compare numbers.
+const Comparisons = "TaintTolerationComparisonOperators"
+
+// Gates are feature gates that are on: [Comparisons], and those about groups. Others
+// of these are off, and the rest has kube-scheduler's defaults, but for batching, which
+// goes by the real time.
 type Gates []string
 
 // The gates that there are about groups, and those with which kube-scheduler's own
@@ -32,7 +35,7 @@ func (g Gates) Without(gate string) Gates {
 // made and some whenever it wants to know.
 func (g Gates) set() error {
 	klog.LogToStderr(false)
-	gates := map[string]bool{"OpportunisticBatching": false}
+	gates := map[string]bool{"OpportunisticBatching": false, Comparisons: slices.Contains(g, Comparisons)}
 	for _, name := range Groups {
 		gates[name] = slices.Contains(g, name)
 	}

@@ -47,9 +47,8 @@ type Config struct {
 	Now time.Time
 	// Options are more options of kube-scheduler.
 	Options []scheduler.Option
-	// Gates turn on what kube-scheduler knows of groups, which is off by default.
-	// They are those of the process: a scheduler with others must not be used
-	// from then on.
+	// Gates turn on what is off by default. They are those of the process: a
+	// scheduler with others must not be used from then on.
 	Gates Gates
 	// Tie scores placements, by name, that are otherwise equally good: the
 	// highest is taken. Nil: kube-scheduler draws lots. Placements are tried in

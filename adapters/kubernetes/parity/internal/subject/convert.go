@@ -9,8 +9,8 @@ import (
 )
 
 // Workload translates a pod for an engine that knows the owners.
-func Workload(p *v1.Pod, owners convert.Owners) (*model.Workload, error) {
-	w, err := convert.Pod(p)
+func Workload(p *v1.Pod, owners convert.Owners, gates convert.Gates) (*model.Workload, error) {
+	w, err := gates.Pod(p)
 	if w != nil {
 		w.OwnerSelector = convert.OwnerSelector(p, owners)
 	}

@@ -40,6 +40,7 @@ type Twin struct {
 	nodes  []string // sorted
 	pods   []*Pod   // in order of arrival
 	owners convert.Owners
+	gates  convert.Gates // of the subject; the reference has its own
 	serial int
 	// groupPolicy: groups have a preemption policy of their own.
 	groupPolicy bool
@@ -67,10 +68,17 @@ type Pod struct {
 // Start is the time at which every history begins.
 var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// New makes a cluster without nodes. The configurations' times are set by it.
+// New makes a cluster without nodes. The configurations' times are set by it, and
+// whether tolerations compare numbers.
 func New(source *generate.Source, ref reference.Config, sub subject.Config) (*Twin, error) {
 	ref.Now, sub.Now = Start, Start
-	t := &Twin{Source: source, now: Start, groupPolicy: slices.Contains(ref.Gates, reference.GroupPolicy)}
+	t := &Twin{
+		Source: source, now: Start, groupPolicy: slices.Contains(ref.Gates, reference.GroupPolicy),
+		gates: convert.Gates{TaintTolerationComparisonOperators: source.Compares()},
+	}
+	if source.Compares() {
+		ref.Gates = append(slices.Clip(ref.Gates), reference.Comparisons)
+	}
 	var err error
 	if t.Reference, err = reference.New(ref); err != nil {
 		return nil, err
@@ -172,7 +180,7 @@ func (t *Twin) PutOwners(list []runtime.Object) {
 // Convert makes a workload of a pod. Which of its claims are its group's is known
 // if the group is there.
 func (t *Twin) Convert(p *v1.Pod) *model.Workload {
-	w, err := subject.Workload(p, t.owners)
+	w, err := subject.Workload(p, t.owners, t.gates)
 	t.check(err)
 	if p.Spec.SchedulingGroup != nil && len(p.Spec.ResourceClaims) > 0 {
 		g := t.Reference.Get(&schedulingv1beta1.PodGroup{ObjectMeta: named(p.Namespace, *p.Spec.SchedulingGroup.PodGroupName)})
