@@ -49,6 +49,22 @@ func TestTolerations(t *testing.T) {
 	}
 }
 
+// The others of a pod's tolerations do not mind.
+func TestTolerationsAmongOthers(t *testing.T) {
+	t.Parallel()
+	equal := v1.Toleration{Key: "dedicated", Operator: v1.TolerationOpEqual, Value: "user1", Effect: v1.TaintEffectNoSchedule}
+	above := v1.Toleration{Key: "level", Operator: v1.TolerationOpGt, Value: "750", Effect: v1.TaintEffectNoSchedule}
+	for on, want := range map[bool]int{false: 1, true: 2} {
+		w, err := podWith(on, above, equal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(w.Tolerations); n != want || w.Tolerations[n-1].Key != "dedicated" {
+			t.Errorf("gate %t: got %+v", on, w.Tolerations)
+		}
+	}
+}
+
 // keptOf is what becomes of a pod's toleration, or what is wrong with it.
 func keptOf(t *testing.T, toleration v1.Toleration, gate bool) string {
 	w, err := podWith(gate, toleration)
