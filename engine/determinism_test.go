@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/engine"
-	"github.com/berth-project/berth/engine/enginetest"
+	"github.com/berth-project/berth/engine/enginetest/simulate"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -47,14 +47,14 @@ func seeds(t *testing.T, n int) []uint64 {
 }
 
 // recorded runs one history and keeps what the engines were told and did.
-func recorded(t *testing.T, seed uint64, workers int) *enginetest.SimResult {
+func recorded(t *testing.T, seed uint64, workers int) *simulate.Result {
 	t.Helper()
-	o := enginetest.SimOptions{Record: true, Workers: workers, TieBreak: engine.TieBreak(seed % 3)}
+	o := simulate.Options{Record: true, Workers: workers, TieBreak: engine.TieBreak(seed % 3)}
 	if seed%5 == 0 {
 		// Enough for blocks of nodes, and for a search that ends early.
 		o.Nodes, o.Steps = 110+int(seed%250), 60
 	}
-	return enginetest.Simulate(t, seed, o)
+	return simulate.Run(t, seed, o)
 }
 
 // The number of workers changes nothing: not an event, not an input.
@@ -154,7 +154,7 @@ func replayEngineAtWork(t *testing.T, seed uint64) {
 	o := &slowWorld{rng: rand.New(rand.NewPCG(seed, 2))}
 	cfg := config(o)
 	cfg.TieBreak, cfg.Workers, cfg.MaxBindings = engine.TieBreak(seed%3), 1+int(seed%4), 8
-	cfg.Listener, cfg.Recorder = enginetest.EventLines(&events), engine.NewRecorder(&log)
+	cfg.Listener, cfg.Recorder = simulate.EventLines(&events), engine.NewRecorder(&log)
 	e, stop := start(t, cfg)
 	nodes := make([]engine.Change, 120)
 	for i := range nodes {
@@ -177,7 +177,7 @@ func replayEngineAtWork(t *testing.T, seed uint64) {
 
 	var again []string
 	var copied bytes.Buffer
-	cfg.Listener, cfg.Recorder, cfg.Workers = enginetest.EventLines(&again), engine.NewRecorder(&copied), 1
+	cfg.Listener, cfg.Recorder, cfg.Workers = simulate.EventLines(&again), engine.NewRecorder(&copied), 1
 	raw, err := engine.Replay(cfg, bytes.NewReader(log.Bytes()))
 	require.NoError(t, err)
 	requireSameLines(t, events, again, "seed %d", seed)

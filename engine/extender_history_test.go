@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/engine"
-	"github.com/berth-project/berth/engine/enginetest"
+	"github.com/berth-project/berth/engine/enginetest/simulate"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -134,8 +134,8 @@ func lots(seed uint64, o extpoints.Orchestrator, calm *bool, deaf func()) []extp
 func TestHistoriesWithExtenders(t *testing.T) {
 	t.Parallel()
 	for _, seed := range seeds(t, 32) {
-		simulated := func(workers int) *enginetest.SimResult {
-			o := enginetest.SimOptions{Record: true, Workers: workers, TieBreak: engine.TieBreak(seed % 3)}
+		simulated := func(workers int) *simulate.Result {
+			o := simulate.Options{Record: true, Workers: workers, TieBreak: engine.TieBreak(seed % 3)}
 			if seed%5 == 0 {
 				o.Nodes, o.Steps = 110+int(seed%250), 60
 			}
@@ -145,7 +145,7 @@ func TestHistoriesWithExtenders(t *testing.T) {
 				cfg.Extenders = lots(seed, cfg.Orchestrator, &calm, nil)
 			}
 			o.Calm = func() { calm = true }
-			return enginetest.Simulate(t, seed, o)
+			return simulate.Run(t, seed, o)
 		}
 		one, many := simulated(1), simulated(16)
 		require.Len(t, many.Lives, len(one.Lives), "seed %d", seed)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/engine"
-	"github.com/berth-project/berth/engine/enginetest"
+	"github.com/berth-project/berth/engine/enginetest/simulate"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -173,7 +173,7 @@ func TestExtenderAnswersAreText(t *testing.T) {
 		asked++
 		return answers[asked-1]()
 	}}}
-	cfg.Listener, cfg.Recorder = enginetest.EventLines(&events), engine.NewRecorder(&log)
+	cfg.Listener, cfg.Recorder = simulate.EventLines(&events), engine.NewRecorder(&log)
 	r, err := engine.NewRaw(cfg)
 	require.NoError(t, err)
 	require.NoError(t, r.Apply(epoch, node("n1", 1000)))
@@ -185,7 +185,7 @@ func TestExtenderAnswersAreText(t *testing.T) {
 	require.Contains(t, strings.Join(events, "\n"), "an error without a text")
 	require.Contains(t, strings.Join(events, "\n"), "1 <\uFFFD>")
 
-	cfg.Listener, cfg.Recorder = enginetest.EventLines(&again), engine.NewRecorder(&copied)
+	cfg.Listener, cfg.Recorder = simulate.EventLines(&again), engine.NewRecorder(&copied)
 	_, err = engine.Replay(cfg, bytes.NewReader(log.Bytes()))
 	require.NoError(t, err)
 	require.Equal(t, len(answers), asked, "a replay asks nobody")

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/engine"
-	"github.com/berth-project/berth/engine/enginetest"
+	"github.com/berth-project/berth/engine/enginetest/simulate"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
@@ -202,7 +202,7 @@ func TestMeasuringChangesNothing(t *testing.T) {
 		var log bytes.Buffer
 		cfg := config(&world{})
 		cfg.Workers, cfg.TieBreak = 4, engine.TieBreakRandom
-		cfg.Listener, cfg.Recorder, cfg.Meter = enginetest.EventLines(&events), engine.NewRecorder(&log), m
+		cfg.Listener, cfg.Recorder, cfg.Meter = simulate.EventLines(&events), engine.NewRecorder(&log), m
 		r, err := engine.NewRaw(cfg)
 		require.NoError(t, err)
 		changes := []engine.Change{{PutGroup: &model.Group{ID: "g", Policy: model.Gang, MinCount: 3, TopologyKey: "zone"}}}

@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/engine"
-	"github.com/berth-project/berth/engine/enginetest"
+	"github.com/berth-project/berth/engine/enginetest/transcript"
 )
 
 var update = flag.Bool("update", false, "rewrite the answers in testdata/cycle")
 
 // TestTranscripts plays the dialogues in testdata/cycle; the verbs are explained
-// in package enginetest. With -update the answers are rewritten. Look at the
+// in package transcript. With -update the answers are rewritten. Look at the
 // diff, and commit it only if you understand what caused it.
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
@@ -30,7 +30,7 @@ func TestTranscripts(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
-			enginetest.Run(t, file, *update)
+			transcript.Run(t, file, *update)
 		})
 	}
 }
@@ -114,7 +114,7 @@ func TestTieBreakHeap(t *testing.T) {
 				try(func(int) int { return random.IntN(4) })
 			}
 			var got []string
-			for line := range strings.Lines(enginetest.Play(t, commands.String())) {
+			for line := range strings.Lines(transcript.Play(t, commands.String())) {
 				if strings.HasPrefix(line, "selected") {
 					line, _, _ = strings.Cut(strings.TrimSpace(line), " of ")
 					got = append(got, line)

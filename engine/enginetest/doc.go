@@ -1,37 +1,6 @@
-// Package enginetest runs transcripts of an engine: text files that hold a
-// dialogue of commands, ---- and what the engine did. A paragraph without ----
-// is prose:
+// Package enginetest is three kits that test the engine:
 //
-//	A filter that rejects every node makes the workload unschedulable.
-//
-//	profile main A:filter
-//	plugin A filter n1 => Unschedulable "no gold"
-//	node n1
-//	submit w1
-//	schedule
-//	----
-//	submitted w1
-//	...
-//
-// The engine is an [engine.Raw] with a clock that moves when the transcript says
-// so, plugins that answer what the transcript tells them, and an orchestrator
-// that does too. An answer is the listener's events in order, each beginning
-// with the word of its stage; between them, indented, the calls of the scripted
-// plugins at those points that are called one after the other (Filter and Score
-// are not: the answer must not depend on the number of workers); and what a
-// command prints itself. The verbs are explained at their cases.
-//
-// [Run] plays each transcript with 1, 2 and 16 workers and wants the same text
-// each time, and then gives the recorded inputs to [engine.Replay] and wants the
-// same events. A paragraph that begins with "No replay:" switches the last part
-// off and says why.
-//
-// # Simulated histories
-//
-// [Simulate] runs one random history: an engine.Raw with a clock of its own, a
-// world outside that loses answers, refuses, is slow and changes its mind, and in
-// half of the histories a plugin at every extension point that rejects, fails and
-// panics. After every step all that can be seen of the engine is held against the
-// world's own book: nothing is lost, doubled, leaked, or left asleep. The seed
-// that a failure prints brings the history back.
+//   - transcript plays text files that hold a dialogue with an engine;
+//   - simulate runs random histories and checks what must always hold;
+//   - faults has the plugins that misbehave in those histories by plan.
 package enginetest

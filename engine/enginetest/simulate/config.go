@@ -1,0 +1,157 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/engine/enginetest/faults"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
+)
+
+// The profiles of a simulated engine: the default, another way of scoring that
+// stops looking early, and the one of the probe.
+const (
+	simProfile   = plugins.DefaultProfileName
+	batchProfile = "batch"
+	probeProfile = "probe"
+	probeID      = "probe"
+)
+
+// simPlugins are the plugins of one engine with what they share.
+type simPlugins struct {
+	plan   *faults.Plan
+	rounds *faults.Rounds
+	probe  *faults.Probe
+	handle *handleHolder
+}
+
+func newSimPlugins(seed, share uint64) simPlugins {
+	return simPlugins{faults.NewPlan(seed, share), faults.NewRounds(), &faults.Probe{Workload: &model.Workload{ID: probeID, Profile: probeProfile}}, &handleHolder{}}
+}
+
+// fresh are the same plugins as they were at the beginning.
+func (p simPlugins) fresh() simPlugins { return newSimPlugins(p.plan.Seed, p.plan.Share) }
+
+func (p simPlugins) faulty() bool { return p.plan.Share > 0 }
+
+// simConfig is the configuration of a simulated engine, orchestrator and
+// listener apart.
+func simConfig(p simPlugins, o Options) engine.Config {
+	reg := plugins.Default()
+	reg[faults.CounterNames[0]] = p.rounds.Factory(0)
+	reg[faults.CounterNames[1]] = p.rounds.Factory(1)
+	reg[faults.PluginName] = p.plan.Factory
+	reg[faults.HoldName] = func(args any, h extpoints.Handle) (extpoints.Plugin, error) {
+		p.handle.Handle = h
+		return faults.NewHold(args, h)
+	}
+	reg[faults.NominateName] = faults.NewNominate
+	reg[faults.ProbeName] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return p.probe, nil }
+	thirty := int32(30)
+	batch := simProfileNamed(batchProfile, p)
+	batch.PercentageOfNodesToScore = &thirty
+	batch.Plugins.Score.Disabled = []string{plugins.NodeResourcesFit}
+	return engine.Config{
+		Profiles: []extpoints.Profile{simProfileNamed(simProfile, p), batch, {
+			Name: probeProfile,
+			Plugins: extpoints.Plugins{MultiPoint: extpoints.PluginSet{Enabled: []extpoints.PluginRef{
+				{Name: plugins.SchedulingGates}, {Name: plugins.PrioritySort}, {Name: faults.ProbeName}, {Name: plugins.DefaultBinder},
+			}}},
+		}},
+		Registry: reg, Workers: o.Workers, TieBreak: o.TieBreak, Seed: p.plan.Seed,
+	}
+}
+
+// simProfileNamed is the default profile with the plugins of the simulation
+// before the binder.
+func simProfileNamed(name string, p simPlugins) extpoints.Profile {
+	profile := plugins.DefaultProfile()
+	profile.Name = name
+	multi := &profile.Plugins.MultiPoint
+	binder := slices.IndexFunc(multi.Enabled, func(r extpoints.PluginRef) bool { return r.Name == plugins.DefaultBinder })
+	enabled := append([]extpoints.PluginRef{{Name: faults.CounterNames[0]}}, multi.Enabled[:binder]...)
+	if p.faulty() {
+		enabled = append(enabled, extpoints.PluginRef{Name: faults.PluginName})
+	}
+	enabled = append(enabled, extpoints.PluginRef{Name: faults.NominateName}, extpoints.PluginRef{Name: faults.HoldName}, extpoints.PluginRef{Name: faults.CounterNames[1]})
+	multi.Enabled = append(enabled, multi.Enabled[binder:]...)
+	return profile
+}
+
+// deafWorld is the orchestrator of a replay, which asks nothing of it.
+type deafWorld struct{}
+
+var errReplayed = errors.New("a replay runs no tasks")
+
+// Bind implements [extpoints.Orchestrator].
+func (deafWorld) Bind(context.Context, *model.Workload, model.Binding) error { return errReplayed }
+
+// BindVolumes implements [extpoints.VolumeBinder].
+func (deafWorld) BindVolumes(context.Context, *model.Workload, model.Binding) error {
+	return errReplayed
+}
+
+// BindDevices implements [extpoints.DeviceBinder].
+func (deafWorld) BindDevices(context.Context, *model.Workload, model.Binding) error {
+	return errReplayed
+}
+
+// ReleaseDevices implements [extpoints.DeviceReleaser].
+func (deafWorld) ReleaseDevices(context.Context, *model.DeviceClaim, *model.DeviceClaim) error {
+	return errReplayed
+}
+
+// Evict implements [extpoints.Orchestrator].
+func (deafWorld) Evict(context.Context, *model.Workload, string) error { return errReplayed }
+
+// EventLines returns a listener that adds every event to the list, as a line
+// with everything in it that can differ.
+func EventLines(list *[]string) engine.Listener {
+	add := func(at time.Time, format string, args ...any) {
+		*list = append(*list, at.UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
+	}
+	moved := func(word string) func(engine.QueuedEvent) {
+		return func(e engine.QueuedEvent) {
+			add(e.At, "%s %s: %v to %v by %s (%v)", word, e.ID, e.From, e.To, e.Plugin, e.Event)
+		}
+	}
+	placed := func(word string) func(engine.PlacedEvent) {
+		return func(e engine.PlacedEvent) {
+			decided, _ := json.Marshal(e.Binding.Decided)
+			add(e.At, "%s %s: %s %v %s", word, e.Workload.ID, e.Binding.Node, e.Binding.Devices, decided)
+		}
+	}
+	return engine.Listener{
+		Submitted: func(e engine.SubmittedEvent) { add(e.At, "submitted %s", e.Workload.ID) },
+		Gated:     moved("gated"),
+		Enqueued:  moved("enqueued"),
+		Popped:    func(e engine.PoppedEvent) { add(e.At, "popped %s: %d", e.Workload.ID, e.Attempt) },
+		Filtered: func(e engine.FilteredEvent) {
+			add(e.At, "filtered %s: %d of %d", e.Workload.ID, e.Feasible, e.Evaluated)
+		},
+		Scored:    func(e engine.ScoredEvent) { add(e.At, "scored %s: %d, best %d", e.Workload.ID, e.Nodes, e.Best) },
+		Selected:  func(e engine.SelectedEvent) { add(e.At, "selected %s: %s of %d", e.Workload.ID, e.Node, e.Ties) },
+		Reserved:  placed("reserved"),
+		Waiting:   func(e engine.WaitingEvent) { add(e.At, "waiting %s: %v until %v", e.Workload.ID, e.Plugins, e.Until) },
+		Permitted: placed("permitted"),
+		Bound:     placed("bound"),
+		Confirmed: placed("confirmed"),
+		Rejected: func(e engine.RejectedEvent) {
+			add(e.At, "rejected %s: %v by %v: %s (%v), nominated %q", e.Workload.ID, e.Code, e.Plugins, e.Message, e.Err, e.Nominated)
+		},
+		Decided: func(e engine.GroupEvent) {
+			add(e.At, "decided %s: %v, %d placed, %d not: %s", e.Group.ID, e.Code, e.Placed, e.Unplaced, e.Message)
+		},
+		Evicting:    func(e engine.EvictingEvent) { add(e.At, "evicting %s: %s, %s", e.Workload.ID, e.Node, e.Reason) },
+		Unnominated: func(e engine.UnnominatedEvent) { add(e.At, "unnominated %s: %s", e.Workload.ID, e.Node) },
+		Removed:     func(e engine.RemovedEvent) { add(e.At, "removed %s: %v %s", e.Workload.ID, e.Phase, e.Node) },
+		Failed:      func(e engine.FailedEvent) { add(e.At, "failed %s: %v", e.Workload, e.Err) },
+	}
+}

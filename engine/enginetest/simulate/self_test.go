@@ -1,0 +1,253 @@
+package simulate
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
+	"github.com/berth-project/berth/plugins/dynamicresources"
+	"github.com/berth-project/berth/plugins/dynamicresources/allocator"
+)
+
+// blindFilter lets every node pass.
+type blindFilter struct{ name string }
+
+func (p blindFilter) Name() string { return p.name }
+
+func (blindFilter) Filter(*extpoints.CycleState, *extpoints.WorkloadInfo, *extpoints.NodeInfo) *extpoints.Status {
+	return nil
+}
+
+// silentFilter filters as the plugin does, and tells of no event that could
+// change its mind.
+type silentFilter struct{ extpoints.FilterPlugin }
+
+func (silentFilter) EventsToRegister() ([]extpoints.EventHint, error) { return nil, nil }
+
+// silentGate is the same for a gate.
+type silentGate struct{ extpoints.PreEnqueuePlugin }
+
+func (silentGate) EventsToRegister() ([]extpoints.EventHint, error) { return nil, nil }
+
+// greedyDevices gives everybody the first device.
+type greedyDevices struct{ blindFilter }
+
+func (greedyDevices) Reserve(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+	for _, r := range w.Workload.Devices {
+		for range r.Count {
+			b.Devices = append(b.Devices, model.DeviceShare{Share: r.Share})
+		}
+	}
+	return nil
+}
+
+func (greedyDevices) Unreserve(*extpoints.CycleState, *extpoints.WorkloadInfo, *model.Binding) {}
+
+// deadWorld says yes to everything and does nothing.
+type deadWorld struct{}
+
+func (deadWorld) Bind(context.Context, *model.Workload, model.Binding) error { return nil }
+func (deadWorld) Evict(context.Context, *model.Workload, string) error       { return nil }
+
+// twiceWorld binds everything twice.
+type twiceWorld struct{ extpoints.Orchestrator }
+
+func (w twiceWorld) Bind(ctx context.Context, workload *model.Workload, b model.Binding) error {
+	_ = w.Orchestrator.Bind(ctx, workload, b)
+	b.Node += "-too"
+	return w.Orchestrator.Bind(ctx, workload, b)
+}
+
+// wrap puts another plugin in the place of the registry's.
+func wrap(name string, other func(extpoints.Plugin) extpoints.Plugin) func(*engine.Config) {
+	return func(cfg *engine.Config) {
+		make := cfg.Registry[name]
+		cfg.Registry[name] = func(args any, h extpoints.Handle) (extpoints.Plugin, error) {
+			p, err := make(args, h)
+			return other(p), err
+		}
+	}
+}
+
+// easyGang takes any number of members for enough.
+type easyGang struct{ extpoints.PreEnqueuePlugin }
+
+func (easyGang) PlacementFeasible(*extpoints.CycleState, *extpoints.GroupInfo, extpoints.PlacementProgress) *extpoints.Status {
+	return nil
+}
+
+// doubleWorld gives each volume to a second claim.
+type doubleWorld struct{ *simWorld }
+
+func (w doubleWorld) BindVolumes(ctx context.Context, workload *model.Workload, b model.Binding) error {
+	err := w.simWorld.BindVolumes(ctx, workload, b)
+	for _, o := range b.Decided {
+		v, ok := o.(*model.Volume)
+		if !ok || err != nil {
+			continue
+		}
+		for _, c := range factsOf[*model.VolumeClaim](&w.facts) {
+			if !c.Bound {
+				other := *c
+				other.Volume, other.Bound = v.Name, true
+				w.facts.put(&other)
+				break
+			}
+		}
+	}
+	return err
+}
+
+// clinging goes on reserving for the one that it served last.
+type clinging struct {
+	*dynamicresources.DynamicResources
+	last *model.Consumer
+}
+
+func (p clinging) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+	st := p.DynamicResources.Reserve(s, w, b)
+	if s.Trial() || st != nil {
+		return st
+	}
+	for _, o := range b.Decided {
+		if c, ok := o.(*model.DeviceClaim); ok && len(c.ReservedFor) > 0 {
+			if by := *p.last; by.Workload != "" && !c.Reserved(by) {
+				c.ReservedFor = append(c.ReservedFor, by)
+			}
+			*p.last = c.ReservedFor[0]
+		}
+	}
+	return nil
+}
+
+// forgetful takes all devices for free.
+type forgetful struct{ allocator.Allocator }
+
+func (a forgetful) Prepare(devices extpoints.Devices, claims []*model.DeviceClaim) allocator.Search {
+	return a.Allocator.Prepare(unused{devices}, claims)
+}
+
+type unused struct{ extpoints.Devices }
+
+func (unused) Use(model.PoolID) *extpoints.PoolUse { return nil }
+
+// without takes a plugin out of the profiles.
+func without(name string) func(*engine.Config) {
+	return func(cfg *engine.Config) {
+		for i := range cfg.Profiles {
+			multi := &cfg.Profiles[i].Plugins.MultiPoint
+			multi.Enabled = slices.DeleteFunc(multi.Enabled, func(p extpoints.PluginRef) bool { return p.Name == name })
+		}
+	}
+}
+
+// TestSimulationFindsFaults builds engines with something wrong about them, and
+// wants the simulation to say so.
+func TestSimulationFindsFaults(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: minutes of faulty engines are missing; run without it")
+	}
+	for _, c := range []struct {
+		name, want string
+		configure  func(*engine.Config)
+	}{
+		{"a filter that lets everything pass", "has too little", wrap(plugins.NodeResourcesFit, func(extpoints.Plugin) extpoints.Plugin {
+			return blindFilter{plugins.NodeResourcesFit}
+		})},
+		{"ports that are given twice", "too little port", wrap(plugins.NodePorts, func(extpoints.Plugin) extpoints.Plugin {
+			return blindFilter{plugins.NodePorts}
+		})},
+		{"devices that are given twice", "device", wrap(plugins.Devices, func(extpoints.Plugin) extpoints.Plugin {
+			return greedyDevices{blindFilter{plugins.Devices}}
+		})},
+		{"a plugin that forgot its events", "waits for an event", wrap(plugins.NodeResourcesFit, func(p extpoints.Plugin) extpoints.Plugin {
+			return silentFilter{p.(extpoints.FilterPlugin)}
+		})},
+		{"a gate that does not open", "for no reason", wrap(plugins.SchedulingGates, func(p extpoints.Plugin) extpoints.Plugin {
+			return silentGate{p.(extpoints.PreEnqueuePlugin)}
+		})},
+		{"an orchestrator that only says that it bound", "in the book as", func(cfg *engine.Config) { cfg.Orchestrator = deadWorld{} }},
+		{"an orchestrator that binds twice", "by nobody's task", func(cfg *engine.Config) { cfg.Orchestrator = twiceWorld{cfg.Orchestrator} }},
+		{"a plugin that is content with fewer members", "too few members", wrap(plugins.GangScheduling, func(p extpoints.Plugin) extpoints.Plugin {
+			return easyGang{p.(extpoints.PreEnqueuePlugin)}
+		})},
+		{"a profile that knows no groups", "too few members", without(plugins.GangScheduling)},
+		{"a profile that knows no topology", "of the same group is on", without(plugins.TopologyPlacementGenerator)},
+		{"volumes that are not looked for", "there is no volume for claim", wrap(plugins.VolumeBinding, func(extpoints.Plugin) extpoints.Plugin {
+			return blindFilter{plugins.VolumeBinding}
+		})},
+		{"volumes that are not counted", "and can have", wrap(plugins.NodeVolumeLimits, func(extpoints.Plugin) extpoints.Plugin {
+			return blindFilter{plugins.NodeVolumeLimits}
+		})},
+		{"claims of one that others use too", "has for itself", wrap(plugins.VolumeRestrictions, func(extpoints.Plugin) extpoints.Plugin {
+			return blindFilter{plugins.VolumeRestrictions}
+		})},
+		{"an orchestrator that binds a volume twice", "is bound to claim", func(cfg *engine.Config) {
+			cfg.Orchestrator = doubleWorld{cfg.Orchestrator.(*simWorld)}
+		}},
+		{"claims that are not given back", "nobody is on a node who is that", wrap(plugins.DynamicResources, func(p extpoints.Plugin) extpoints.Plugin {
+			return clinging{p.(*dynamicresources.DynamicResources), new(model.Consumer)}
+		})},
+		{"claims to devices that others have", "more is given away", func(cfg *engine.Config) {
+			for i := range cfg.Profiles[:2] {
+				args := dynamicresources.Args{Allocator: forgetful{allocator.New(allocator.Options{})}}
+				cfg.Profiles[i].Args = map[string]any{plugins.DynamicResources: args}
+			}
+		}},
+		{"an orchestrator that is told of nobody", "", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			found, enough := "", uint64(400) // most are found much sooner
+			if c.configure == nil {
+				enough = 60
+			}
+			for seed := range enough {
+				r := simulate(seed, Options{Plugins: MoodGood, Configure: c.configure})
+				if r.Failure != nil {
+					if found = r.Failure.Message; strings.Contains(found, c.want) {
+						break
+					}
+				}
+			}
+			switch {
+			case c.configure == nil && found != "":
+				t.Fatalf("nothing is wrong, and the simulation says %q", found)
+			case !strings.Contains(found, c.want):
+				t.Fatalf("the simulation says %q, want something with %q", found, c.want)
+			}
+		})
+	}
+}
+
+// TestSimulationRepeats: a seed is a history, whether or not somebody takes
+// notes, and a failure can be made smaller.
+func TestSimulationRepeats(t *testing.T) {
+	t.Parallel()
+	o := Options{Record: true}
+	for seed := range uint64(20) {
+		a, b := simulate(seed, o), simulate(seed, o)
+		if len(a.Lives) == 0 || len(a.Lives) != len(b.Lives) {
+			t.Fatalf("seed %d: %d and %d lives", seed, len(a.Lives), len(b.Lives))
+		}
+		for i := range a.Lives {
+			if string(a.Lives[i].Log) != string(b.Lives[i].Log) || len(a.Lives[i].Log) == 0 {
+				t.Fatalf("seed %d: two histories", seed)
+			}
+		}
+	}
+	broken := Options{Plugins: MoodGood, Configure: wrap(plugins.NodeResourcesFit, func(extpoints.Plugin) extpoints.Plugin {
+		return blindFilter{plugins.NodeResourcesFit}
+	})}
+	first := simulate(3, broken)
+	small, options := shrink(first, broken)
+	if small.Failure == nil || small.Steps > first.Steps || len(options.Without) == 0 {
+		t.Fatalf("%d steps became %d, without %v", first.Steps, small.Steps, options.Without)
+	}
+}

@@ -1,0 +1,150 @@
+package transcript
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+)
+
+// listener writes every event down as one line that begins with the stage.
+func (e *env) listener() engine.Listener {
+	return engine.Listener{
+		Submitted: func(v engine.SubmittedEvent) { e.event(v.At, "submitted %s", v.Workload.ID) },
+		Gated:     func(v engine.QueuedEvent) { e.moved("gated", v) },
+		Enqueued:  func(v engine.QueuedEvent) { e.moved("enqueued", v) },
+		Popped: func(v engine.PoppedEvent) {
+			e.event(v.At, "popped %s: attempt %d", v.Workload.ID, v.Attempt)
+		},
+		Filtered: func(v engine.FilteredEvent) {
+			e.event(v.At, "filtered %s: %d evaluated, %d feasible", v.Workload.ID, v.Evaluated, v.Feasible)
+		},
+		Scored: func(v engine.ScoredEvent) {
+			e.event(v.At, "scored %s: %d nodes, best %d", v.Workload.ID, v.Nodes, v.Best)
+		},
+		Selected: func(v engine.SelectedEvent) {
+			ties := ""
+			if v.Ties > 1 {
+				ties = fmt.Sprintf(" of %d", v.Ties)
+			}
+			e.event(v.At, "selected %s: %s%s", v.Workload.ID, v.Node, ties)
+		},
+		Reserved: func(v engine.PlacedEvent) { e.placed("reserved", v) },
+		Waiting: func(v engine.WaitingEvent) {
+			e.event(v.At, "waiting %s: %s for %v until %s", v.Workload.ID, v.Binding.Node, v.Plugins, since(v.Until))
+		},
+		Permitted: func(v engine.PlacedEvent) { e.placed("permitted", v) },
+		Bound:     func(v engine.PlacedEvent) { e.placed("bound", v) },
+		Confirmed: func(v engine.PlacedEvent) { e.placed("confirmed", v) },
+		Rejected:  e.rejected,
+		Evicting: func(v engine.EvictingEvent) {
+			e.event(v.At, "evicting %s: from %s, %s", v.Workload.ID, v.Node, v.Reason)
+		},
+		Decided: func(v engine.GroupEvent) {
+			text := fmt.Sprintf("decided %s: %v, %d placed, %d not", v.Group.ID, v.Code, v.Placed, v.Unplaced)
+			if v.MakingRoom {
+				text += ", making room"
+			}
+			if v.Message != "" {
+				text += ": " + v.Message
+			}
+			e.event(v.At, "%s", text)
+		},
+		Unnominated: func(v engine.UnnominatedEvent) { e.event(v.At, "unnominated %s: from %s", v.Workload.ID, v.Node) },
+		Removed: func(v engine.RemovedEvent) {
+			e.event(v.At, "removed %s: %s", v.Workload.ID, strings.TrimSpace(v.Phase.String()+" "+v.Node))
+		},
+		Failed: func(v engine.FailedEvent) { e.event(v.At, "failed %s: %v", v.Workload, v.Err) },
+	}
+}
+
+// event writes one event down. Events of the queue's that are caused by a call
+// without a time have none; all others must have the present.
+func (e *env) event(at time.Time, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !at.IsZero() && e.raw != nil && !at.Equal(e.now) {
+		text += " (at " + since(at) + ")"
+	}
+	e.events = append(e.events, text)
+	e.say("%s", text)
+}
+
+func (e *env) moved(word string, v engine.QueuedEvent) {
+	by := ""
+	if v.Plugin != "" {
+		by = " by " + v.Plugin
+	}
+	e.event(v.At, "%s %s: %s -> %s%s (%s)", word, v.ID, v.From, v.To, by, eventName(v.Event))
+}
+
+func (e *env) placed(word string, v engine.PlacedEvent) {
+	e.event(v.At, "%s %s: %s", word, v.Workload.ID, v.Binding.Node)
+}
+
+func (e *env) rejected(v engine.RejectedEvent) {
+	text := fmt.Sprintf("rejected %s: %s", v.Workload.ID, v.Code)
+	if len(v.Plugins) > 0 {
+		text += fmt.Sprintf(" by %v", v.Plugins)
+	}
+	text += ": " + v.Message
+	if v.Err != nil && v.Err.Error() != v.Message {
+		text += " (" + v.Err.Error() + ")"
+	}
+	if v.Nominated != "" {
+		text += "; nominated " + v.Nominated
+	}
+	e.event(v.At, "%s", text)
+}
+
+var actions = []struct {
+	name   string
+	action extpoints.Action
+}{
+	{"Add", extpoints.Add},
+	{"Delete", extpoints.Delete},
+	{"Update", extpoints.Update},
+	{"All", extpoints.AllActions},
+	{"UpdateNodeAllocatable", extpoints.UpdateNodeAllocatable},
+	{"UpdateNodeLabel", extpoints.UpdateNodeLabel},
+	{"UpdateNodeTaint", extpoints.UpdateNodeTaint},
+	{"UpdateNodeDevices", extpoints.UpdateNodeDevices},
+	{"UpdateWorkloadLabel", extpoints.UpdateWorkloadLabel},
+	{"UpdateWorkloadScaleDown", extpoints.UpdateWorkloadScaleDown},
+	{"UpdateWorkloadScaleUp", extpoints.UpdateWorkloadScaleUp},
+	{"UpdateWorkloadToleration", extpoints.UpdateWorkloadToleration},
+	{"UpdateWorkloadGatesEliminated", extpoints.UpdateWorkloadGatesEliminated},
+	{"UpdateWorkloadDeviceClaims", extpoints.UpdateWorkloadDeviceClaims},
+}
+
+func eventName(v extpoints.ClusterEvent) string {
+	if v.Label != "" {
+		return v.Label
+	}
+	for _, a := range actions {
+		if a.action == v.Action {
+			return string(v.Resource) + "/" + a.name
+		}
+	}
+	return fmt.Sprintf("%s/%#x", v.Resource, v.Action)
+}
+
+// parseEvent reads KIND/ACTION[+ACTION].
+func parseEvent(text string) extpoints.ClusterEvent {
+	kind, names, _ := strings.Cut(text, "/")
+	v := extpoints.ClusterEvent{Resource: extpoints.Resource(kind)}
+	for name := range strings.SplitSeq(names, "+") {
+		found := false
+		for _, a := range actions {
+			if a.name == name {
+				v.Action |= a.action
+				found = true
+			}
+		}
+		if !found {
+			panic("there is no action " + name)
+		}
+	}
+	return v
+}
