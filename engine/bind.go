@@ -265,7 +265,7 @@ func (r *Raw) finishBinding(now time.Time, t *Task) {
 		return
 	}
 	delete(r.lastWhy, id)
-	tx := r.store.Begin()
+	tx := r.rec.Begin()
 	err := tx.Bind(id)
 	if err != nil {
 		tx.Abort() // confirmed before Bind returned
@@ -275,7 +275,7 @@ func (r *Raw) finishBinding(now time.Time, t *Task) {
 	r.listener.Bound(PlacedEvent{At: now, Workload: c.info.Workload, Binding: c.binding})
 	r.evictBound(now, t) // where it was bound all the same
 	if err == nil {
-		r.arrived(now, r.store.Workload(id).Info)
+		r.arrived(now, r.rec.Workload(id).Info)
 	}
 	r.activateAsked(c)
 }
@@ -287,7 +287,7 @@ func (r *Raw) finishBinding(now time.Time, t *Task) {
 func (r *Raw) abandoned(c *cycle) {
 	r.unreserve(c)
 	r.queue.Move(c.now, freedBy(c.info), nil)
-	if row := r.store.Workload(c.info.ID); row != nil && row.Phase == model.Pending {
+	if row := r.rec.Workload(c.info.ID); row != nil && row.Phase == model.Pending {
 		r.enqueue(c.now, row.Info)
 	}
 }
@@ -304,8 +304,8 @@ func (r *Raw) failBinding(t *Task, st *extpoints.Status) {
 		r.abandoned(c)
 		return
 	}
-	row := r.store.Workload(id)
-	if row != nil && row.Phase != model.Assumed && place(row) == c.binding.Node {
+	row := r.rec.Workload(id)
+	if row != nil && row.Phase != model.Assumed && row.TakesRoomOn() == c.binding.Node {
 		r.queue.Done(id) // it is there although Bind reported a failure, and needs what was reserved
 		r.evictBound(c.now, t)
 		return
@@ -316,7 +316,7 @@ func (r *Raw) failBinding(t *Task, st *extpoints.Status) {
 		return
 	}
 	var given []store.Change // back
-	tx := r.store.Begin()
+	tx := r.rec.Begin()
 	if err := tx.Forget(id); err != nil {
 		tx.Abort()
 	} else {

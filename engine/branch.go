@@ -27,16 +27,16 @@ func (r *Raw) Branch() *Branch { return &Branch{core: r.branch()} }
 func (b *Branch) Branch() *Branch { return &Branch{core: b.core.branch()} }
 
 // View returns the branch's facts as they are now.
-func (b *Branch) View() *View { return &View{store: b.core.store.Snapshot()} }
+func (b *Branch) View() *View { return &View{store: b.core.rec.Store.Snapshot()} }
 
 // Apply makes the changes on the branch, all or none; see [Raw.Apply].
 func (b *Branch) Apply(now time.Time, changes ...Change) error {
-	tx := b.core.store.Begin()
+	tx := b.core.rec.Begin()
 	if err := b.core.write(tx, now, changes); err != nil {
 		tx.Abort()
 		return err
 	}
-	b.core.follow(tx)
+	b.core.rec.Commit(tx)
 	return nil
 }
 
@@ -67,7 +67,7 @@ func (d *Decision) Placed() bool { return d.Binding.Node != "" }
 // That it fits nowhere is not an error; a plugin that fails is. A member of a
 // group is placed as if it were by itself; see ScheduleGroup.
 func (b *Branch) Schedule(now time.Time, id string) (Decision, error) {
-	row := b.core.store.Workload(id)
+	row := b.core.rec.Workload(id)
 	if row == nil {
 		return Decision{}, fmt.Errorf("schedule workload %q on a branch: %w", id, ErrNotFound)
 	}
@@ -93,13 +93,13 @@ func (b *Branch) Schedule(now time.Time, id string) (Decision, error) {
 func (b *Branch) reserve(c *cycle) *extpoints.Status {
 	st := c.fw.Reserve(c.state, c.info, &c.binding)
 	if st == nil {
-		tx := b.core.store.Begin()
+		tx := b.core.rec.Begin()
 		if _, err := tx.Assume(c.binding, c.now); err != nil {
 			tx.Abort()
 			c.fw.Unreserve(c.state, c.info, &c.binding)
 			return extpoints.AsStatus(err)
 		}
-		b.core.follow(tx)
+		b.core.rec.Commit(tx)
 		return nil
 	}
 	c.fw.Unreserve(c.state, c.info, &c.binding)

@@ -62,7 +62,7 @@ type Diagnosis = framework.Diagnosis
 // newCycle starts a cycle on the core's present view.
 func (c *core) newCycle(now time.Time, info *extpoints.WorkloadInfo) *cycle {
 	c.decisions++
-	view := c.view.Branch()
+	view := c.rec.View.Branch()
 	c.scratch.feasible = c.scratch.feasible[:0]
 	c.scratch.positions = c.scratch.positions[:0]
 	c.scratch.rejected = c.scratch.rejected[:0]
@@ -149,7 +149,7 @@ func (r *Raw) reserve(c *cycle) *extpoints.Status {
 
 // assume writes the decision into the store.
 func (r *Raw) assume(c *cycle) error {
-	tx := r.store.Begin()
+	tx := r.rec.Begin()
 	if _, err := tx.Assume(c.binding, c.now); err != nil {
 		tx.Abort()
 		return err
@@ -216,7 +216,7 @@ func (r *Raw) unreserve(c *cycle) {
 // giveBack undoes reserve.
 func (r *Raw) giveBack(c *cycle) {
 	r.unreserve(c)
-	tx := r.store.Begin()
+	tx := r.rec.Begin()
 	if err := tx.Forget(c.info.ID); err != nil {
 		tx.Abort() // gone, or confirmed meanwhile: nothing to take back
 		return

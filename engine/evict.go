@@ -44,11 +44,11 @@ func (t *Task) runEviction(ctx context.Context) {
 // node. It is an error if the workload is on none. A workload whose eviction is
 // under way is not asked twice.
 func (r *Raw) Evict(now time.Time, id, reason string) error {
-	row := r.store.Workload(id)
+	row := r.rec.Workload(id)
 	if row == nil {
 		return fmt.Errorf("evict workload %q: %w", id, ErrNotFound)
 	}
-	if place(row) == "" {
+	if row.TakesRoomOn() == "" {
 		return fmt.Errorf("evict workload %q: it is on no node", id)
 	}
 	r.recorder.evict(now, id, reason)
@@ -62,8 +62,8 @@ func (r *Raw) Evict(now time.Time, id, reason string) error {
 // framework/preemption/executor.go, 1.37.1: WaitingPod.Preempt and
 // PodInPreBind.CancelPod.)
 func (r *Raw) evict(now time.Time, id, reason, by string) {
-	row := r.store.Workload(id)
-	if row == nil || place(row) == "" || row.Phase == model.Terminating {
+	row := r.rec.Workload(id)
+	if row == nil || row.TakesRoomOn() == "" || row.Phase == model.Terminating {
 		return
 	}
 	t := r.tasks[id]
@@ -100,7 +100,7 @@ func (r *Raw) evictingEvent(now time.Time, victim *store.Workload, reason, by st
 		e.By, e.ByGroup = "", root
 		waiter = r.firstPending(root)
 	}
-	if row := r.store.Workload(waiter); row != nil {
+	if row := r.rec.Workload(waiter); row != nil {
 		e.For = row.Info.Workload
 	}
 	return e
@@ -166,11 +166,11 @@ func (r *Raw) finishEviction(now time.Time, t *Task) {
 		return
 	}
 	r.changed(id)
-	row := r.store.Workload(id)
+	row := r.rec.Workload(id)
 	if row == nil || row.Node != t.evict.node || row.Phase == model.Pending {
 		return // gone already
 	}
-	tx := r.store.Begin()
+	tx := r.rec.Begin()
 	var err error
 	switch {
 	case t.evict.by != "" && !row.Info.Displaced:
@@ -189,8 +189,8 @@ func (r *Raw) finishEviction(now time.Time, t *Task) {
 // displacing reports whether an eviction of the workload is under way: asked
 // for, and neither accepted nor failed.
 func (r *Raw) displacing(id string) bool {
-	row := r.store.Workload(id)
-	if row == nil || place(row) == "" || row.Phase == model.Terminating {
+	row := r.rec.Workload(id)
+	if row == nil || row.TakesRoomOn() == "" || row.Phase == model.Terminating {
 		return false
 	}
 	t := r.tasks[id]

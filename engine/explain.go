@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/framework"
+	"github.com/berth-project/berth/engine/internal/record"
 	"github.com/berth-project/berth/engine/internal/snapshot"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -112,7 +113,7 @@ func (r *Raw) Explain(now time.Time, id string, o ExplainOptions) (*Explanation,
 // explainer gathers what an explanation needs. The function that it returns
 // does the work and may be called on any goroutine, beside everything else.
 func (r *Raw) explainer(now time.Time, id string, o ExplainOptions) (func() (*Explanation, error), error) {
-	row := r.store.Workload(id)
+	row := r.rec.Workload(id)
 	if row == nil {
 		return nil, fmt.Errorf("explain workload %q: %w", id, ErrNotFound)
 	}
@@ -126,7 +127,7 @@ func (r *Raw) explainer(now time.Time, id string, o ExplainOptions) (func() (*Ex
 	d := r.memory.of(id)
 	switch {
 	case row.Phase == model.Pending:
-		d = &decision{info: row.Info, fw: r.framework(row.Info.Workload), view: r.view.Fork(), start: r.start, number: r.decisions + 1, at: now}
+		d = &decision{info: row.Info, fw: r.framework(row.Info.Workload), view: r.rec.View.Fork(), start: r.start, number: r.decisions + 1, at: now}
 	case d == nil || d.node != row.Node || d.created != row.CreateIndex:
 		return nil, fmt.Errorf("explain workload %q on node %q: %w", id, row.Node, ErrNoRecord)
 	}
@@ -170,7 +171,7 @@ func (e *Explanation) fill(cfg *Config, d *decision, o ExplainOptions) error {
 
 // again makes the cycle of a decision once more.
 func (d *decision) again(cfg *Config) *cycle {
-	probe := &core{cfg: cfg, view: d.view, start: d.start, decisions: d.number}
+	probe := &core{cfg: cfg, rec: &record.Record{View: d.view}, start: d.start, decisions: d.number}
 	c := &cycle{
 		core: probe, now: d.at, info: d.info, fw: d.fw, view: d.view, part: d.part, keepRaw: true,
 		state:   extpoints.NewCycleState(context.Background(), d.view, d.at, mix(cfg.Seed^mix(d.number))),

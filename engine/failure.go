@@ -24,7 +24,7 @@ type Reason struct {
 func (r *Raw) fail(c *cycle, st *extpoints.Status) {
 	id := c.info.ID
 	event := c.rejectedEvent(st)
-	row := r.store.Workload(id)
+	row := r.rec.Workload(id)
 	if row == nil || row.Phase != model.Pending {
 		// Removed, or placed by somebody else, while it was being tried.
 		r.queue.Done(id)
@@ -69,7 +69,7 @@ func (r *Raw) nominate(c *cycle, present string) string {
 		}
 		return present
 	}
-	tx := r.store.Begin()
+	tx := r.rec.Begin()
 	if err := tx.Nominate(c.info.ID, n.Node); err != nil {
 		tx.Abort()
 		return present

@@ -73,7 +73,7 @@ func (r *Raw) attemptGroup(now time.Time, item *queue.Item) {
 func (r *Raw) present(g *extpoints.GroupInfo) {
 	var members []*extpoints.WorkloadInfo
 	for _, w := range g.Members {
-		row := r.store.Workload(w.ID)
+		row := r.rec.Workload(w.ID)
 		if row == nil || row.Phase != model.Pending {
 			r.queue.Done(w.ID)
 			continue
@@ -121,7 +121,7 @@ func (c *core) checkMembers(root *extpoints.GroupInfo) error {
 	}
 	var placed func(g *extpoints.GroupInfo)
 	placed = func(g *extpoints.GroupInfo) {
-		for _, m := range c.view.Groups().Placed(g.ID) {
+		for _, m := range c.rec.View.Groups().Placed(g.ID) {
 			if err == nil {
 				check(m.WorkloadInfo)
 			}
@@ -145,7 +145,7 @@ func policyName(p model.PreemptionPolicy) model.PreemptionPolicy {
 // extenders answer is recorded with the engine's.
 func (c *core) fork() *core {
 	return &core{
-		cfg: c.cfg, frameworks: c.frameworks, store: c.store, view: c.view.Trial(),
+		cfg: c.cfg, frameworks: c.frameworks, rec: c.rec.ForkView(),
 		start: c.start, decisions: c.decisions, answers: c.answers, meter: c.meter, scratch: c.scratch,
 	}
 }
@@ -244,7 +244,7 @@ func (r *Raw) reserveGroup(a *groupAttempt, result *groupResult) {
 	chosen := result.chosen(nil)
 	refused := false
 	for _, c := range chosen {
-		c.core, c.item, c.created = r.core, a.items[c.info.ID], r.store.Workload(c.info.ID).CreateIndex
+		c.core, c.item, c.created = r.core, a.items[c.info.ID], r.rec.Workload(c.info.ID).CreateIndex
 		c.state.SetTrial(false)
 		c.state.SetGroup(nil, nil)
 		c.binding = model.Binding{Workload: c.info.ID, Node: c.binding.Node}
@@ -265,7 +265,7 @@ func (r *Raw) reserveGroup(a *groupAttempt, result *groupResult) {
 // commitGroup records all the decisions in one transaction, or none.
 func (r *Raw) commitGroup(a *groupAttempt, result *groupResult) {
 	chosen := result.chosen(nil)
-	tx := r.store.Begin()
+	tx := r.rec.Begin()
 	for _, c := range chosen {
 		if _, err := tx.Assume(c.binding, a.now); err != nil {
 			tx.Abort()
@@ -330,7 +330,7 @@ func (r *Raw) holds(a *groupAttempt, result *groupResult, reserving bool) bool {
 			}
 		}
 	} else {
-		_, progress.Scheduled = r.view.Groups().Members(result.group.ID)
+		_, progress.Scheduled = r.rec.View.Groups().Members(result.group.ID)
 		for _, c := range result.members {
 			if reserving && c.result.IsSuccess() {
 				progress.Scheduled++
@@ -381,7 +381,7 @@ func (r *Raw) endMember(a *groupAttempt, result *groupResult, w *extpoints.Workl
 	}
 	own := c
 	if own == nil || fits {
-		own = &cycle{core: r.core, now: a.now, info: w, fw: a.fw, view: r.view, state: a.state, binding: model.Binding{Workload: w.ID}}
+		own = &cycle{core: r.core, now: a.now, info: w, fw: a.fw, view: r.rec.View, state: a.state, binding: model.Binding{Workload: w.ID}}
 	}
 	own.core, own.item = r.core, a.items[w.ID]
 	clear := &extpoints.NominatingInfo{Mode: extpoints.NominatingOverride}

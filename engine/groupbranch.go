@@ -37,7 +37,7 @@ type GroupDecision struct {
 // members that do not agree, and a plugin that fails are.
 func (b *Branch) ScheduleGroup(now time.Time, group string) (GroupDecision, error) {
 	c := b.core
-	root := c.view.Groups().Root(group)
+	root := c.rec.View.Groups().Root(group)
 	if root == nil {
 		return GroupDecision{}, fmt.Errorf("schedule group %q on a branch: %w, or a group above it is not there", group, ErrNotFound)
 	}
@@ -81,14 +81,14 @@ func (b *Branch) ScheduleGroup(now time.Time, group string) (GroupDecision, erro
 
 // tree is the group with those below it and the members that wait.
 func (c *core) tree(g *model.Group) *extpoints.GroupInfo {
-	groups := c.view.Groups()
+	groups := c.rec.View.Groups()
 	info := &extpoints.GroupInfo{Group: g}
 	for _, child := range groups.Children(g.ID) {
 		info.Children = append(info.Children, c.tree(child))
 	}
 	var rows []*store.Workload
 	for _, id := range groups.Pending(g.ID) {
-		rows = append(rows, c.store.Workload(id))
+		rows = append(rows, c.rec.Workload(id))
 	}
 	slices.SortFunc(rows, func(a, b *store.Workload) int { return cmp.Compare(a.Seq, b.Seq) })
 	for _, row := range rows {
@@ -135,13 +135,13 @@ func (b *Branch) groupPostFilter(d *GroupDecision, fw *framework.Framework, last
 // commitGroup is the branch's own: nothing is told to anybody, and nothing is
 // reserved for real.
 func (b *Branch) commitGroup(chosen []*cycle, now time.Time) *extpoints.Status {
-	tx := b.core.store.Begin()
+	tx := b.core.rec.Begin()
 	for _, c := range chosen {
 		if _, err := tx.Assume(c.binding, now); err != nil {
 			tx.Abort()
 			return extpoints.AsStatus(err)
 		}
 	}
-	b.core.follow(tx)
+	b.core.rec.Commit(tx)
 	return nil
 }

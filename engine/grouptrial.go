@@ -53,14 +53,14 @@ func (r *groupResult) tried(cycles map[string]*cycle) {
 }
 
 // View implements [extpoints.GroupTrial].
-func (t *groupTrial) View() extpoints.View { return t.core.view }
+func (t *groupTrial) View() extpoints.View { return t.core.rec.View }
 
 // Remove implements [extpoints.GroupTrial].
 func (t *groupTrial) Remove(list []extpoints.PlacedMember) {
 	for _, m := range list {
-		t.core.view.Unplace(m.ID, m.Node)
+		t.core.rec.View.Unplace(m.ID, m.Node)
 		if m.Group != "" {
-			t.core.view.UnplaceMember(m.WorkloadInfo)
+			t.core.rec.View.UnplaceMember(m.WorkloadInfo)
 		}
 	}
 }

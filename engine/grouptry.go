@@ -49,7 +49,7 @@ type groupResult struct {
 // try runs the whole tree's cycle on the try's copy.
 func (t *groupTry) try(root *extpoints.GroupInfo) *groupResult {
 	t.shareNominations(root)
-	nodes := t.core.view.Nodes()
+	nodes := t.core.rec.View.Nodes()
 	all := &extpoints.Placement{Nodes: make([]*extpoints.NodeInfo, nodes.Len())}
 	for i := range all.Nodes {
 		all.Nodes[i] = nodes.At(i)
@@ -70,7 +70,7 @@ func (t *groupTry) shareNominations(root *extpoints.GroupInfo) {
 	root.All(func(w *extpoints.WorkloadInfo) bool {
 		if w.Nominated != "" {
 			empty := &model.Workload{ID: w.ID, Namespace: w.Namespace, Name: w.Name}
-			t.core.view.Nominate(&extpoints.WorkloadInfo{Workload: empty, Nominated: w.Nominated}, w.Nominated)
+			t.core.rec.View.Nominate(&extpoints.WorkloadInfo{Workload: empty, Nominated: w.Nominated}, w.Nominated)
 		}
 		return true
 	})
@@ -79,7 +79,7 @@ func (t *groupTry) shareNominations(root *extpoints.GroupInfo) {
 // group tries the group in every placement that its parent's allows, and takes
 // the best of those that will do.
 func (t *groupTry) group(g *extpoints.GroupInfo, parent *extpoints.Placement) *groupResult {
-	base := t.core.view
+	base := t.core.rec.View
 	s := t.state(g, nil)
 	placements, st := t.fw.GeneratePlacements(s, g, parent)
 	if st != nil {
@@ -89,9 +89,9 @@ func (t *groupTry) group(g *extpoints.GroupInfo, parent *extpoints.Placement) *g
 	var first *groupResult
 	var feasible []*groupResult
 	for i := range placements {
-		t.core.view = base.Branch()
+		t.core.rec.View = base.Branch()
 		r := t.measured(g, &placements[i])
-		r.view, t.core.view = t.core.view, base
+		r.view, t.core.rec.View = t.core.rec.View, base
 		switch {
 		case r.status.Code() == extpoints.Error:
 			r.children = nil // who fails takes those below along
@@ -111,7 +111,7 @@ func (t *groupTry) group(g *extpoints.GroupInfo, parent *extpoints.Placement) *g
 	if st != nil {
 		return &groupResult{group: g, status: st}
 	}
-	t.core.view = best.view
+	t.core.rec.View = best.view
 	return best
 }
 
@@ -167,7 +167,7 @@ func (t *groupTry) within(g *extpoints.GroupInfo, p *extpoints.Placement) *group
 func (t *groupTry) state(g *extpoints.GroupInfo, shared *extpoints.CycleState) *extpoints.CycleState {
 	c := t.core
 	c.decisions++
-	s := extpoints.NewCycleState(c.context(), c.view.Branch(), t.now, mix(c.cfg.Seed^mix(c.decisions)))
+	s := extpoints.NewCycleState(c.context(), c.rec.View.Branch(), t.now, mix(c.cfg.Seed^mix(c.decisions)))
 	s.SetTrial(true)
 	s.SetGroup(g, shared)
 	if c.meter != nil {
@@ -179,7 +179,7 @@ func (t *groupTry) state(g *extpoints.GroupInfo, shared *extpoints.CycleState) *
 // members tries the members of a group of workloads in their order.
 func (t *groupTry) members(r *groupResult) {
 	g := r.group
-	_, placed := t.core.view.Groups().Members(g.ID)
+	_, placed := t.core.rec.View.Groups().Members(g.ID)
 	progress := extpoints.PlacementProgress{Scheduled: placed, Remaining: len(g.Members)}
 	if r.status = t.feasible(r, progress); r.status.IsRejected() {
 		r.status = extpoints.NewStatus(extpoints.Unschedulable, append([]string{groupUnschedulable}, r.status.Reasons()...)...)
@@ -187,7 +187,7 @@ func (t *groupTry) members(r *groupResult) {
 	if r.status.Code() == extpoints.Error || r.status.IsRejected() {
 		return
 	}
-	nodes := narrow(t.core.view.Nodes(), r.placement, t.core.view.Index().Slots())
+	nodes := narrow(t.core.rec.View.Nodes(), r.placement, t.core.rec.View.Index().Slots())
 	for _, w := range g.Members {
 		c, st := t.member(r, w, nodes)
 		r.members = append(r.members, c)
@@ -230,7 +230,7 @@ func (t *groupTry) member(r *groupResult, w *extpoints.WorkloadInfo, nodes extpo
 		if st = c.fw.Reserve(c.state.Clone(), c.info, &c.binding); st != nil {
 			c.refuse(st)
 		} else {
-			t.core.occupy(c.info, &c.binding, t.now)
+			t.core.rec.Occupy(c.info, &c.binding, t.now)
 		}
 	}
 	c.result = st
@@ -254,23 +254,6 @@ func refusals(rejected []rejection) (list []refusal) {
 		}
 	}
 	return list
-}
-
-// occupy puts the workload on the node of the binding, in the view only, with
-// what was decided for it.
-func (c *core) occupy(w *extpoints.WorkloadInfo, b *model.Binding, now time.Time) {
-	placed := &extpoints.WorkloadInfo{Workload: w.Workload, Shares: b.Devices, PlacedAt: now}
-	if w.Nominated != "" {
-		c.view.Unnominate(w.ID, w.Nominated)
-	}
-	c.view.Place(placed, b.Node)
-	for _, o := range b.Decided {
-		c.view.PutObject(o)
-	}
-	if w.Group != "" {
-		c.view.UnawaitMember(w)
-		c.view.PlaceMember(placed, b.Node)
-	}
 }
 
 // children tries the groups of a group of groups.
@@ -304,7 +287,7 @@ func (t *groupTry) children(r *groupResult) {
 // present is the placement with its nodes as they are now.
 func (t *groupTry) present(p *extpoints.Placement) *extpoints.Placement {
 	now := &extpoints.Placement{Name: p.Name, Nodes: slices.Clone(p.Nodes)}
-	nodes := t.core.view.Nodes()
+	nodes := t.core.rec.View.Nodes()
 	for i, n := range now.Nodes {
 		now.Nodes[i] = nodes.Get(n.Node.Name)
 	}

@@ -16,7 +16,7 @@ func (r *Raw) Apply(now time.Time, changes ...Change) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	tx := r.store.Begin()
+	tx := r.rec.Begin()
 	if err := r.write(tx, now, changes); err != nil {
 		tx.Abort()
 		return err
@@ -163,7 +163,7 @@ func since(tx *store.Txn, b *model.Binding, now time.Time) time.Time {
 	if !b.Since.IsZero() {
 		return b.Since
 	}
-	if row := tx.Workload(b.Workload); row != nil && place(row) == b.Node {
+	if row := tx.Workload(b.Workload); row != nil && row.TakesRoomOn() == b.Node {
 		return time.Time{}
 	}
 	return now
@@ -192,7 +192,7 @@ func (c *core) adopt(tx *store.Txn, now time.Time, p *Placement) error {
 // queue follow: first the whole view, then the queue, so that whoever is woken
 // sees everything.
 func (r *Raw) commit(now time.Time, tx *store.Txn) {
-	changes := r.follow(tx)
+	changes := r.rec.Commit(tx)
 	for i := range changes {
 		r.react(now, &changes[i])
 	}
@@ -203,7 +203,7 @@ func (r *Raw) commit(now time.Time, tx *store.Txn) {
 // like any other, so that a decision that is taken back would wake the very
 // workload it was about.
 func (r *Raw) commitOwn(now time.Time, tx *store.Txn) (objects []store.Change) {
-	changes := r.follow(tx)
+	changes := r.rec.Commit(tx)
 	for i := range changes {
 		if changes[i].Kind == store.ObjectKind {
 			objects = append(objects, changes[i])
@@ -220,7 +220,7 @@ func (r *Raw) commitOwn(now time.Time, tx *store.Txn) (objects []store.Change) {
 func (r *Raw) shareClaims(now time.Time, objects []store.Change) {
 	for i := range objects {
 		after := objects[i].NewObject
-		if claim, ok := current(after).(*model.DeviceClaim); ok && current(r.store.Object(after.Ref())) == model.Object(claim) {
+		if claim, ok := after.Current().(*model.DeviceClaim); ok && r.rec.Store.Object(after.Ref()).Current() == model.Object(claim) {
 			r.reactObject(now, objects[i].OldObject, after, "")
 		}
 	}

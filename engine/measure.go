@@ -47,7 +47,7 @@ func (r *Raw) tellRoomMade(p *preemption) {
 	}
 	e := RoomMadeEvent{Failed: p.failed, Took: r.meter.Clock() - p.began}
 	if root, group := strings.CutPrefix(p.by, groupKey("")); group {
-		e.Group = r.view.Groups().Root(root)
+		e.Group = r.rec.View.Groups().Root(root)
 	}
 	r.meter.RoomMade(e)
 }

@@ -92,13 +92,13 @@ func (r *Raw) planRoom(by string, s *extpoints.CycleState) {
 // tree of groups, and whether it may displace others.
 func (r *Raw) rankOf(by string) (int32, bool) {
 	if root, group := strings.CutPrefix(by, groupKey("")); group {
-		g := r.view.Groups().Root(root)
+		g := r.rec.View.Groups().Root(root)
 		if g == nil {
 			return 0, false
 		}
 		return g.Priority, r.groupMayPreempt(g)
 	}
-	row := r.store.Workload(by)
+	row := r.rec.Workload(by)
 	if row == nil {
 		return 0, false
 	}
@@ -111,9 +111,9 @@ func (c *core) groupMayPreempt(g *model.Group) bool {
 	if g.Preemption != "" {
 		return g.Preemption != model.PreemptNever
 	}
-	groups := c.view.Groups()
+	groups := c.rec.View.Groups()
 	for _, id := range groups.Pending(g.ID) {
-		if !c.store.Workload(id).Info.MayPreempt() {
+		if !c.rec.Workload(id).Info.MayPreempt() {
 			return false
 		}
 	}
@@ -123,11 +123,11 @@ func (c *core) groupMayPreempt(g *model.Group) bool {
 // standing is the priority that protects a workload: that of its highest group,
 // where it is a member of one.
 func (r *Raw) standing(id string) int32 {
-	row := r.store.Workload(id)
+	row := r.rec.Workload(id)
 	if row == nil {
 		return 0
 	}
-	if root := r.view.Groups().Root(row.Info.Group); root != nil {
+	if root := r.rec.View.Groups().Root(row.Info.Group); root != nil {
 		return root.Priority
 	}
 	return row.Info.Priority
@@ -167,11 +167,11 @@ func (r *Raw) makeRoom(now time.Time, by string, s *extpoints.CycleState) {
 // unnominate takes the nomination of a waiting workload back, and wakes those
 // that may use the room it was kept.
 func (r *Raw) unnominate(now time.Time, id string) {
-	before := r.store.Workload(id)
-	if nomination(before) == "" {
+	before := r.rec.Workload(id)
+	if before.NominatedTo() == "" {
 		return
 	}
-	tx := r.store.Begin()
+	tx := r.rec.Begin()
 	if err := tx.Nominate(id, ""); err != nil {
 		tx.Abort()
 		return
@@ -248,7 +248,7 @@ func (r *Raw) followGroupRoom(before, after *store.Workload) {
 // tree that the changed group is in, if there is one, is told that the tree is not
 // what it was when it was tried.
 func (r *Raw) checkGroupRoom(changed string) {
-	groups := r.view.Groups()
+	groups := r.rec.View.Groups()
 	of := groups.Root(changed)
 	for _, key := range slices.Sorted(maps.Keys(r.room.byWorkload)) {
 		id, group := strings.CutPrefix(key, groupKey(""))
@@ -267,7 +267,7 @@ func (r *Raw) checkGroupRoom(changed string) {
 // firstPending is a member of the tree below the group that waits for a node;
 // empty where there is none.
 func (r *Raw) firstPending(group string) string {
-	groups := r.view.Groups()
+	groups := r.rec.View.Groups()
 	if pending := groups.Pending(group); len(pending) > 0 {
 		return pending[0]
 	}
@@ -343,8 +343,8 @@ func (r *Raw) advance(now time.Time, p *preemption) {
 		last := p.rest[0]
 		p.rest, p.last = nil, last.ID
 		r.displace(now, p, last)
-		row := r.store.Workload(last.ID)
-		p.silent = place(row) == ""
+		row := r.rec.Workload(last.ID)
+		p.silent = row.TakesRoomOn() == ""
 		r.touch(p)
 	default:
 		r.endRoom(p)
@@ -362,7 +362,7 @@ func (r *Raw) roomMade(now time.Time, p *preemption) {
 	if group {
 		waiter = r.firstPending(root)
 	}
-	row := r.store.Workload(waiter)
+	row := r.rec.Workload(waiter)
 	switch {
 	case row == nil:
 	case p.failed:
@@ -383,7 +383,7 @@ func (r *Raw) roomMade(now time.Time, p *preemption) {
 // anyRejected reports whether a member of the tree below the group waits for an
 // event of any plugin but the one that gates it.
 func (r *Raw) anyRejected(group string) bool {
-	groups := r.view.Groups()
+	groups := r.rec.View.Groups()
 	rejected := func(id string) bool {
 		pos, _ := r.queue.Position(id)
 		others := func(plugin string) bool { return plugin != pos.GatingPlugin }
@@ -430,11 +430,11 @@ func (r *Raw) makingRoom(id string) bool {
 // roomForGroupOf is the room being made for the tree of groups that the workload is a
 // member of, nil where there is none.
 func (r *Raw) roomForGroupOf(id string) *preemption {
-	row := r.store.Workload(id)
+	row := r.rec.Workload(id)
 	if row == nil || row.Info.Group == "" {
 		return nil
 	}
-	root := r.view.Groups().Root(row.Info.Group)
+	root := r.rec.View.Groups().Root(row.Info.Group)
 	if root == nil {
 		return nil
 	}

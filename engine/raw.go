@@ -64,7 +64,7 @@ func NewRaw(cfg Config) (*Raw, error) {
 		Waiting:      &r.waiting,
 		Activate:     func(ids ...string) { r.commands.add(command{Activate: ids}) },
 		UnderWay:     r.makingRoom,
-		View:         func() extpoints.View { return r.view },
+		View:         func() extpoints.View { return r.rec.View },
 		Extenders:    framework.NewExtenders(cfg.Extenders),
 	}
 	env.Preempters = preempters(env.Extenders)
@@ -89,7 +89,7 @@ func (r *Raw) queueConfig() queue.Config {
 	q.PreEnqueue = map[string][]extpoints.PreEnqueuePlugin{}
 	q.Hints = map[string][]queue.PluginHints{}
 	q.AsGroups = map[string]bool{}
-	q.Groups = func() queue.Groups { return r.view.Groups() }
+	q.Groups = func() queue.Groups { return r.rec.View.Groups() }
 	q.ReferenceWakeUps = r.cfg.ReferenceWakeUps
 	for name, f := range r.frameworks {
 		q.PreEnqueue[name] = f.PreEnqueue()
@@ -142,7 +142,7 @@ func (r *Raw) Schedule(now time.Time) bool {
 			r.attemptGroup(now, item)
 			return true
 		}
-		row := r.store.Workload(item.ID())
+		row := r.rec.Workload(item.ID())
 		if row == nil || row.Phase != model.Pending {
 			r.queue.Done(item.ID()) // gone, or placed by somebody else
 			continue
@@ -298,7 +298,7 @@ func (r *Raw) activateAsked(c *cycle) {
 
 // View returns the facts as they are now. It may be read by any goroutine and
 // does not change.
-func (r *Raw) View() *View { return &View{store: r.store.Snapshot(), live: r.store} }
+func (r *Raw) View() *View { return &View{store: r.rec.Store.Snapshot(), live: r.rec.Store} }
 
 // Queue says where a workload is in the queue and why; false where it is not
 // in the queue.

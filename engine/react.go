@@ -52,7 +52,7 @@ func (r *Raw) react(now time.Time, ch *store.Change) {
 // was decided or taken back: to those who wait it is the same. The workload of
 // the ID is not woken, empty for none.
 func (r *Raw) reactObject(now time.Time, before, after *store.Object, but string) {
-	change := extpoints.Change{OldObject: current(before), NewObject: current(after)}
+	change := extpoints.Change{OldObject: before.Current(), NewObject: after.Current()}
 	if change.OldObject == change.NewObject {
 		return
 	}
@@ -74,7 +74,7 @@ func (r *Raw) reactObject(now time.Time, before, after *store.Object, but string
 // k8s.io/dynamic-resource-allocation resourceslice/tracker, 0.37.1.)
 func (r *Raw) reactTaintRule(now time.Time, rule *extpoints.Change) {
 	before, after := extpoints.ObjectsOf[*model.DeviceTaintRule](rule)
-	for _, s := range r.view.Devices().Slices().List {
+	for _, s := range r.rec.View.Devices().Slices().List {
 		if retaints(s, before, after) {
 			r.offer(now, &extpoints.Change{
 				Event:     extpoints.ClusterEvent{Resource: extpoints.DeviceSliceResource, Action: extpoints.Update},
@@ -94,14 +94,6 @@ func retaints(s *model.DeviceSlice, before, after *model.DeviceTaintRule) bool {
 		}
 	}
 	return false
-}
-
-// current is the object as decisions have to take it, nil where there is none.
-func current(row *store.Object) model.Object {
-	if row == nil {
-		return nil
-	}
-	return row.Current()
 }
 
 func event(resource extpoints.Resource, before, after bool) extpoints.ClusterEvent {
@@ -152,7 +144,7 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 	case before == nil && after.Phase == model.Pending:
 		r.listener.Submitted(SubmittedEvent{At: now, Workload: after.Info.Workload})
 		r.enqueue(now, after.Info)
-	case before == nil && place(after) == "": // ended before it began
+	case before == nil && after.TakesRoomOn() == "": // ended before it began
 		r.listener.Submitted(SubmittedEvent{At: now, Workload: after.Info.Workload})
 	case before == nil:
 		r.listener.Submitted(SubmittedEvent{At: now, Workload: after.Info.Workload})
@@ -167,11 +159,11 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 					r.awaited(now, after.Info)
 				}
 			})
-			if nomination(after) != "" && after.Info.Priority < before.Info.Priority && !r.cfg.ReferenceWakeUps {
+			if after.NominatedTo() != "" && after.Info.Priority < before.Info.Priority && !r.cfg.ReferenceWakeUps {
 				r.roomGiven(now, before, queue.RoomGivenUp) // others need not leave it that room any more
 			}
 		}
-		if nomination(before) != nomination(after) {
+		if before.NominatedTo() != after.NominatedTo() {
 			r.freed(now, before)
 		}
 	case after.Phase == model.Pending:
@@ -191,7 +183,7 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 		if before.Phase == after.Phase {
 			r.updated(now, before, after)
 		}
-		if kept := nomination(before); kept != "" && kept != after.Node && !r.cfg.ReferenceWakeUps {
+		if kept := before.NominatedTo(); kept != "" && kept != after.Node && !r.cfg.ReferenceWakeUps {
 			r.roomGiven(now, before, queue.RoomGivenUp)
 		}
 		if r.waiting.get(after.Info.ID) != nil {
@@ -213,16 +205,16 @@ func (r *Raw) confirmed(now time.Time, before, after *store.Workload) {
 	if before != nil && before.Phase == model.Assumed && before.Node != after.Node {
 		r.interrupt(now, id, ErrRemoved) // it went elsewhere
 	}
-	if before != nil && place(before) != after.Node {
+	if before != nil && before.TakesRoomOn() != after.Node {
 		r.left(id)
-		switch kept := nomination(before); {
+		switch kept := before.NominatedTo(); {
 		case kept == after.Node:
 		case kept != "" && r.cfg.ReferenceWakeUps:
 		default:
 			r.freed(now, before) // what it had there
 		}
 	}
-	if before != nil && place(before) == after.Node && holdsOther(before, after) {
+	if before != nil && before.TakesRoomOn() == after.Node && holdsOther(before, after) {
 		r.updated(now, before, after) // it may hold less there than it was given
 	}
 	r.listener.Confirmed(PlacedEvent{At: now, Workload: after.Info.Workload, Binding: binding})
@@ -271,7 +263,7 @@ func (r *Raw) removed(now time.Time, before, after *store.Workload) {
 	delete(r.lastWhy, id)
 	r.left(id)
 	if before.Phase != model.Finished {
-		if place(before) == "" {
+		if before.TakesRoomOn() == "" {
 			r.dequeue(id)
 		} else {
 			r.queue.Delete(id) // an attempt that is under way
@@ -289,9 +281,9 @@ func (r *Raw) removed(now time.Time, before, after *store.Workload) {
 // it that room (kube-scheduler eventhandlers.go, 1.37.1).
 func (r *Raw) freed(now time.Time, before *store.Workload) {
 	switch {
-	case place(before) != "":
+	case before.TakesRoomOn() != "":
 		r.offer(now, freedBy(before.Info), nil)
-	case nomination(before) != "":
+	case before.NominatedTo() != "":
 		r.roomGiven(now, before, "")
 	}
 }

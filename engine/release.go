@@ -68,7 +68,7 @@ func (r *Raw) release(now time.Time, l release) {
 // decided about it since, or there is nothing to take back: of a claim that was made
 // for a workload that is the claim itself.
 func (r *Raw) idleClaim(id string) *model.DeviceClaim {
-	row := r.store.Object(model.ObjectRef{Kind: model.DeviceClaimKind, ID: id})
+	row := r.rec.Store.Object(model.ObjectRef{Kind: model.DeviceClaimKind, ID: id})
 	if row == nil || row.Decided != nil {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (r *Raw) released(now time.Time, l *release) {
 	if r.idleClaim(l.claim.ID) != l.claim {
 		return // reported anew, or given to somebody meanwhile
 	}
-	tx := r.store.Begin()
+	tx := r.rec.Begin()
 	var err error
 	if l.left == nil {
 		err = tx.DeleteObject(model.ObjectRef{Kind: model.DeviceClaimKind, ID: l.claim.ID})

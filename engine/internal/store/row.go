@@ -52,6 +52,24 @@ type Workload struct {
 	CreateIndex, ModifyIndex uint64
 }
 
+// TakesRoomOn is the node whose room the workload takes; empty where it takes none,
+// and for a nil row.
+func (w *Workload) TakesRoomOn() string {
+	if w == nil || !w.Phase.TakesRoom() {
+		return ""
+	}
+	return w.Node
+}
+
+// NominatedTo is the node that the workload waits for; empty where it waits for none,
+// and for a nil row.
+func (w *Workload) NominatedTo() string {
+	if w == nil || w.Phase != model.Pending {
+		return ""
+	}
+	return w.Info.Nominated
+}
+
 // Node is the row of a node.
 type Node struct {
 	Node *model.Node
@@ -91,8 +109,11 @@ type Object struct {
 	CreateIndex, ModifyIndex uint64
 }
 
-// Current is the object as decisions have to take it.
+// Current is the object as decisions have to take it; nil for a nil row.
 func (o *Object) Current() model.Object {
+	if o == nil {
+		return nil
+	}
 	if o.Decided != nil {
 		return o.Decided
 	}
