@@ -71,7 +71,7 @@ func (t *Task) Workload() *model.Workload {
 	case t.release != nil:
 		return t.release.workload
 	}
-	return t.cycle.info.Workload
+	return t.cycle.Info.Workload
 }
 
 // Claim is the claim that is to lose its devices, nil for other tasks.
@@ -87,7 +87,7 @@ func (t *Task) Binding() (model.Binding, bool) {
 	if t.cycle == nil {
 		return model.Binding{}, false
 	}
-	return t.cycle.binding, true
+	return t.cycle.Binding, true
 }
 
 // Run does the work: PreBind, Bind and PostBind of the workload's profile, an
@@ -122,17 +122,17 @@ func (t *Task) runBinding(ctx context.Context) {
 	if t.status = ended(ctx); t.status != nil {
 		return
 	}
-	if t.status = c.fw.PreBind(ctx, c.state, c.info, &c.binding); t.status != nil {
+	if t.status = c.Framework.PreBind(ctx, c.State, c.Info, &c.Binding); t.status != nil {
 		return
 	}
 	// The last moment at which it can be called off for sure.
 	if t.status = t.prebind(ctx); t.status != nil {
 		return
 	}
-	if t.status, t.failed = c.fw.Bind(ctx, c.state, c.info, &c.binding); t.status != nil {
+	if t.status, t.failed = c.Framework.Bind(ctx, c.State, c.Info, &c.Binding); t.status != nil {
 		return
 	}
-	t.failed = append(t.failed, c.fw.PostBind(ctx, c.state, c.info, &c.binding)...)
+	t.failed = append(t.failed, c.Framework.PostBind(ctx, c.State, c.Info, &c.Binding)...)
 }
 
 // prebind marks the task as one whose Bind has begun, unless it has been
@@ -196,7 +196,7 @@ func (t *Task) isAbandoned() bool {
 func (r *Raw) newBinding(c *cycle) *Task {
 	t := r.newTask()
 	t.cycle = c
-	r.tasks[c.info.ID] = t
+	r.tasks[c.Info.ID] = t
 	return t
 }
 
@@ -211,9 +211,9 @@ func (r *Raw) newTask() *Task {
 func (r *Raw) permitted(t *Task) {
 	c := t.cycle
 	t.permitted = true
-	r.listener.Permitted(PlacedEvent{At: c.now, Workload: c.info.Workload, Binding: c.binding})
-	r.queue.Done(c.info.ID)
-	r.shareClaims(c.now, c.objects)
+	r.listener.Permitted(PlacedEvent{At: c.Now, Workload: c.Info.Workload, Binding: c.Binding})
+	r.queue.Done(c.Info.ID)
+	r.shareClaims(c.Now, c.objects)
 	c.objects = nil
 	r.ready = append(r.ready, t)
 }
@@ -241,9 +241,9 @@ func (r *Raw) finish(now time.Time, t *Task) {
 		r.finishRelease(now, t)
 		return
 	}
-	t.cycle.now = now
+	t.cycle.Now = now
 	for _, err := range t.failed {
-		r.listener.Failed(FailedEvent{At: now, Workload: t.cycle.info.ID, Err: err})
+		r.listener.Failed(FailedEvent{At: now, Workload: t.cycle.Info.ID, Err: err})
 	}
 	if t.status != nil {
 		r.failBinding(t, t.status)
@@ -254,7 +254,7 @@ func (r *Raw) finish(now time.Time, t *Task) {
 
 func (r *Raw) finishBinding(now time.Time, t *Task) {
 	c := t.cycle
-	id := c.info.ID
+	id := c.Info.ID
 	if r.tasks[id] == t {
 		delete(r.tasks, id)
 	}
@@ -272,7 +272,7 @@ func (r *Raw) finishBinding(now time.Time, t *Task) {
 	} else {
 		r.commit(now, tx)
 	}
-	r.listener.Bound(PlacedEvent{At: now, Workload: c.info.Workload, Binding: c.binding})
+	r.listener.Bound(PlacedEvent{At: now, Workload: c.Info.Workload, Binding: c.Binding})
 	r.evictBound(now, t) // where it was bound all the same
 	if err == nil {
 		r.arrived(now, r.rec.Workload(id).Info)
@@ -285,10 +285,10 @@ func (r *Raw) finishBinding(now time.Time, t *Task) {
 // workload is pending again its next attempt has waited for this: two bindings
 // of one workload must never be under way at once.
 func (r *Raw) abandoned(c *cycle) {
-	r.unreserve(c)
-	r.queue.Move(c.now, freedBy(c.info), nil)
-	if row := r.rec.Workload(c.info.ID); row != nil && row.Phase == model.Pending {
-		r.enqueue(c.now, row.Info)
+	r.unreserve(c.Cycle)
+	r.queue.Move(c.Now, freedBy(c.Info), nil)
+	if row := r.rec.Workload(c.Info.ID); row != nil && row.Phase == model.Pending {
+		r.enqueue(c.Now, row.Info)
 	}
 }
 
@@ -296,7 +296,7 @@ func (r *Raw) abandoned(c *cycle) {
 // queues the workload again.
 func (r *Raw) failBinding(t *Task, st *extpoints.Status) {
 	c := t.cycle
-	id := c.info.ID
+	id := c.Info.ID
 	if r.tasks[id] == t {
 		delete(r.tasks, id)
 	}
@@ -305,12 +305,12 @@ func (r *Raw) failBinding(t *Task, st *extpoints.Status) {
 		return
 	}
 	row := r.rec.Workload(id)
-	if row != nil && row.Phase != model.Assumed && row.TakesRoomOn() == c.binding.Node {
+	if row != nil && row.Phase != model.Assumed && row.TakesRoomOn() == c.Binding.Node {
 		r.queue.Done(id) // it is there although Bind reported a failure, and needs what was reserved
-		r.evictBound(c.now, t)
+		r.evictBound(c.Now, t)
 		return
 	}
-	r.unreserve(c)
+	r.unreserve(c.Cycle)
 	if row == nil || row.Phase != model.Assumed {
 		r.queue.Done(id)
 		return
@@ -320,27 +320,27 @@ func (r *Raw) failBinding(t *Task, st *extpoints.Status) {
 	if err := tx.Forget(id); err != nil {
 		tx.Abort()
 	} else {
-		given = r.commitOwn(c.now, tx)
+		given = r.commitOwn(c.Now, tx)
 	}
 	if t.evicted != nil {
 		r.calledOff(id)
 	}
 	freed := freedBy(row.Info)
-	c.refuse(st)
+	c.Refuse(st)
 	if t.permitted {
-		c.diagnosis = nil // whatever a PreBind or Bind plugin calls it, it is a failure
+		c.Diagnosis = nil // whatever a PreBind or Bind plugin calls it, it is a failure
 	}
 	if st.IsRejected() {
 		// The others are woken afterwards, and not the workload itself: the
 		// event must not be among those that it missed while in flight.
 		r.fail(c, st)
-		r.queue.Move(c.now, freed, func(w *model.Workload) bool { return w.ID != id })
-		r.tellGivenBack(c.now, given, id)
+		r.queue.Move(c.Now, freed, func(w *model.Workload) bool { return w.ID != id })
+		r.tellGivenBack(c.Now, given, id)
 		return
 	}
-	r.queue.Move(c.now, freed, nil)
+	r.queue.Move(c.Now, freed, nil)
 	r.fail(c, st)
-	r.tellGivenBack(c.now, given, id)
+	r.tellGivenBack(c.Now, given, id)
 }
 
 // tellGivenBack tells of objects about which nothing is decided any more for the
@@ -360,11 +360,11 @@ func (r *Raw) interrupt(now time.Time, id string, cause error) {
 		return
 	}
 	t.abandon(cause)
-	t.cycle.now = now
+	t.cycle.Now = now
 	if r.waiting.get(id) != nil {
 		delete(r.tasks, id)
 		r.waiting.remove(id)
-		r.unreserve(t.cycle)
+		r.unreserve(t.cycle.Cycle)
 		r.queue.Done(id)
 	}
 }

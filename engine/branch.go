@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/berth-project/berth/engine/internal/framework"
+	"github.com/berth-project/berth/engine/internal/decide"
+	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -17,26 +18,26 @@ import (
 // many as wanted may live side by side, each used by one goroutine at a time.
 // A branch that is no longer needed is simply dropped.
 type Branch struct {
-	core *core
+	decider *decide.Decider
 }
 
 // Branch returns a branch of the engine as it is now.
-func (r *Raw) Branch() *Branch { return &Branch{core: r.branch()} }
+func (r *Raw) Branch() *Branch { return &Branch{decider: r.decider.Fork()} }
 
 // Branch returns a branch of b as it is now.
-func (b *Branch) Branch() *Branch { return &Branch{core: b.core.branch()} }
+func (b *Branch) Branch() *Branch { return &Branch{decider: b.decider.Fork()} }
 
 // View returns the branch's facts as they are now.
-func (b *Branch) View() *View { return &View{store: b.core.rec.Store.Snapshot()} }
+func (b *Branch) View() *View { return &View{store: b.decider.Record.Store.Snapshot()} }
 
 // Apply makes the changes on the branch, all or none; see [Raw.Apply].
 func (b *Branch) Apply(now time.Time, changes ...Change) error {
-	tx := b.core.rec.Begin()
-	if err := b.core.write(tx, now, changes); err != nil {
+	tx := b.decider.Record.Begin()
+	if err := write(b.decider.Profiles, tx, now, changes); err != nil {
 		tx.Abort()
 		return err
 	}
-	b.core.rec.Commit(tx)
+	b.decider.Record.Commit(tx)
 	return nil
 }
 
@@ -67,69 +68,74 @@ func (d *Decision) Placed() bool { return d.Binding.Node != "" }
 // That it fits nowhere is not an error; a plugin that fails is. A member of a
 // group is placed as if it were by itself; see ScheduleGroup.
 func (b *Branch) Schedule(now time.Time, id string) (Decision, error) {
-	row := b.core.rec.Workload(id)
+	row := b.decider.Record.Workload(id)
 	if row == nil {
 		return Decision{}, fmt.Errorf("schedule workload %q on a branch: %w", id, ErrNotFound)
 	}
 	if row.Phase != model.Pending {
 		return Decision{}, fmt.Errorf("schedule workload %q on a branch: it is %v, not Pending", id, row.Phase)
 	}
-	c := b.core.newCycle(now, row.Info)
-	c.state.SetTrial(true)
-	st := c.decide()
-	if st == nil {
-		st = b.reserve(c)
-	} else if c.diagnosis != nil && c.fw.HasPostFilter() {
-		b.postFilter(c)
-	}
-	d := c.outcome(st)
-	if st != nil && c.diagnosis == nil && !errors.Is(st.AsError(), ErrNoNodes) {
-		return d, fmt.Errorf("schedule workload %q on a branch: %w", id, st.AsError())
+	a := b.decider.Attempt(now, row.Info, branchPort{b.decider})
+	b.carryOut(a)
+	c := a.Lone()
+	d := outcome(c, c.Result)
+	if c.Result != nil && c.Diagnosis == nil && !errors.Is(c.Result.AsError(), ErrNoNodes) {
+		return d, fmt.Errorf("schedule workload %q on a branch: %w", id, c.Result.AsError())
 	}
 	return d, nil
 }
 
-// reserve is the branch's own: nothing is told to anybody.
-func (b *Branch) reserve(c *cycle) *extpoints.Status {
-	st := c.fw.Reserve(c.state, c.info, &c.binding)
-	if st == nil {
-		tx := b.core.rec.Begin()
-		if _, err := tx.Assume(c.binding, c.now); err != nil {
-			tx.Abort()
-			c.fw.Unreserve(c.state, c.info, &c.binding)
-			return extpoints.AsStatus(err)
-		}
-		b.core.rec.Commit(tx)
-		return nil
+// carryOut makes the attempt on the branch. What does not fit is asked what would be
+// displaced; nothing is.
+func (b *Branch) carryOut(a *decide.Attempt) (failure error) {
+	a.Trial = true
+	a.Search()
+	if !a.Result.Status.IsSuccess() {
+		_, failure = a.PostFilter()
+		return failure
 	}
-	c.fw.Unreserve(c.state, c.info, &c.binding)
-	c.refuse(st)
-	return st
+	a.Reserve()
+	return nil
 }
 
-// postFilter asks what would be displaced; nothing is.
-func (b *Branch) postFilter(c *cycle) {
-	result, st := c.fw.PostFilter(c.state, c.info, c.diagnosis)
-	c.diagnosis.PostFilterMessage = framework.PostFilterMessage(st)
-	if result != nil {
-		c.nominating = result.NominatingInfo
-	}
-}
+// branchPort is what attempts need of a branch: nobody is told of anything.
+type branchPort struct{ d *decide.Decider }
+
+var _ decide.Port = branchPort{}
+
+// Filtered implements [decide.Observer].
+func (branchPort) Filtered(*decide.Cycle, int, int) {}
+
+// Scored implements [decide.Observer].
+func (branchPort) Scored(*decide.Cycle, int, int64) {}
+
+// Selected implements [decide.Observer].
+func (branchPort) Selected(*decide.Cycle, int) {}
+
+// Failed implements [decide.Observer].
+func (branchPort) Failed(*decide.Cycle, error) {}
+
+// Commit implements [decide.Port].
+func (p branchPort) Commit(_ time.Time, tx *store.Txn) []store.Change { return p.d.Record.Commit(tx) }
+
+// TurnedDown implements [decide.Port]: nobody asks to permit on a branch.
+func (branchPort) TurnedDown(*decide.Cycle) {}
 
 // outcome says what the cycle came to.
-func (c *cycle) outcome(st *extpoints.Status) Decision {
-	d := Decision{Evaluated: c.evaluated, Feasible: max(len(c.feasible), c.found)}
+func outcome(c *decide.Cycle, st *extpoints.Status) Decision {
+	evaluated, feasible, ties := c.Counts()
+	d := Decision{Evaluated: evaluated, Feasible: feasible}
 	if st == nil {
-		d.Binding, d.Ties = c.binding, c.ties
+		d.Binding, d.Ties = c.Binding, ties
 		return d
 	}
 	d.Message = st.Message()
-	if c.diagnosis != nil {
-		d.Message, d.Plugins = c.diagnosis.Message(), c.diagnosis.UnschedulablePlugins()
+	if c.Diagnosis != nil {
+		d.Message, d.Plugins = c.Diagnosis.Message(), c.Diagnosis.UnschedulablePlugins()
 	}
-	if c.nominating != nil {
-		d.Nominated = c.nominating.Node
+	if c.Nominating != nil {
+		d.Nominated = c.Nominating.Node
 	}
-	d.Evictions = c.state.Evictions()
+	d.Evictions = c.State.Evictions()
 	return d
 }

@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/model"
 )
 
 // check lists everything that is wrong with a workload: by itself, and with
 // what it names. Its group may come later: until then it waits.
-func (c *core) check(tx *store.Txn, w *model.Workload) error {
-	problems := []error{w.Validate(), c.checkProfile(w)}
+func check(profiles *decide.Profiles, tx *store.Txn, w *model.Workload) error {
+	problems := []error{w.Validate(), checkProfile(profiles, w)}
 	if g := tx.Group(w.Group); g != nil && g.Group.Composite {
 		problems = append(problems, fmt.Errorf("workload %q: group: %q is a group of groups", w.ID, w.Group))
 	}
@@ -24,13 +25,13 @@ func (c *core) check(tx *store.Txn, w *model.Workload) error {
 // checkUpdate is check for a workload that is known already. What it names
 // matters only while it waits for a node: what is there is there.
 // Its profile matters also while it is being bound: it may yet have to wait again.
-func (c *core) checkUpdate(tx *store.Txn, w *model.Workload) error {
+func checkUpdate(profiles *decide.Profiles, tx *store.Txn, w *model.Workload) error {
 	switch row := tx.Workload(w.ID); {
 	case row == nil:
 	case row.Phase == model.Pending:
-		return c.check(tx, w)
+		return check(profiles, tx, w)
 	case row.Phase == model.Assumed:
-		return errors.Join(w.Validate(), c.checkProfile(w))
+		return errors.Join(w.Validate(), checkProfile(profiles, w))
 	}
 	return w.Validate()
 }
@@ -58,8 +59,8 @@ func anotherObject(tx *store.Txn, o model.Object) model.Object {
 }
 
 // checkProfile refuses a workload that no profile of the engine can place.
-func (c *core) checkProfile(w *model.Workload) error {
-	if c.framework(w) == nil {
+func checkProfile(profiles *decide.Profiles, w *model.Workload) error {
+	if profiles.Of(w) == nil {
 		return fmt.Errorf("workload %q: profile: there is no profile %q", w.ID, w.Profile)
 	}
 	return nil
@@ -67,9 +68,9 @@ func (c *core) checkProfile(w *model.Workload) error {
 
 // checkRequeue refuses to queue a workload that no profile of the engine can
 // place: one that was adopted from somebody else.
-func (c *core) checkRequeue(tx *store.Txn, id string) error {
+func checkRequeue(profiles *decide.Profiles, tx *store.Txn, id string) error {
 	if row := tx.Workload(id); row != nil {
-		return c.checkProfile(row.Info.Workload)
+		return checkProfile(profiles, row.Info.Workload)
 	}
 	return nil
 }

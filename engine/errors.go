@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/framework"
 	"github.com/berth-project/berth/engine/internal/store"
 )
@@ -16,7 +17,7 @@ var (
 	ErrRunning = errors.New("the engine is running or has run")
 	// ErrNoNodes is why a workload is not placed where there is no node at
 	// all. The text is kube-scheduler's.
-	ErrNoNodes = errors.New("no nodes available to schedule pods")
+	ErrNoNodes = decide.ErrNoNodes
 	// ErrRemoved ends the binding of a workload that was removed meanwhile.
 	ErrRemoved = errors.New("the workload was removed while it was being bound")
 	// ErrNotFound: there is no object of that name or ID.
@@ -26,6 +27,13 @@ var (
 	// ErrNoRecord: no decision about the workload is remembered any more.
 	ErrNoRecord = errors.New("no decision about the workload is remembered")
 )
+
+// Diagnosis says why a workload fits nowhere: node by node, and in one line.
+type Diagnosis = framework.Diagnosis
+
+// ExtenderError says which extender failed at what, about which workload, and
+// why.
+type ExtenderError = framework.ExtenderError
 
 // PluginError says which plugin failed at which point, and why.
 type PluginError = framework.PluginError

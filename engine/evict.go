@@ -112,7 +112,7 @@ func (r *Raw) evictBound(now time.Time, t *Task) {
 	if t.evicted == nil {
 		return
 	}
-	id := t.cycle.info.ID
+	id := t.cycle.Info.ID
 	if waiting := r.room.byVictim[id]; len(waiting) > 0 {
 		r.evict(now, id, t.evicted.reason, waiting[0].by)
 	} else if t.evicted.asked {

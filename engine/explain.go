@@ -1,14 +1,11 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/berth-project/berth/engine/internal/framework"
-	"github.com/berth-project/berth/engine/internal/record"
-	"github.com/berth-project/berth/engine/internal/snapshot"
+	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
@@ -124,102 +121,83 @@ func (r *Raw) explainer(now time.Time, id string, o ExplainOptions) (func() (*Ex
 	if pos, ok := r.queue.Position(id); ok {
 		e.Waiting = &pos
 	}
-	d := r.memory.of(id)
+	d := r.memory.Of(id)
 	switch {
 	case row.Phase == model.Pending:
-		d = &decision{info: row.Info, fw: r.framework(row.Info.Workload), view: r.rec.View.Fork(), start: r.start, number: r.decisions + 1, at: now}
-	case d == nil || d.node != row.Node || d.created != row.CreateIndex:
+		d = r.decider.Upcoming(now, row.Info)
+	case d == nil || d.Node != row.Node || d.Created != row.CreateIndex:
 		return nil, fmt.Errorf("explain workload %q on node %q: %w", id, row.Node, ErrNoRecord)
 	}
-	e.Signature = d.fw.Signature(d.info.Workload) // here, because Sign may look at the cluster as it is
-	cfg := r.cfg
-	return func() (*Explanation, error) { return e, e.fill(cfg, d, o) }, nil
+	e.Signature = d.Framework.Signature(d.Info.Workload) // here, because Sign may look at the cluster as it is
+	return func() (*Explanation, error) {
+		e.fill(d, o)
+		return e, nil
+	}, nil
 }
 
 // fill makes the decision again, on the view that it was made on, and writes
 // down everything.
-func (e *Explanation) fill(cfg *Config, d *decision, o ExplainOptions) error {
-	e.At = d.at
-	e.Filters = d.fw.FilterNames()
-	for i, name := range d.fw.ScoreNames() {
-		e.Scores = append(e.Scores, PluginWeight{name, d.fw.ScoreWeights()[i]})
+func (e *Explanation) fill(d *decide.Remembered, o ExplainOptions) {
+	e.At = d.At
+	e.Filters = d.Framework.FilterNames()
+	for i, name := range d.Framework.ScoreNames() {
+		e.Scores = append(e.Scores, PluginWeight{name, d.Framework.ScoreWeights()[i]})
 	}
-	for _, x := range d.fw.Extenders() {
+	for _, x := range d.Framework.Extenders() {
 		if x.Prioritize != nil {
 			e.Scores = append(e.Scores, PluginWeight{x.Name, x.Weight})
 		}
 	}
-	if e.Phase == model.Pending {
-		e.Node = d.next(cfg)
+	waits := e.Phase == model.Pending
+	if waits {
+		// The decision itself need not look at every node.
+		if next := d.Again(false); next.Decide() == nil {
+			e.Node = next.Binding.Node
+		}
 	}
-	c := d.again(cfg)
-	c.all = e.Phase == model.Pending
-	st := c.decide()
+	c := d.Again(waits)
+	st := c.Decide()
 	switch {
 	case e.Waiting != nil && e.Waiting.Place == queue.Gated:
 		e.Node, e.Message = "", e.Waiting.Gate.Message()
-	case st != nil && c.diagnosis != nil:
-		e.Message = c.diagnosis.Message()
+	case st != nil && c.Diagnosis != nil:
+		e.Message = c.Diagnosis.Message()
 	case st != nil:
 		e.Message = st.Message()
 	}
-	if c.nodes().Len() > 0 {
+	if c.Nodes().Len() > 0 {
 		e.fillNodes(c, o)
 	}
-	return nil
-}
-
-// again makes the cycle of a decision once more.
-func (d *decision) again(cfg *Config) *cycle {
-	probe := &core{cfg: cfg, rec: &record.Record{View: d.view}, start: d.start, decisions: d.number}
-	c := &cycle{
-		core: probe, now: d.at, info: d.info, fw: d.fw, view: d.view, part: d.part, keepRaw: true,
-		state:   extpoints.NewCycleState(context.Background(), d.view, d.at, mix(cfg.Seed^mix(d.number))),
-		binding: model.Binding{Workload: d.info.ID},
-	}
-	c.state.SetTrial(true)
-	return c
-}
-
-// next is the node that the workload would get if it were tried now: unlike the
-// explanation the decision need not look at every node.
-func (d *decision) next(cfg *Config) string {
-	c := d.again(cfg)
-	if st := c.decide(); st != nil {
-		return ""
-	}
-	return c.binding.Node
 }
 
 // fillNodes writes down the nodes: in visiting order, what each plugin said.
-func (e *Explanation) fillNodes(c *cycle, o ExplainOptions) {
+func (e *Explanation) fillNodes(c *decide.Cycle, o ExplainOptions) {
 	byName := map[string]NodeExplanation{}
-	for _, rej := range c.core.scratch.rejected {
-		st := rej.verdict.Named()
-		byName[rej.node.Node.Name] = NodeExplanation{Node: rej.node.Node.Name, Verdicts: []Verdict{verdict(st)}}
+	for node, st := range c.Rejected() {
+		byName[node.Node.Name] = NodeExplanation{Node: node.Node.Name, Verdicts: []Verdict{verdict(st)}}
 	}
-	for name, extender := range c.silent {
+	for name, extender := range c.LeftOut() {
 		if _, has := byName[name]; !has {
 			byName[name] = NodeExplanation{Node: name, Verdicts: []Verdict{silentVerdict(extender)}}
 		}
 	}
-	for i, node := range c.feasible {
+	for i, node := range c.Feasible() {
 		byName[node.Node.Name] = e.feasible(c, i, node)
 	}
 	e.fillTies(c)
-	nodes := c.nodes()
+	nodes := c.Nodes()
 	for i := range nodes.Len() {
 		info := nodes.At(i)
 		n, looked := byName[info.Node.Name]
 		if !looked {
-			if !c.all {
+			if !c.LooksAtAll() {
 				continue
 			}
-			n = c.unseen(info.Node.Name)
+			n = unseen(c, info.Node.Name)
 		}
-		if o.AllFilters && !n.Feasible && !n.Unseen && c.pre.Status == nil {
+		if o.AllFilters && !n.Feasible && !n.Unseen && c.PreFiltered().Status == nil {
 			outside := slices.DeleteFunc(n.Verdicts, func(v Verdict) bool { return v.Plugin != extpoints.ExtenderPlugin })
-			n.Verdicts = slices.Concat(e.everyVerdict(c, info), preFilterVerdict(c, looked), outside)
+			n.Verdicts = slices.Concat(everyVerdict(c, info), preFilterVerdict(c, looked), outside)
 		}
 		e.Nodes = append(e.Nodes, n)
 	}
@@ -227,27 +205,28 @@ func (e *Explanation) fillNodes(c *cycle, o ExplainOptions) {
 
 // unseen is a node that the filters were not asked about: PreFilter ruled it
 // out, or the search ended before.
-func (c *cycle) unseen(name string) NodeExplanation {
-	if _, named := c.pre.Nodes[name]; c.pre.Status == nil && (c.pre.Nodes == nil || named) {
+func unseen(c *decide.Cycle, name string) NodeExplanation {
+	pre := c.PreFiltered()
+	if _, named := pre.Nodes[name]; pre.Status == nil && (pre.Nodes == nil || named) {
 		return NodeExplanation{Node: name, Unseen: true}
 	}
-	return NodeExplanation{Node: name, Verdicts: []Verdict{verdict(c.absent())}}
+	return NodeExplanation{Node: name, Verdicts: []Verdict{verdict(absent(c))}}
 }
 
 // absent is the status of the nodes that PreFilter ruled out.
-func (c *cycle) absent() *extpoints.Status {
-	if c.pre.Status != nil {
-		return c.pre.Status
+func absent(c *decide.Cycle) *extpoints.Status {
+	if st := c.PreFiltered().Status; st != nil {
+		return st
 	}
-	return c.pre.AbsentStatus()
+	return c.PreFiltered().AbsentStatus()
 }
 
 // preFilterVerdict is the verdict on a node that PreFilter left out.
-func preFilterVerdict(c *cycle, looked bool) []Verdict {
+func preFilterVerdict(c *decide.Cycle, looked bool) []Verdict {
 	if looked {
 		return nil
 	}
-	return []Verdict{verdict(c.absent())}
+	return []Verdict{verdict(absent(c))}
 }
 
 // silentVerdict is the verdict of an extender that left a node out without a
@@ -261,9 +240,9 @@ func silentVerdict(extender string) Verdict {
 }
 
 // everyVerdict asks all filters about the node.
-func (e *Explanation) everyVerdict(c *cycle, node *extpoints.NodeInfo) []Verdict {
+func everyVerdict(c *decide.Cycle, node *extpoints.NodeInfo) []Verdict {
 	var list []Verdict
-	for _, st := range c.fw.FilterEach(c.state, c.info, node) {
+	for _, st := range c.Framework.FilterEach(c.State, c.Info, node) {
 		if st != nil {
 			list = append(list, verdict(st))
 		}
@@ -276,41 +255,38 @@ func verdict(st *extpoints.Status) Verdict {
 }
 
 // feasible writes down the scores of the i-th feasible node.
-func (e *Explanation) feasible(c *cycle, i int, node *extpoints.NodeInfo) NodeExplanation {
+func (e *Explanation) feasible(c *decide.Cycle, i int, node *extpoints.NodeInfo) NodeExplanation {
 	n := NodeExplanation{Node: node.Node.Name, Feasible: true}
-	if c.scores == nil {
+	scores := c.Scores()
+	if scores == nil {
 		return n
 	}
-	n.Total = c.scores.Totals[i]
-	for p, w := range e.Scores[:len(c.scores.Raw)] {
-		s := PluginScore{Skipped: c.fw.Skipped(c.state, p)}
+	n.Total = scores.Totals[i]
+	for p, w := range e.Scores[:len(scores.Raw)] {
+		s := PluginScore{Skipped: c.Framework.Skipped(c.State, p)}
 		if !s.Skipped {
-			s.Raw, s.Normalized = c.scores.Raw[p][i], c.scores.Normalized[p][i]
+			s.Raw, s.Normalized = scores.Raw[p][i], scores.Normalized[p][i]
 			s.Weighted = s.Normalized * w.Weight
 		}
 		n.Scores = append(n.Scores, s)
 	}
-	for p := range c.points {
-		n.Scores = append(n.Scores, c.points[p].score(node.Node.Name))
+	for _, given := range c.Points() {
+		raw, normalized, weighted, answered := given.Score(node.Node.Name)
+		n.Scores = append(n.Scores, PluginScore{Skipped: !answered, Raw: raw, Normalized: normalized, Weighted: weighted})
 	}
 	return n
 }
 
 // fillTies lists the nodes that share the highest total.
-func (e *Explanation) fillTies(c *cycle) {
-	if c.scores == nil || len(c.feasible) == 0 {
+func (e *Explanation) fillTies(c *decide.Cycle) {
+	scores := c.Scores()
+	if scores == nil || len(c.Feasible()) == 0 {
 		return
 	}
-	highest := slices.Max(c.scores.Totals)
-	for i, total := range c.scores.Totals {
+	highest := slices.Max(scores.Totals)
+	for i, total := range scores.Totals {
 		if total == highest {
-			e.Ties = append(e.Ties, c.feasible[i].Node.Name)
+			e.Ties = append(e.Ties, c.Feasible()[i].Node.Name)
 		}
 	}
 }
-
-// What an explanation works on never changes under it.
-var (
-	_ extpoints.View         = (*snapshot.View)(nil)
-	_ extpoints.NodeStatuses = (*framework.Diagnosis)(nil)
-)

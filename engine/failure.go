@@ -22,7 +22,7 @@ type Reason struct {
 // for the error backoff. (kube-scheduler schedule_one.go
 // handleSchedulingFailure, 1.37.1.)
 func (r *Raw) fail(c *cycle, st *extpoints.Status) {
-	id := c.info.ID
+	id := c.Info.ID
 	event := c.rejectedEvent(st)
 	row := r.rec.Workload(id)
 	if row == nil || row.Phase != model.Pending {
@@ -31,13 +31,13 @@ func (r *Raw) fail(c *cycle, st *extpoints.Status) {
 		return
 	}
 	var pending []string
-	if c.diagnosis != nil {
-		pending = c.diagnosis.PendingPlugins()
+	if c.Diagnosis != nil {
+		pending = c.Diagnosis.PendingPlugins()
 	}
 	c.item.Info, c.item.Workload, c.item.Priority = row.Info, row.Info.Workload, row.Info.Priority // as it is now
-	r.queue.AddUnschedulable(c.now, c.item, event.Plugins, pending)
+	r.queue.AddUnschedulable(c.Now, c.item, event.Plugins, pending)
 	event.Nominated = r.nominate(c, row.Info.Nominated)
-	r.lastWhy[id] = Reason{At: c.now, Code: event.Code, Message: event.Message, Plugins: event.Plugins}
+	r.lastWhy[id] = Reason{At: c.Now, Code: event.Code, Message: event.Message, Plugins: event.Plugins}
 	r.listener.Rejected(event)
 }
 
@@ -45,11 +45,11 @@ func (r *Raw) fail(c *cycle, st *extpoints.Status) {
 // there is no node at all: then no plugin is to blame, which makes the queue
 // use the error backoff.
 func (c *cycle) rejectedEvent(st *extpoints.Status) RejectedEvent {
-	e := RejectedEvent{At: c.now, Workload: c.info.Workload, Code: st.Code(), Message: st.Message(), Diagnosis: c.diagnosis}
+	e := RejectedEvent{At: c.Now, Workload: c.Info.Workload, Code: st.Code(), Message: st.Message(), Diagnosis: c.Diagnosis}
 	switch {
-	case c.diagnosis != nil:
-		e.Message = c.diagnosis.Message()
-		e.Plugins = c.diagnosis.UnschedulablePlugins()
+	case c.Diagnosis != nil:
+		e.Message = c.Diagnosis.Message()
+		e.Plugins = c.Diagnosis.UnschedulablePlugins()
 	case errors.Is(st.AsError(), ErrNoNodes):
 		e.Code = extpoints.UnschedulableAndUnresolvable
 	case st.Code() == extpoints.Error:
@@ -61,19 +61,19 @@ func (c *cycle) rejectedEvent(st *extpoints.Status) RejectedEvent {
 // nominate changes the workload's nomination as the cycle says and returns the
 // node it is nominated to afterwards.
 func (r *Raw) nominate(c *cycle, present string) string {
-	n := c.nominating
+	n := c.Nominating
 	if n == nil || n.Mode == extpoints.NominatingNoop || n.Node == present {
-		if c.info.Nominated != "" && present == "" {
+		if c.Info.Nominated != "" && present == "" {
 			// It was given up for a node that Permit then took away.
-			r.freed(c.now, &store.Workload{Info: c.info, Phase: model.Pending})
+			r.freed(c.Now, &store.Workload{Info: c.Info, Phase: model.Pending})
 		}
 		return present
 	}
 	tx := r.rec.Begin()
-	if err := tx.Nominate(c.info.ID, n.Node); err != nil {
+	if err := tx.Nominate(c.Info.ID, n.Node); err != nil {
 		tx.Abort()
 		return present
 	}
-	r.commit(c.now, tx)
+	r.commit(c.Now, tx)
 	return n.Node
 }

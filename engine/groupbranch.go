@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/berth-project/berth/engine/internal/framework"
-	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -36,112 +34,47 @@ type GroupDecision struct {
 // asked. That the tree does not fit is not an error; groups that are not there,
 // members that do not agree, and a plugin that fails are.
 func (b *Branch) ScheduleGroup(now time.Time, group string) (GroupDecision, error) {
-	c := b.core
-	root := c.rec.View.Groups().Root(group)
+	root := b.decider.Record.View.Groups().Root(group)
 	if root == nil {
 		return GroupDecision{}, fmt.Errorf("schedule group %q on a branch: %w, or a group above it is not there", group, ErrNotFound)
 	}
 	d := GroupDecision{Root: root.ID}
-	tree := c.tree(root)
-	first := firstMember(tree)
-	if first == nil {
+	tree := b.decider.Tree(root)
+	if decide.FirstMember(tree) == nil {
 		return d, nil
 	}
-	if err := c.checkMembers(tree); err != nil {
+	if err := b.decider.CheckMembers(tree); err != nil {
 		return d, fmt.Errorf("schedule group %q on a branch: %w", group, err)
 	}
-	fw := c.framework(first.Workload)
-	fork := c.fork()
-	try := &groupTry{core: fork, now: now, fw: fw}
-	result := try.try(tree)
-	c.rejoin(fork)
-	d.Placed, d.Message = result.status.IsSuccess(), result.status.Message()
-	if result.status.Code() == extpoints.Unschedulable && fw.HasGroupPostFilter() {
-		if st := b.groupPostFilter(&d, fw, result, now); st.Code() == extpoints.Error {
-			return d, fmt.Errorf("schedule group %q on a branch: %w", group, st.AsError())
-		}
+	a := b.decider.AttemptGroup(now, tree, branchPort{b.decider})
+	if err := b.carryOut(a); err != nil {
+		return d, fmt.Errorf("schedule group %q on a branch: %w", group, err)
 	}
-	if d.Placed {
-		if st := b.commitGroup(result.chosen(nil), now); st != nil {
-			return d, fmt.Errorf("schedule group %q on a branch: %w", group, st.AsError())
-		}
-	}
-	result.each(func(m *cycle, placed bool) {
-		one := m.outcome(m.result)
-		if !placed {
-			one.Binding = model.Binding{}
-		}
-		d.Members = append(d.Members, one)
-	})
-	if result.status.Code() == extpoints.Error {
-		return d, fmt.Errorf("schedule group %q on a branch: %w", group, result.status.AsError())
+	d.fill(a)
+	if a.Result.Status.Code() == extpoints.Error {
+		return d, fmt.Errorf("schedule group %q on a branch: %w", group, a.Result.Status.AsError())
 	}
 	return d, nil
 }
 
-// tree is the group with those below it and the members that wait.
-func (c *core) tree(g *model.Group) *extpoints.GroupInfo {
-	groups := c.rec.View.Groups()
-	info := &extpoints.GroupInfo{Group: g}
-	for _, child := range groups.Children(g.ID) {
-		info.Children = append(info.Children, c.tree(child))
+// fill says what the attempt came to.
+func (d *GroupDecision) fill(a *decide.Attempt) {
+	d.Placed, d.Message = a.Result.Status.IsSuccess(), a.Result.Status.Message()
+	if !d.Placed {
+		d.Evictions = a.State.Evictions()
 	}
-	var rows []*store.Workload
-	for _, id := range groups.Pending(g.ID) {
-		rows = append(rows, c.rec.Workload(id))
-	}
-	slices.SortFunc(rows, func(a, b *store.Workload) int { return cmp.Compare(a.Seq, b.Seq) })
-	for _, row := range rows {
-		info.Members = append(info.Members, row.Info)
-	}
-	return info
-}
-
-// each calls f for every member that was tried, and says whether it keeps the
-// node that was found for it.
-func (r *groupResult) each(f func(c *cycle, placed bool)) {
-	var walk func(r *groupResult, failed bool)
-	walk = func(r *groupResult, failed bool) {
-		failed = failed || !r.status.IsSuccess()
-		for _, child := range r.children {
-			walk(child, failed)
-		}
-		for _, c := range r.members {
-			f(c, !failed && c.result.IsSuccess())
-		}
-	}
-	walk(r, false)
-}
-
-// groupPostFilter asks what would be displaced; nothing is.
-func (b *Branch) groupPostFilter(d *GroupDecision, fw *framework.Framework, last *groupResult, now time.Time) *extpoints.Status {
-	fork := b.core.fork()
-	t := &groupTry{core: fork, now: now, fw: fw}
-	tree := last.group
-	state := t.state(tree, nil)
-	found, st := fw.GroupPostFilter(state, tree, &groupTrial{core: fork, now: now, fw: fw, root: tree, last: last})
-	b.core.rejoin(fork)
-	d.Message += ", " + st.Message()
-	d.Evictions = state.Evictions()
-	if found != nil {
-		d.Nominations = map[string]string{}
-		for id, n := range found.Nominations {
+	if a.Nominations != nil {
+		d.Nominations = make(map[string]string, len(a.Nominations))
+		for id, n := range a.Nominations {
 			d.Nominations[id] = n.Node
 		}
 	}
-	return st
-}
-
-// commitGroup is the branch's own: nothing is told to anybody, and nothing is
-// reserved for real.
-func (b *Branch) commitGroup(chosen []*cycle, now time.Time) *extpoints.Status {
-	tx := b.core.rec.Begin()
-	for _, c := range chosen {
-		if _, err := tx.Assume(c.binding, now); err != nil {
-			tx.Abort()
-			return extpoints.AsStatus(err)
+	placed := a.Chosen()
+	for _, c := range a.Tried() {
+		one := outcome(c, c.Result)
+		if !slices.Contains(placed, c) {
+			one.Binding = model.Binding{}
 		}
+		d.Members = append(d.Members, one)
 	}
-	b.core.rec.Commit(tx)
-	return nil
 }

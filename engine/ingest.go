@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/model"
 )
@@ -17,7 +18,7 @@ func (r *Raw) Apply(now time.Time, changes ...Change) error {
 		return nil
 	}
 	tx := r.rec.Begin()
-	if err := r.write(tx, now, changes); err != nil {
+	if err := write(r.decider.Profiles, tx, now, changes); err != nil {
 		tx.Abort()
 		return err
 	}
@@ -28,17 +29,17 @@ func (r *Raw) Apply(now time.Time, changes ...Change) error {
 }
 
 // write makes the changes in the transaction and collects the problems.
-func (c *core) write(tx *store.Txn, now time.Time, changes []Change) error {
+func write(profiles *decide.Profiles, tx *store.Txn, now time.Time, changes []Change) error {
 	var problems []error
 	for i := range changes {
-		if err := c.writeOne(tx, now, &changes[i]); err != nil {
+		if err := writeOne(profiles, tx, now, &changes[i]); err != nil {
 			problems = append(problems, &ChangeError{Index: i, Change: changes[i].String(), Err: err})
 		}
 	}
 	return errors.Join(problems...)
 }
 
-func (c *core) writeOne(tx *store.Txn, now time.Time, ch *Change) error {
+func writeOne(profiles *decide.Profiles, tx *store.Txn, now time.Time, ch *Change) error {
 	var err error
 	switch {
 	case ch.count() > 1:
@@ -50,13 +51,13 @@ func (c *core) writeOne(tx *store.Txn, now time.Time, ch *Change) error {
 	case ch.RemoveNode != "":
 		err = tx.DeleteNode(ch.RemoveNode)
 	case ch.Submit != nil:
-		if err = c.check(tx, ch.Submit); err == nil {
+		if err = check(profiles, tx, ch.Submit); err == nil {
 			err = tx.Submit(ch.Submit)
 		}
 	case ch.Adopt != nil:
-		err = c.adopt(tx, now, ch.Adopt)
+		err = adopt(tx, now, ch.Adopt)
 	case ch.Update != nil:
-		if err = c.checkUpdate(tx, ch.Update); err == nil {
+		if err = checkUpdate(profiles, tx, ch.Update); err == nil {
 			err = tx.UpdateWorkload(another(tx, ch.Update))
 		}
 	case ch.Confirm != nil && confirmedAlready(tx, ch.Confirm):
@@ -73,13 +74,13 @@ func (c *core) writeOne(tx *store.Txn, now time.Time, ch *Change) error {
 	case ch.Finish != "":
 		err = tx.Finish(ch.Finish)
 	case ch.Requeue != "":
-		if err = c.checkRequeue(tx, ch.Requeue); err == nil {
+		if err = checkRequeue(profiles, tx, ch.Requeue); err == nil {
 			err = tx.Requeue(ch.Requeue)
 		}
 	case ch.Remove != "":
 		err = tx.DeleteWorkload(ch.Remove)
 	default:
-		err = c.writeOther(tx, ch)
+		err = writeOther(tx, ch)
 	}
 	return err
 }
@@ -123,7 +124,7 @@ func nominateFromOutside(tx *store.Txn, n *Nomination) error {
 }
 
 // writeOther makes the changes that are not about nodes or workloads.
-func (c *core) writeOther(tx *store.Txn, ch *Change) error {
+func writeOther(tx *store.Txn, ch *Change) error {
 	var err error
 	switch {
 	case ch.PutGroup != nil:
@@ -171,7 +172,7 @@ func since(tx *store.Txn, b *model.Binding, now time.Time) time.Time {
 
 // adopt takes in a workload that already is on a node. Its node and group may
 // be unknown as yet: what is there is there.
-func (c *core) adopt(tx *store.Txn, now time.Time, p *Placement) error {
+func adopt(tx *store.Txn, now time.Time, p *Placement) error {
 	if p.Workload == nil {
 		return errors.New("there is no workload")
 	}

@@ -4,24 +4,42 @@ import (
 	"strings"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
-// samples reports whether the cycle of the number is one of those in which each
-// call is told of. Its bits are mixed so that a workload that is always at the same
-// place among others has the same chance.
-func (m *Meter) samples(number uint64) bool { return mix(number)%uint64(m.Every) == 0 }
+// decisionMeter is the meter as decisions see it.
+type decisionMeter struct{ *Meter }
+
+var _ decide.Meter = decisionMeter{}
+
+// Samples implements [decide.Meter]. The bits of the number are mixed so that a
+// workload that is always at the same place among others has the same chance.
+func (m decisionMeter) Samples(number uint64) bool { return decide.Mix(number)%uint64(m.Every) == 0 }
+
+// Clock implements [decide.Meter].
+func (m decisionMeter) Clock() time.Duration { return m.Meter.Clock() }
+
+// PlacementsGenerated implements [decide.Meter].
+func (m decisionMeter) PlacementsGenerated(profile string, placements int) {
+	m.Meter.PlacementsGenerated(PlacementsGeneratedEvent{Profile: profile, Count: placements})
+}
+
+// PlacementTried implements [decide.Meter].
+func (m decisionMeter) PlacementTried(profile string, feasible bool, took time.Duration) {
+	m.Meter.PlacementTried(PlacementTriedEvent{Profile: profile, Feasible: feasible, Took: took})
+}
 
 // offering calls f, which tells the queue of the change, and tells the meter.
-func (c *core) offering(event extpoints.ClusterEvent, f func()) {
-	if c.meter == nil {
+func (r *Raw) offering(event extpoints.ClusterEvent, f func()) {
+	if r.meter == nil {
 		f()
 		return
 	}
-	start := c.meter.Clock()
+	start := r.meter.Clock()
 	f()
-	c.meter.ChangeOffered(ChangeOfferedEvent{Event: event, Took: c.meter.Clock() - start})
+	r.meter.ChangeOffered(ChangeOfferedEvent{Event: event, Took: r.meter.Clock() - start})
 }
 
 // offer offers a change in the cluster to those who wait; see [queue.Queue.Move].
@@ -50,33 +68,4 @@ func (r *Raw) tellRoomMade(p *preemption) {
 		e.Group = r.rec.View.Groups().Root(root)
 	}
 	r.meter.RoomMade(e)
-}
-
-// generated tells the meter how many placements are to be tried for a group.
-func (t *groupTry) generated(g *extpoints.GroupInfo, placements int) {
-	if t.core.meter != nil && !g.Composite {
-		t.core.meter.PlacementsGenerated(PlacementsGeneratedEvent{Profile: t.fw.Name(), Count: placements})
-	}
-}
-
-// measured is within, and tells the meter.
-func (t *groupTry) measured(g *extpoints.GroupInfo, p *extpoints.Placement) *groupResult {
-	m := t.core.meter
-	if m == nil || g.Composite {
-		return t.within(g, p)
-	}
-	start := m.Clock()
-	r := t.within(g, p)
-	if r.status.Code() != extpoints.Error {
-		m.PlacementTried(PlacementTriedEvent{Profile: t.fw.Name(), Feasible: r.status.IsSuccess(), Took: m.Clock() - start})
-	}
-	return r
-}
-
-// tellFilters tells the meter of the filters that a GroupPostFilter plugin has tried
-// in the cycles of members that it was given.
-func (t *groupTrial) tellFilters() {
-	for _, result := range t.tries {
-		result.each(func(c *cycle, _ bool) { c.fw.TellFilters(c.state) })
-	}
 }

@@ -107,17 +107,17 @@ func (r *Raw) rankOf(by string) (int32, bool) {
 
 // groupMayPreempt is [extpoints.GroupInfo.MayPreempt] of the members as they are
 // now.
-func (c *core) groupMayPreempt(g *model.Group) bool {
+func (r *Raw) groupMayPreempt(g *model.Group) bool {
 	if g.Preemption != "" {
 		return g.Preemption != model.PreemptNever
 	}
-	groups := c.rec.View.Groups()
+	groups := r.rec.View.Groups()
 	for _, id := range groups.Pending(g.ID) {
-		if !c.rec.Workload(id).Info.MayPreempt() {
+		if !r.rec.Workload(id).Info.MayPreempt() {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(groups.Children(g.ID), func(child *model.Group) bool { return !c.groupMayPreempt(child) })
+	return !slices.ContainsFunc(groups.Children(g.ID), func(child *model.Group) bool { return !r.groupMayPreempt(child) })
 }
 
 // standing is the priority that protects a workload: that of its highest group,

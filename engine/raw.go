@@ -4,8 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/framework"
-	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/engine/internal/record"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
@@ -22,7 +23,10 @@ import (
 // time. Only what the comments of [Task.Run], [extpoints.WaitingWorkload] and
 // [extpoints.Handle] say may happen beside them.
 type Raw struct {
-	*core
+	cfg      *Config
+	rec      *record.Record
+	decider  *decide.Decider
+	meter    *Meter // nil where nothing is measured
 	queue    *queue.Queue
 	listener Listener
 	recorder *Recorder
@@ -38,7 +42,7 @@ type Raw struct {
 	releasing map[string]*Task
 	room      preemptions
 	lastWhy   map[string]Reason
-	memory    decisionMemory
+	memory    decide.Memory
 }
 
 // NewRaw makes an engine without goroutines. The error lists every problem of
@@ -55,7 +59,8 @@ func NewRaw(cfg Config) (*Raw, error) {
 		evicting: map[string]*Task{}, releasing: map[string]*Task{},
 		room:    preemptions{byWorkload: map[string]*preemption{}, byVictim: map[string][]*preemption{}},
 		lastWhy: map[string]Reason{},
-		memory:  decisionMemory{limit: cfg.Decisions},
+		memory:  decide.Memory{Limit: cfg.Decisions},
+		cfg:     &cfg, rec: record.New(),
 	}
 	r.waiting.commands = &r.commands
 	env := framework.Env{
@@ -67,15 +72,24 @@ func NewRaw(cfg Config) (*Raw, error) {
 		View:         func() extpoints.View { return r.rec.View },
 		Extenders:    framework.NewExtenders(cfg.Extenders),
 	}
-	env.Preempters = preempters(env.Extenders)
+	env.Preempters = decide.Preempters(env.Extenders)
 	meter := cfg.Meter.guarded(cfg.Logger)
 	env.Meter = meter.forProfiles()
-	var err error
-	if r.core, err = newCore(&cfg, env); err != nil {
+	profiles, err := decide.NewProfiles(cfg.Profiles, cfg.Registry, env)
+	if err != nil {
 		return nil, err
 	}
-	r.answers, r.meter = &answers{}, meter
-	r.answers.under(context.Background())
+	r.decider = &decide.Decider{
+		Options: decide.Options{
+			Workers: cfg.Workers, Seed: cfg.Seed, TieBreak: decide.TieBreak(cfg.TieBreak),
+			PercentageOfNodesToScore: cfg.PercentageOfNodesToScore,
+		},
+		Profiles: profiles, Record: r.rec, Answers: &decide.Answers{},
+	}
+	if r.meter = meter; meter != nil {
+		r.decider.Meter = decisionMeter{meter}
+	}
+	r.decider.Answers.Under(context.Background())
 	if r.queue, err = queue.New(r.queueConfig()); err != nil {
 		return nil, err
 	}
@@ -85,13 +99,13 @@ func NewRaw(cfg Config) (*Raw, error) {
 // queueConfig completes the queue's configuration with what the profiles say.
 func (r *Raw) queueConfig() queue.Config {
 	q := r.cfg.Queue
-	q.Less = r.frameworks[r.cfg.Profiles[0].Name].Less(func(err error) { r.listener.Failed(FailedEvent{Err: err}) })
+	q.Less = r.decider.Profiles.First().Less(func(err error) { r.listener.Failed(FailedEvent{Err: err}) })
 	q.PreEnqueue = map[string][]extpoints.PreEnqueuePlugin{}
 	q.Hints = map[string][]queue.PluginHints{}
 	q.AsGroups = map[string]bool{}
 	q.Groups = func() queue.Groups { return r.rec.View.Groups() }
 	q.ReferenceWakeUps = r.cfg.ReferenceWakeUps
-	for name, f := range r.frameworks {
+	for name, f := range r.decider.Profiles.ByName() {
 		q.PreEnqueue[name] = f.PreEnqueue()
 		q.Hints[name] = f.Hints()
 		if f.SchedulesGroups() {
@@ -135,7 +149,7 @@ func (r *Raw) Schedule(now time.Time) bool {
 	item, ok := r.queue.Pop(now)
 	if ok {
 		// Afterwards, because what extenders answer is part of the input.
-		defer func() { r.recorder.schedule(now, r.answers.take()) }()
+		defer func() { r.recorder.schedule(now, r.decider.Answers.Take()) }()
 	}
 	for ; ok; item, ok = r.queue.Pop(now) {
 		if item.Group != nil {
@@ -147,24 +161,10 @@ func (r *Raw) Schedule(now time.Time) bool {
 			r.queue.Done(item.ID()) // gone, or placed by somebody else
 			continue
 		}
-		r.attempt(now, item, row)
+		r.attemptWorkload(now, item, row)
 		return true
 	}
 	return false
-}
-
-// attempt runs one scheduling cycle to its end.
-func (r *Raw) attempt(now time.Time, item *queue.Item, row *store.Workload) {
-	r.listener.Popped(PoppedEvent{At: now, Workload: row.Info.Workload, Attempt: item.Attempts})
-	c := r.newCycle(now, row.Info)
-	c.item, c.tell, c.created = item, &r.listener, row.CreateIndex
-	if st := r.run(c); !st.IsSuccess() {
-		r.fail(c, st)
-		r.makeRoom(now, c.info.ID, c.state)
-		r.releaseClaims(now, c.info.Workload, c.state)
-		return
-	}
-	r.memory.remember(c)
 }
 
 // Tick does what is due at the time: it ends backoffs, wakes workloads that
@@ -257,7 +257,7 @@ func (r *Raw) CallOff(now time.Time, cause error) {
 // taken at the time are still there, and must be left alone.
 func (r *Raw) callOff(now time.Time, cause error, next func() *Task) {
 	for _, w := range r.waiting.sorted() {
-		r.rejectWaiting(now, w.task.cycle.info.ID, extpoints.AsStatus(cause))
+		r.rejectWaiting(now, w.task.cycle.Info.ID, extpoints.AsStatus(cause))
 	}
 	var tasks []uint64
 	for t := next(); t != nil; t = next() {
@@ -291,9 +291,7 @@ func (r *Raw) activate(now time.Time, ids []string) {
 // activateAsked carries out what plugins have asked of the cycle's state since
 // it was last called for the cycle.
 func (r *Raw) activateAsked(c *cycle) {
-	asked := c.state.Activated()
-	r.activate(c.now, asked[c.activated:])
-	c.activated = len(asked)
+	r.activate(c.Now, c.TakeActivated())
 }
 
 // View returns the facts as they are now. It may be read by any goroutine and

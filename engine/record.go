@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/extpoints"
 )
 
@@ -34,14 +35,14 @@ func (r *Recorder) Err() error { return r.err }
 // from a plugin's own goroutines.
 type input struct {
 	At       time.Time
-	Apply    []Change      `json:",omitempty"`
-	Schedule bool          `json:",omitempty"`
-	Answers  []answer      `json:",omitempty"` // of extenders, while scheduling
-	CallOff  *callOffInput `json:",omitempty"`
-	Tick     bool          `json:",omitempty"`
-	Commands []command     `json:",omitempty"`
-	Finish   *finishInput  `json:",omitempty"`
-	Evict    *evictInput   `json:",omitempty"`
+	Apply    []Change        `json:",omitempty"`
+	Schedule bool            `json:",omitempty"`
+	Answers  []decide.Answer `json:",omitempty"` // of extenders, while scheduling
+	CallOff  *callOffInput   `json:",omitempty"`
+	Tick     bool            `json:",omitempty"`
+	Commands []command       `json:",omitempty"`
+	Finish   *finishInput    `json:",omitempty"`
+	Evict    *evictInput     `json:",omitempty"`
 }
 
 // finishInput is a task that was given back: of which workload, and with which
@@ -79,7 +80,7 @@ func (r *Recorder) write(in input) {
 }
 
 func (r *Recorder) apply(now time.Time, changes []Change) { r.write(input{At: now, Apply: changes}) }
-func (r *Recorder) schedule(now time.Time, given []answer) {
+func (r *Recorder) schedule(now time.Time, given []decide.Answer) {
 	r.write(input{At: now, Schedule: true, Answers: given})
 }
 func (r *Recorder) tick(now time.Time) { r.write(input{At: now, Tick: true}) }
@@ -102,7 +103,7 @@ func (r *Recorder) finish(now time.Time, t *Task) {
 		f.Failed = append(f.Failed, err.Error())
 	}
 	if c := t.cycle; c != nil {
-		f.Activate = c.state.Activated()[c.activated:]
+		f.Activate = c.Asked()
 	}
 	r.write(input{At: now, Finish: f})
 }
@@ -146,7 +147,7 @@ func (r *Raw) replay(line []byte) error {
 	case in.Apply != nil:
 		return r.Apply(in.At, in.Apply...)
 	case in.Schedule:
-		return r.answers.replay(in.Answers, func() { r.Schedule(in.At) })
+		return r.decider.Answers.Replay(in.Answers, func() { r.Schedule(in.At) })
 	case in.CallOff != nil:
 		return r.replayCallOff(in.At, in.CallOff)
 	case in.Tick:
@@ -214,7 +215,7 @@ func (r *Raw) replayFinish(now time.Time, f *finishInput) error {
 		t.failed = append(t.failed, errors.New(text))
 	}
 	if t.cycle != nil {
-		t.cycle.state.Activate(f.Activate...)
+		t.cycle.State.Activate(f.Activate...)
 	}
 	r.Finish(now, t)
 	return nil

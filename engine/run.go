@@ -82,7 +82,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		return ErrRunning
 	}
 	e.started = true
-	e.raw.answers.under(ctx) // an extender must not hold up the end
+	e.raw.decider.Answers.Under(ctx) // an extender must not hold up the end
 	e.mu.Unlock()
 
 	// Tasks outlive ctx: they get what is left of the drain timeout.

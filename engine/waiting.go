@@ -77,8 +77,8 @@ type permitDeadline struct {
 var _ extpoints.WaitingWorkload = (*waiting)(nil)
 var _ extpoints.WaitingWorkloads = (*waitingList)(nil)
 
-func (w *waiting) Workload() *extpoints.WorkloadInfo { return w.task.cycle.info }
-func (w *waiting) Node() string                      { return w.task.cycle.binding.Node }
+func (w *waiting) Workload() *extpoints.WorkloadInfo { return w.task.cycle.Info }
+func (w *waiting) Node() string                      { return w.task.cycle.Binding.Node }
 
 func (w *waiting) PendingPlugins() []string {
 	w.list.mu.Lock()
@@ -91,11 +91,11 @@ func (w *waiting) PendingPlugins() []string {
 }
 
 func (w *waiting) Allow(plugin string) {
-	w.list.commands.add(command{Allow: w.task.cycle.info.ID, Task: w.task.number, Plugin: plugin})
+	w.list.commands.add(command{Allow: w.task.cycle.Info.ID, Task: w.task.number, Plugin: plugin})
 }
 
 func (w *waiting) Reject(plugin, reason string) {
-	w.list.commands.add(command{Reject: w.task.cycle.info.ID, Task: w.task.number, Plugin: plugin, Reason: reason})
+	w.list.commands.add(command{Reject: w.task.cycle.Info.ID, Task: w.task.number, Plugin: plugin, Reason: reason})
 }
 
 func (l *waitingList) Each(f func(extpoints.WaitingWorkload) bool) {
@@ -113,7 +113,7 @@ func (l *waitingList) sorted() []*waiting {
 	for _, w := range l.byID {
 		list = append(list, w)
 	}
-	slices.SortFunc(list, func(a, b *waiting) int { return strings.Compare(a.task.cycle.info.ID, b.task.cycle.info.ID) })
+	slices.SortFunc(list, func(a, b *waiting) int { return strings.Compare(a.task.cycle.Info.ID, b.task.cycle.Info.ID) })
 	return list
 }
 
@@ -145,7 +145,7 @@ func (l *waitingList) put(w *waiting) {
 	if l.byID == nil {
 		l.byID = map[string]*waiting{}
 	}
-	l.byID[w.task.cycle.info.ID] = w
+	l.byID[w.task.cycle.Info.ID] = w
 }
 
 func (l *waitingList) remove(id string) {
@@ -193,12 +193,12 @@ func (r *Raw) wait(t *Task, waits []framework.PermitWait) {
 	w := &waiting{list: &r.waiting, task: t}
 	names := make([]string, len(waits))
 	for i, wait := range waits {
-		w.pending = append(w.pending, permitDeadline{wait, c.now.Add(wait.Timeout)})
+		w.pending = append(w.pending, permitDeadline{wait, c.Now.Add(wait.Timeout)})
 		names[i] = wait.Plugin
 	}
 	r.waiting.put(w)
 	r.listener.Waiting(WaitingEvent{
-		PlacedEvent: PlacedEvent{At: c.now, Workload: c.info.Workload, Binding: c.binding},
+		PlacedEvent: PlacedEvent{At: c.Now, Workload: c.Info.Workload, Binding: c.Binding},
 		Plugins:     names, Until: w.first().at,
 	})
 }
@@ -210,7 +210,7 @@ func (r *Raw) allow(now time.Time, id, plugin string) {
 		return
 	}
 	r.waiting.remove(id)
-	w.task.cycle.now = now
+	w.task.cycle.Now = now
 	r.permitted(w.task)
 }
 
@@ -221,7 +221,7 @@ func (r *Raw) rejectWaiting(now time.Time, id string, st *extpoints.Status) {
 		return
 	}
 	r.waiting.remove(id)
-	w.task.cycle.now = now
+	w.task.cycle.Now = now
 	r.failBinding(w.task, st)
 }
 
@@ -236,7 +236,7 @@ func (r *Raw) expire(now time.Time) {
 	slices.SortStableFunc(list, func(a, b *waiting) int { return a.first().at.Compare(b.first().at) })
 	for _, w := range list {
 		if first := w.first(); !first.at.After(now) {
-			r.rejectWaiting(now, w.task.cycle.info.ID, framework.PermitTimeout(first.PermitWait))
+			r.rejectWaiting(now, w.task.cycle.Info.ID, framework.PermitTimeout(first.PermitWait))
 		}
 	}
 }

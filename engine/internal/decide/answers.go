@@ -1,4 +1,4 @@
-package engine
+package decide
 
 import (
 	"context"
@@ -20,23 +20,23 @@ const (
 	verbPreempt    = "preempt"
 )
 
-// answers is where the answers of extenders come from in the engine's own
+// Answers is where the answers of extenders come from in the engine's own
 // decisions: from them, and then they are written down, or in a replay from what
 // was written down. Branches and explanations have none (nil): they ask, and
 // nobody writes it down.
-type answers struct {
+type Answers struct {
 	// ctx is the context of decisions; it leads preempters to the answers.
 	ctx context.Context
 	// given are the answers in the present call of Schedule, in order.
-	given []answer
+	given []Answer
 
 	playing bool     // a replay: nobody is asked
-	tape    []answer // what is still to be given
+	tape    []Answer // what is still to be given
 	lost    error    // the first question that the tape has no answer to
 }
 
-// answer is an extender's answer, as the recorder keeps it.
-type answer struct {
+// Answer is an extender's answer, as the recorder keeps it.
+type Answer struct {
 	Extender string
 	Verb     string
 	Workload string
@@ -58,16 +58,16 @@ type victims struct {
 type question struct {
 	extender *framework.Extender
 	verb     string
-	call     func(*answer) error
+	call     func(*Answer) error
 }
 
 // ask puts the questions, side by side where there are several, and returns the
 // answers in their order.
-func (l *answers) ask(w *extpoints.WorkloadInfo, questions ...question) []answer {
-	list := make([]answer, len(questions))
+func (l *Answers) ask(w *extpoints.WorkloadInfo, questions ...question) []Answer {
+	list := make([]Answer, len(questions))
 	indexes := make([]int, len(questions))
 	for i, q := range questions {
-		list[i] = answer{Extender: q.extender.Name, Verb: q.verb, Workload: w.ID}
+		list[i] = Answer{Extender: q.extender.Name, Verb: q.verb, Workload: w.ID}
 		indexes[i] = i
 	}
 	if l != nil && l.playing {
@@ -93,8 +93,8 @@ func (l *answers) ask(w *extpoints.WorkloadInfo, questions ...question) []answer
 }
 
 // fail makes the answer an error. Its text is what the record keeps of it.
-func (a *answer) fail(err error) {
-	*a = answer{Extender: a.Extender, Verb: a.Verb, Workload: a.Workload, err: err}
+func (a *Answer) fail(err error) {
+	*a = Answer{Extender: a.Extender, Verb: a.Verb, Workload: a.Workload, err: err}
 	a.Error = validText(err.Error())
 	if a.Error == "" {
 		a.Error = "an error without a text"
@@ -105,7 +105,7 @@ func (a *answer) fail(err error) {
 }
 
 // own makes what the answer holds the engine's own, in valid text.
-func (a *answer) own() {
+func (a *Answer) own() {
 	if f := a.Filter; f != nil {
 		a.Filter = &extpoints.ExtenderFilterResult{
 			Nodes: make([]string, len(f.Nodes)), Failed: ownReasons(f.Failed), Unresolvable: ownReasons(f.Unresolvable), Bare: f.Bare,
@@ -135,7 +135,7 @@ func ownReasons(m map[string]string) map[string]string {
 }
 
 // play fills in the answer that was recorded.
-func (l *answers) play(a *answer) {
+func (l *Answers) play(a *Answer) {
 	if len(l.tape) > 0 {
 		if next := l.tape[0]; next.Extender == a.Extender && next.Verb == a.Verb && next.Workload == a.Workload {
 			l.tape = l.tape[1:]
@@ -152,16 +152,16 @@ func (l *answers) play(a *answer) {
 	}
 }
 
-// take returns the answers that were given since the last call.
-func (l *answers) take() []answer {
+// Take returns the answers that were given since the last call.
+func (l *Answers) Take() []Answer {
 	given := l.given
 	l.given = nil
 	return given
 }
 
-// replay answers what f asks from the record. It is an error if f asks
+// Replay answers what f asks from the record. It is an error if f asks
 // anything else.
-func (l *answers) replay(record []answer, f func()) error {
+func (l *Answers) Replay(record []Answer, f func()) error {
 	l.playing, l.tape, l.lost = true, record, nil
 	f()
 	rest := l.tape
@@ -172,23 +172,23 @@ func (l *answers) replay(record []answer, f func()) error {
 	return l.lost
 }
 
-// answersKey is where contexts have the *answers.
+// answersKey is where contexts have the *Answers.
 type answersKey struct{}
 
-// under makes ctx the one that ends decisions.
-func (l *answers) under(ctx context.Context) { l.ctx = context.WithValue(ctx, answersKey{}, l) }
+// Under makes ctx the one that ends decisions.
+func (l *Answers) Under(ctx context.Context) { l.ctx = context.WithValue(ctx, answersKey{}, l) }
 
-// context is the context of the core's decisions.
-func (c *core) context() context.Context {
-	if c.answers == nil {
+// context is the context of the decider's decisions.
+func (d *Decider) context() context.Context {
+	if d.Answers == nil {
 		return context.Background()
 	}
-	return c.answers.ctx
+	return d.Answers.ctx
 }
 
-// preempters are the extenders that have a say in who is displaced, as plugins
+// Preempters are the extenders that have a say in who is displaced, as plugins
 // get them.
-func preempters(list []*framework.Extender) []extpoints.PreemptExtender {
+func Preempters(list []*framework.Extender) []extpoints.PreemptExtender {
 	var out []extpoints.PreemptExtender
 	for _, x := range list {
 		if x.Preempt != nil {
@@ -219,8 +219,8 @@ func (p preempter) Interested(w *model.Workload) bool {
 
 // Preempt implements [extpoints.PreemptExtender].
 func (p preempter) Preempt(ctx context.Context, w *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, nodes extpoints.Nodes) (map[string]*extpoints.Victims, error) {
-	log, _ := ctx.Value(answersKey{}).(*answers)
-	a := log.ask(w, question{p.Extender, verbPreempt, func(a *answer) error {
+	log, _ := ctx.Value(answersKey{}).(*Answers)
+	a := log.ask(w, question{p.Extender, verbPreempt, func(a *Answer) error {
 		chosen, err := p.Extender.Preempt.Preempt(ctx, w, cloned(candidates), nodes)
 		a.Victims = byID(chosen)
 		return err

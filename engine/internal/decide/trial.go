@@ -1,4 +1,4 @@
-package engine
+package decide
 
 import (
 	"time"
@@ -10,15 +10,15 @@ import (
 
 // groupTrial implements [extpoints.GroupTrial] on a core whose view is its own.
 type groupTrial struct {
-	core *core
+	d    *Decider
 	now  time.Time
 	fw   *framework.Framework
 	root *extpoints.GroupInfo
-	last *groupResult // of the cycle that is about to end
+	last []*Cycle // the members that were tried in the cycle that is about to end
 	// cycles are those of the members in it, once somebody asks.
-	cycles map[string]*cycle
-	// tries are what Schedule came to, for the meter.
-	tries []*groupResult
+	cycles map[string]*Cycle
+	// tries are the members that Schedule has tried, for the meter.
+	tries []*Cycle
 }
 
 var _ extpoints.GroupTrial = (*groupTrial)(nil)
@@ -26,8 +26,10 @@ var _ extpoints.GroupTrial = (*groupTrial)(nil)
 // Refused implements [extpoints.GroupTrial].
 func (t *groupTrial) Refused(workload, plugin string) ([]*model.Node, bool) {
 	if t.cycles == nil {
-		t.cycles = map[string]*cycle{}
-		t.last.tried(t.cycles)
+		t.cycles = map[string]*Cycle{}
+		for _, c := range t.last {
+			t.cycles[c.Info.ID] = c
+		}
 	}
 	c := t.cycles[workload]
 	if c == nil || !c.pre.Status.IsSuccess() {
@@ -42,41 +44,31 @@ func (t *groupTrial) Refused(workload, plugin string) ([]*model.Node, bool) {
 	return nodes, true
 }
 
-// tried notes the cycles of the members that were tried.
-func (r *groupResult) tried(cycles map[string]*cycle) {
-	for _, child := range r.children {
-		child.tried(cycles)
-	}
-	for _, c := range r.members {
-		cycles[c.info.ID] = c
-	}
-}
-
 // View implements [extpoints.GroupTrial].
-func (t *groupTrial) View() extpoints.View { return t.core.rec.View }
+func (t *groupTrial) View() extpoints.View { return t.d.Record.View }
 
 // Remove implements [extpoints.GroupTrial].
 func (t *groupTrial) Remove(list []extpoints.PlacedMember) {
 	for _, m := range list {
-		t.core.rec.View.Unplace(m.ID, m.Node)
+		t.d.Record.View.Unplace(m.ID, m.Node)
 		if m.Group != "" {
-			t.core.rec.View.UnplaceMember(m.WorkloadInfo)
+			t.d.Record.View.UnplaceMember(m.WorkloadInfo)
 		}
 	}
 }
 
 // Schedule implements [extpoints.GroupTrial].
 func (t *groupTrial) Schedule() (*extpoints.Assignments, *extpoints.Status) {
-	fork := t.core.fork()
-	try := &groupTry{core: fork, now: t.now, fw: t.fw, room: true}
+	fork := t.d.forkView()
+	try := &groupTry{d: fork, now: t.now, fw: t.fw, room: true}
 	result := try.try(t.root)
-	t.core.rejoin(fork)
-	if t.core.meter != nil {
-		t.tries = append(t.tries, result)
+	t.d.rejoin(fork)
+	if t.d.Meter != nil {
+		t.tries = append(t.tries, result.tried(nil)...)
 	}
 	a := &extpoints.Assignments{Placement: result.placement}
 	result.proposeAll(a)
-	return a, result.status
+	return a, result.Status
 }
 
 // Watches implements [extpoints.GroupTrial].
@@ -115,4 +107,12 @@ func (n oneOfNodes) Get(name string) *extpoints.NodeInfo {
 		return n.node
 	}
 	return n.Nodes.Get(name)
+}
+
+// tellFilters tells the meter of the filters that a GroupPostFilter plugin has tried
+// in the cycles of members that it was given.
+func (t *groupTrial) tellFilters() {
+	for _, c := range t.tries {
+		c.Framework.TellFilters(c.State)
+	}
 }

@@ -1,6 +1,7 @@
-package engine
+package decide
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,21 @@ import (
 	"github.com/berth-project/berth/engine/internal/framework"
 	"github.com/berth-project/berth/engine/internal/parallel"
 	"github.com/berth-project/berth/extpoints"
+)
+
+// ErrNoNodes is why a workload is not placed where there is no node at all. The text is
+// kube-scheduler's.
+var ErrNoNodes = errors.New("no nodes available to schedule pods")
+
+// TieBreak chooses among the nodes of the highest total score; package engine explains
+// the values.
+type TieBreak uint8
+
+// The tie-breakers.
+const (
+	TieBreakHeap TieBreak = iota
+	TieBreakLowestIndex
+	TieBreakRandom
 )
 
 // Numbers of the search for nodes (kube-scheduler schedule_one.go, 1.37.1).
@@ -32,24 +48,22 @@ type rejection struct {
 	verdict framework.Verdict
 }
 
-// decide runs the stages prefilter to select on the cycle's view: what is
+// Decide runs the stages prefilter to select on the cycle's view: what is
 // feasible, what is best. It changes nothing but the start index. A nil status
-// means that c.binding.Node is chosen; a rejection comes with c.diagnosis.
-func (c *cycle) decide() *extpoints.Status {
+// means that c.Binding.Node is chosen; a rejection comes with c.Diagnosis.
+func (c *Cycle) Decide() *extpoints.Status {
 	nodes := c.nodes()
 	if nodes.Len() == 0 {
 		return extpoints.AsStatus(ErrNoNodes)
 	}
 	st := c.filter(nodes)
-	if c.core.meter != nil {
-		c.fw.TellFilters(c.state)
+	if c.d.Meter != nil {
+		c.Framework.TellFilters(c.State)
 	}
 	if st != nil {
 		return st
 	}
-	c.raise(func(l *Listener) {
-		l.Filtered(FilteredEvent{At: c.now, Workload: c.info.Workload, Evaluated: c.evaluated, Feasible: len(c.feasible)})
-	})
+	c.tell.Filtered(c, c.evaluated, len(c.feasible))
 	if len(c.feasible) == 0 {
 		c.diagnose(nodes)
 		return extpoints.NewStatus(extpoints.Unschedulable)
@@ -63,8 +77,8 @@ func (c *cycle) decide() *extpoints.Status {
 
 // filter finds the feasible nodes: those that the filters leave, and of those
 // the ones that the extenders leave.
-func (c *cycle) filter(nodes extpoints.Nodes) *extpoints.Status {
-	c.pre = c.fw.PreFilter(c.state, c.info)
+func (c *Cycle) filter(nodes extpoints.Nodes) *extpoints.Status {
+	c.pre = c.Framework.PreFilter(c.State, c.Info)
 	if st := c.pre.Status; st != nil {
 		if !st.IsRejected() {
 			return st
@@ -91,7 +105,7 @@ func (c *cycle) filter(nodes extpoints.Nodes) *extpoints.Status {
 
 // named lists the nodes that PreFilter left, by name. (kube-scheduler visits
 // them in the random order of a map.)
-func (c *cycle) named(nodes extpoints.Nodes) []*extpoints.NodeInfo {
+func (c *Cycle) named(nodes extpoints.Nodes) []*extpoints.NodeInfo {
 	subset := make([]*extpoints.NodeInfo, 0, len(c.pre.Nodes))
 	for name := range c.pre.Nodes {
 		if node := nodes.Get(name); node != nil {
@@ -105,16 +119,16 @@ func (c *cycle) named(nodes extpoints.Nodes) []*extpoints.NodeInfo {
 // filterNominated tries the node that the workload is nominated to, and asks the
 // extenders about it. If it is feasible no other is looked at; if not, its
 // rejection is kept and the search goes on, also after an error.
-func (c *cycle) filterNominated(nodes extpoints.Nodes) bool {
-	if c.info.Nominated == "" {
+func (c *Cycle) filterNominated(nodes extpoints.Nodes) bool {
+	if c.Info.Nominated == "" {
 		return false
 	}
-	node := nodes.Get(c.info.Nominated)
+	node := nodes.Get(c.Info.Nominated)
 	if node == nil {
 		return false
 	}
-	v := c.fw.FilterWithNominated(c.state, c.info, node)
-	if tally := c.fw.Tally(c.state); tally != nil {
+	v := c.Framework.FilterWithNominated(c.State, c.Info, node)
+	if tally := c.Framework.Tally(c.State); tally != nil {
 		tally.Count(v)
 	}
 	st := v.Status
@@ -131,9 +145,9 @@ func (c *cycle) filterNominated(nodes extpoints.Nodes) bool {
 		c.nominatedRejected = true
 		c.reject(node, v)
 	}
-	c.early = len(c.core.scratch.rejected)
+	c.early = len(c.d.scratch.rejected)
 	if st.Code() == extpoints.Error {
-		c.failed(fmt.Errorf("filtering the nominated node %q: %w", node.Node.Name, st.AsError()))
+		c.tell.Failed(c, fmt.Errorf("filtering the nominated node %q: %w", node.Node.Name, st.AsError()))
 	}
 	return false
 }
@@ -142,42 +156,42 @@ func (c *cycle) filterNominated(nodes extpoints.Nodes) bool {
 // has found one feasible node more than it wants, and moves the start index
 // behind the nodes that counted. Many workers look at nodes ahead of time, but
 // the answers are taken in order, so the outcome is that of one.
-func (c *cycle) search(total, n int, at func(int) *extpoints.NodeInfo) *extpoints.Status {
+func (c *Cycle) search(total, n int, at func(int) *extpoints.NodeInfo) *extpoints.Status {
 	if n == 0 {
 		c.advance(total)
 		return nil
 	}
 	want := c.wanted(n)
-	if !c.fw.HasFilter() {
+	if !c.Framework.HasFilter() {
 		for i := range want {
-			pos := (c.core.start + i) % n
+			pos := (c.d.start + i) % n
 			c.accept(at(pos), pos)
 		}
 		c.advance(total)
 		return nil
 	}
 	block := 1
-	if c.core.cfg.Workers > 1 {
-		block = 64 * c.core.cfg.Workers
+	if c.d.Workers > 1 {
+		block = 64 * c.d.Workers
 	}
 	verdicts := c.buffer(block)
-	tally := c.fw.Tally(c.state)
+	tally := c.Framework.Tally(c.State)
 	var failure *extpoints.Status
 scan:
 	for from := 0; from < n; from += block {
 		size := min(block, n-from)
 		if size == 1 {
-			verdicts[0] = c.fw.FilterWithNominated(c.state, c.info, at((c.core.start+from)%n))
+			verdicts[0] = c.Framework.FilterWithNominated(c.State, c.Info, at((c.d.start+from)%n))
 		} else {
-			parallel.For(c.core.cfg.Workers, size, func(i int) {
-				verdicts[i] = c.fw.FilterWithNominated(c.state, c.info, at((c.core.start+from+i)%n))
+			parallel.For(c.d.Workers, size, func(i int) {
+				verdicts[i] = c.Framework.FilterWithNominated(c.State, c.Info, at((c.d.start+from+i)%n))
 			})
 		}
 		if tally != nil {
 			tally.Count(verdicts[:size]...)
 		}
 		for i, v := range verdicts[:size] {
-			pos := (c.core.start + from + i) % n
+			pos := (c.d.start + from + i) % n
 			switch {
 			case v.Status == nil && len(c.feasible) == want:
 				break scan // the one too many that ends the search
@@ -198,8 +212,8 @@ scan:
 // advance moves the start index behind the nodes that were looked at. A
 // nominated node that was ruled out twice counts once; one that was ruled out,
 // by an extender, and then found feasible counts twice, as in the reference.
-func (c *cycle) advance(total int) {
-	s := &c.core.scratch
+func (c *Cycle) advance(total int) {
+	s := &c.d.scratch
 	processed := len(c.feasible) + len(s.rejected)
 	c.evaluated = processed
 	for _, early := range s.rejected[:c.early] {
@@ -211,41 +225,41 @@ func (c *cycle) advance(total int) {
 			c.evaluated--
 		}
 	}
-	c.core.start = (c.core.start + processed) % total
+	c.d.start = (c.d.start + processed) % total
 }
 
-func (c *cycle) buffer(n int) []framework.Verdict {
-	s := &c.core.scratch
+func (c *Cycle) buffer(n int) []framework.Verdict {
+	s := &c.d.scratch
 	if len(s.verdicts) < n {
 		s.verdicts = make([]framework.Verdict, n)
 	}
 	return s.verdicts
 }
 
-func (c *cycle) accept(node *extpoints.NodeInfo, pos int) {
-	s := &c.core.scratch
+func (c *Cycle) accept(node *extpoints.NodeInfo, pos int) {
+	s := &c.d.scratch
 	s.feasible = append(s.feasible, node)
 	s.positions = append(s.positions, int32(pos))
 	c.feasible = s.feasible
 }
 
-func (c *cycle) reject(node *extpoints.NodeInfo, v framework.Verdict) {
-	c.core.scratch.rejected = append(c.core.scratch.rejected, rejection{node, v})
+func (c *Cycle) reject(node *extpoints.NodeInfo, v framework.Verdict) {
+	c.d.scratch.rejected = append(c.d.scratch.rejected, rejection{node, v})
 }
 
 // wanted is how many feasible nodes out of n are looked for.
-func (c *cycle) wanted(n int) int {
+func (c *Cycle) wanted(n int) int {
 	if c.all {
 		return n
 	}
-	if !c.fw.HasScore() && !c.fw.ExtendersFilter() && !c.fw.ExtendersPrioritize() {
+	if !c.Framework.HasScore() && !c.Framework.ExtendersFilter() && !c.Framework.ExtendersPrioritize() {
 		return 1
 	}
 	if n < minFeasibleNodes {
 		return n
 	}
-	percentage := int(c.core.cfg.PercentageOfNodesToScore)
-	if p := c.fw.Percentage(); p != nil {
+	percentage := int(c.d.PercentageOfNodesToScore)
+	if p := c.Framework.Percentage(); p != nil {
 		percentage = int(*p)
 	}
 	if percentage == 0 {
@@ -255,13 +269,13 @@ func (c *cycle) wanted(n int) int {
 }
 
 // diagnose says why nothing is feasible.
-func (c *cycle) diagnose(nodes extpoints.Nodes) {
+func (c *Cycle) diagnose(nodes extpoints.Nodes) {
 	d := framework.NewDiagnosis(nodes, nodes.Len())
 	d.BlamePlugins(c.pre.Narrowing...)
 	if c.outvoted {
 		d.BlamePlugins(extpoints.ExtenderPlugin)
 	}
-	c.diagnosis = d
+	c.Diagnosis = d
 	if st := c.pre.Status; st != nil {
 		d.RejectAbsent(st)
 		d.PreFilterMessage = st.Message()
@@ -272,7 +286,7 @@ func (c *cycle) diagnose(nodes extpoints.Nodes) {
 		if c.nominatedRejected {
 			// The reference keeps one list of plugins for both, so that the one
 			// which turned the nominated node down is named here too.
-			c.pre.Narrow(c.core.scratch.rejected[0].verdict.Named().Plugin())
+			c.pre.Narrow(c.d.scratch.rejected[0].verdict.Named().Plugin())
 		}
 		d.RejectAbsent(c.pre.AbsentStatus())
 	}
@@ -280,7 +294,7 @@ func (c *cycle) diagnose(nodes extpoints.Nodes) {
 	named := map[framework.Verdict]*extpoints.Status{}
 	var last framework.Verdict
 	var st *extpoints.Status
-	for _, r := range c.core.scratch.rejected {
+	for _, r := range c.d.scratch.rejected {
 		if r.verdict != last {
 			var ok bool
 			if st, ok = named[r.verdict]; !ok {
@@ -294,47 +308,43 @@ func (c *cycle) diagnose(nodes extpoints.Nodes) {
 }
 
 // score scores the feasible nodes; a single one needs no score.
-func (c *cycle) score() *extpoints.Status {
+func (c *Cycle) score() *extpoints.Status {
 	if len(c.feasible) == 1 && !c.all {
 		return nil
 	}
-	scores := &c.core.scratch.scores
-	st := c.fw.Score(c.state, c.info, c.feasible, c.core.cfg.Workers, c.keepRaw, scores)
+	scores := &c.d.scratch.scores
+	st := c.Framework.Score(c.State, c.Info, c.feasible, c.d.Workers, c.keepRaw, scores)
 	if st != nil {
 		return st
 	}
 	c.prioritize(scores.Totals)
 	c.scores = scores
-	c.raise(func(l *Listener) {
-		l.Scored(ScoredEvent{At: c.now, Workload: c.info.Workload, Nodes: len(c.feasible), Best: slices.Max(scores.Totals)})
-	})
+	c.tell.Scored(c, len(c.feasible), slices.Max(scores.Totals))
 	return nil
 }
 
 // choose picks one of the feasible nodes with the highest total.
-func (c *cycle) choose() {
+func (c *Cycle) choose() {
 	best, ties := 0, 1
 	if c.scores != nil {
 		best, ties = c.pick(c.scores.Totals)
 	}
 	c.ties = ties
-	c.binding.Node = c.feasible[best].Node.Name
-	c.raise(func(l *Listener) {
-		l.Selected(SelectedEvent{At: c.now, Workload: c.info.Workload, Node: c.binding.Node, Ties: ties})
-	})
+	c.Binding.Node = c.feasible[best].Node.Name
+	c.tell.Selected(c, ties)
 }
 
 // pick returns the index of the winner among the totals, and how many share
 // the highest.
-func (c *cycle) pick(totals []int64) (winner, ties int) {
+func (c *Cycle) pick(totals []int64) (winner, ties int) {
 	highest := slices.Max(totals)
-	positions := c.core.scratch.positions
+	positions := c.d.scratch.positions
 	for _, total := range totals {
 		if total == highest {
 			ties++
 		}
 	}
-	switch c.core.cfg.TieBreak {
+	switch c.d.TieBreak {
 	case TieBreakLowestIndex:
 		winner = -1
 		for i, total := range totals {
@@ -343,7 +353,7 @@ func (c *cycle) pick(totals []int64) (winner, ties int) {
 			}
 		}
 	case TieBreakRandom:
-		nth := int(mix(c.state.Seed()) % uint64(ties))
+		nth := int(Mix(c.State.Seed()) % uint64(ties))
 		for i, total := range totals {
 			if total == highest {
 				if nth == 0 {
@@ -377,13 +387,4 @@ func firstInHeap(totals []int64, highest int64, among []bool, root int) int {
 		return i
 	}
 	return firstInHeap(totals, highest, among, 2*root+2)
-}
-
-// mix spreads the bits of x (the finaliser of SplitMix64), so that seeds that
-// follow each other give numbers that do not.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

@@ -1,4 +1,4 @@
-package engine
+package decide
 
 import (
 	"errors"
@@ -24,13 +24,13 @@ type extension struct {
 	// its name.
 	silent map[string]string
 	// points are what the extenders that prioritize gave, one entry for each.
-	points []extenderPoints
+	points []ExtenderPoints
 	// scored says, by feasible node, whether an extender scored it; nil: none.
 	scored []bool
 }
 
-// extenderPoints is what one extender gave, where it answered.
-type extenderPoints struct {
+// ExtenderPoints is what one extender gave, where it answered.
+type ExtenderPoints struct {
 	extender *framework.Extender
 	answered bool
 	points   map[string]int64 // by name of the node
@@ -38,8 +38,8 @@ type extenderPoints struct {
 
 // extend asks the extenders that filter about the feasible nodes, one after
 // another. (kube-scheduler schedule_one.go findNodesThatPassExtenders, 1.37.1.)
-func (c *cycle) extend(nodes extpoints.Nodes) *extpoints.Status {
-	for _, x := range c.fw.Extenders() {
+func (c *Cycle) extend(nodes extpoints.Nodes) *extpoints.Status {
+	for _, x := range c.Framework.Extenders() {
 		if len(c.feasible) == 0 {
 			break
 		}
@@ -50,7 +50,7 @@ func (c *cycle) extend(nodes extpoints.Nodes) *extpoints.Status {
 		switch {
 		case err == nil:
 		case x.Ignorable:
-			c.failed(err)
+			c.tell.Failed(c, err)
 		default:
 			return extpoints.AsStatus(err)
 		}
@@ -59,23 +59,23 @@ func (c *cycle) extend(nodes extpoints.Nodes) *extpoints.Status {
 }
 
 // extendBy asks one of them.
-func (c *cycle) extendBy(x *framework.Extender, nodes extpoints.Nodes) error {
-	interested, err := x.Interested(c.info.Workload)
+func (c *Cycle) extendBy(x *framework.Extender, nodes extpoints.Nodes) error {
+	interested, err := x.Interested(c.Info.Workload)
 	if err != nil || !interested {
 		return err
 	}
-	a := c.core.answers.ask(c.info, question{x, verbFilter, func(a *answer) (err error) {
-		a.Filter, err = x.Filter.Filter(c.state.Context(), c.info, slices.Clone(c.feasible))
+	a := c.d.Answers.ask(c.Info, question{x, verbFilter, func(a *Answer) (err error) {
+		a.Filter, err = x.Filter.Filter(c.State.Context(), c.Info, slices.Clone(c.feasible))
 		return err
 	}})[0]
 	if a.err != nil {
 		return a.err
 	}
-	return x.Failed(verbFilter, c.info.Workload, c.narrow(x, a.Filter, nodes))
+	return x.Failed(verbFilter, c.Info.Workload, c.narrow(x, a.Filter, nodes))
 }
 
 // narrow goes on with the nodes that the extender has left, in its order.
-func (c *cycle) narrow(x *framework.Extender, r *extpoints.ExtenderFilterResult, nodes extpoints.Nodes) error {
+func (c *Cycle) narrow(x *framework.Extender, r *extpoints.ExtenderFilterResult, nodes extpoints.Nodes) error {
 	if r == nil {
 		return errors.New("there is no answer")
 	}
@@ -96,7 +96,7 @@ func (c *cycle) narrow(x *framework.Extender, r *extpoints.ExtenderFilterResult,
 	unknown := c.rejectNamed(nodes, extpoints.UnschedulableAndUnresolvable, r.Unresolvable, nil)
 	unknown = append(unknown, c.rejectNamed(nodes, extpoints.Unschedulable, r.Failed, r.Unresolvable)...)
 	if len(unknown) > 0 {
-		c.failed(x.Failed(verbFilter, c.info.Workload, fmt.Errorf("the answer speaks of nodes that there are not: %q", unknown)))
+		c.tell.Failed(c, x.Failed(verbFilter, c.Info.Workload, fmt.Errorf("the answer speaks of nodes that there are not: %q", unknown)))
 	}
 	for name, i := range left {
 		if i >= 0 && !has(r.Failed, name) && !has(r.Unresolvable, name) {
@@ -112,7 +112,7 @@ func (c *cycle) narrow(x *framework.Extender, r *extpoints.ExtenderFilterResult,
 
 // rejectNamed records why nodes will not do, those in except apart. As in the
 // reference a node counts that was not asked about; what is no node is returned.
-func (c *cycle) rejectNamed(nodes extpoints.Nodes, code extpoints.Code, reasons, except map[string]string) (unknown []string) {
+func (c *Cycle) rejectNamed(nodes extpoints.Nodes, code extpoints.Code, reasons, except map[string]string) (unknown []string) {
 	for _, name := range slices.Sorted(maps.Keys(reasons)) {
 		if has(except, name) {
 			continue
@@ -134,8 +134,8 @@ func has(m map[string]string, key string) bool {
 }
 
 // keep makes the feasible nodes those of the indexes, in that order.
-func (c *cycle) keep(indexes []int, bare bool) {
-	s := &c.core.scratch
+func (c *Cycle) keep(indexes []int, bare bool) {
+	s := &c.d.scratch
 	nodes := make([]*extpoints.NodeInfo, len(indexes))
 	positions := make([]int32, len(indexes))
 	for to, from := range indexes {
@@ -152,33 +152,33 @@ func (c *cycle) keep(indexes []int, bare bool) {
 
 // prioritize adds the points of the extenders to the totals. One that fails
 // gives none. (kube-scheduler schedule_one.go prioritizeNodes, 1.37.1.)
-func (c *cycle) prioritize(totals []int64) {
+func (c *Cycle) prioritize(totals []int64) {
 	var questions []question
 	var asked []int // by question: the index in c.points
-	for _, x := range c.fw.Extenders() {
+	for _, x := range c.Framework.Extenders() {
 		if x.Prioritize == nil {
 			continue
 		}
-		interested, err := x.Interested(c.info.Workload)
+		interested, err := x.Interested(c.Info.Workload)
 		switch {
 		case err != nil:
-			c.failed(err)
+			c.tell.Failed(c, err)
 		case interested:
 			nodes := slices.Clone(c.feasible)
-			questions = append(questions, question{x, verbPrioritize, func(a *answer) (err error) {
-				a.Points, err = x.Prioritize.Prioritize(c.state.Context(), c.info, nodes)
+			questions = append(questions, question{x, verbPrioritize, func(a *Answer) (err error) {
+				a.Points, err = x.Prioritize.Prioritize(c.State.Context(), c.Info, nodes)
 				return err
 			}})
 			asked = append(asked, len(c.points))
 		}
-		c.points = append(c.points, extenderPoints{extender: x})
+		c.points = append(c.points, ExtenderPoints{extender: x})
 	}
 	if len(questions) == 0 {
 		return
 	}
-	for i, a := range c.core.answers.ask(c.info, questions...) {
+	for i, a := range c.d.Answers.ask(c.Info, questions...) {
 		if a.err != nil {
-			c.failed(a.err)
+			c.tell.Failed(c, a.err)
 			continue
 		}
 		given := &c.points[asked[i]]
@@ -196,21 +196,22 @@ func (c *cycle) prioritize(totals []int64) {
 }
 
 // of is what the extender's points add to the total of the node.
-func (p *extenderPoints) of(node string) int64 {
+func (p *ExtenderPoints) of(node string) int64 {
 	return times(p.normalized(node), p.extender.Weight)
 }
 
 // normalized is the extender's points for the node on the scale of plugins.
-func (p *extenderPoints) normalized(node string) int64 {
+func (p *ExtenderPoints) normalized(node string) int64 {
 	return times(p.points[node], extpoints.MaxScore/extpoints.MaxExtenderPriority)
 }
 
-// score is what an explanation says of it.
-func (p *extenderPoints) score(node string) PluginScore {
+// Score is what the extender gave the node: its own points, those on the scale of
+// plugins, and their part of the total; false where it gave none.
+func (p *ExtenderPoints) Score(node string) (raw, normalized, weighted int64, answered bool) {
 	if !p.answered {
-		return PluginScore{Skipped: true}
+		return 0, 0, 0, false
 	}
-	return PluginScore{Raw: p.points[node], Normalized: p.normalized(node), Weighted: p.of(node)}
+	return p.points[node], p.normalized(node), p.of(node), true
 }
 
 // times multiplies with a positive factor. Nobody checks the points of
@@ -236,11 +237,6 @@ func plus(a, b int64) int64 {
 		return math.MinInt64
 	}
 	return sum
-}
-
-// failed tells of an error that does not end the cycle.
-func (c *cycle) failed(err error) {
-	c.raise(func(l *Listener) { l.Failed(FailedEvent{At: c.now, Workload: c.info.ID, Err: err}) })
 }
 
 // validText is the text with what is no UTF-8 replaced, as a record would keep

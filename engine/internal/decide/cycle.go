@@ -1,0 +1,131 @@
+package decide
+
+import (
+	"time"
+
+	"github.com/berth-project/berth/engine/internal/framework"
+	"github.com/berth-project/berth/engine/internal/snapshot"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// Cycle is one attempt to place one workload: what goes in, and what each stage
+// found. It is used by one goroutine at a time.
+type Cycle struct {
+	Now       time.Time
+	Info      *extpoints.WorkloadInfo
+	Framework *framework.Framework
+	View      *snapshot.View // frozen: nobody changes it any more
+	State     *extpoints.CycleState
+
+	// Result is what the try of a group's member came to.
+	Result *extpoints.Status
+	// Diagnosis says why the workload fits nowhere; nil where it fits, and after a
+	// failure.
+	Diagnosis *framework.Diagnosis
+	// Nominating is what the cycle says of the workload's nomination, nil for
+	// nothing.
+	Nominating *extpoints.NominatingInfo
+	// Binding is where the workload goes, once a node is selected.
+	Binding model.Binding
+	// Waits and Permit are what the Permit plugins said.
+	Waits  []framework.PermitWait
+	Permit *extpoints.Status
+
+	d    *Decider
+	tell Observer
+	// part is the part of the nodes that the placement of its group allows; nil
+	// for all.
+	part  *within
+	found int // how many nodes were feasible for a group's member
+	// refused are the nodes that filters have turned down which are
+	// GroupPostFilter plugins, too.
+	refused []refusal
+	start   int    // the start index before the search, for the record
+	number  uint64 // of the decision, likewise
+
+	all     bool // look at every node, and score even a single one
+	keepRaw bool // keep raw scores
+
+	pre               framework.PreFiltered
+	nominatedRejected bool // by the filters
+	early             int  // how many rejections are from trying the nominated node
+	feasible          []*extpoints.NodeInfo
+	evaluated         int
+	scores            *framework.Scores
+	ties              int
+	activated         int // how many of the state's activations were taken
+	extension
+}
+
+// Observer is told what a cycle of the engine's own finds.
+type Observer interface {
+	Filtered(c *Cycle, evaluated, feasible int)
+	Scored(c *Cycle, nodes int, best int64)
+	Selected(c *Cycle, ties int)
+	// Failed tells of a failure that does not end the cycle.
+	Failed(c *Cycle, err error)
+}
+
+// silence is the observer where nobody is told.
+type silence struct{}
+
+func (silence) Filtered(*Cycle, int, int) {}
+func (silence) Scored(*Cycle, int, int64) {}
+func (silence) Selected(*Cycle, int)      {}
+func (silence) Failed(*Cycle, error)      {}
+
+// NewCycle starts a cycle on the present view. A nil observer is nobody.
+func (d *Decider) NewCycle(now time.Time, info *extpoints.WorkloadInfo, tell Observer) *Cycle {
+	if tell == nil {
+		tell = silence{}
+	}
+	view := d.Record.View.Branch()
+	d.scratch.feasible = d.scratch.feasible[:0]
+	d.scratch.positions = d.scratch.positions[:0]
+	d.scratch.rejected = d.scratch.rejected[:0]
+	c := &Cycle{
+		d: d, tell: tell, Now: now, Info: info, View: view, start: d.start,
+		Framework: d.Profiles.Of(info.Workload),
+		State:     d.newState(now, view),
+		Binding:   model.Binding{Workload: info.ID},
+	}
+	c.number = d.decisions
+	if d.Meter != nil {
+		c.Framework.Measure(c.State, d.Meter.Samples(c.number))
+	}
+	return c
+}
+
+// Asked are the workloads that TakeActivated would return.
+func (c *Cycle) Asked() []string { return c.State.Activated()[c.activated:] }
+
+// TakeActivated returns the workloads that plugins have asked to activate since it
+// was last called.
+func (c *Cycle) TakeActivated() []string {
+	asked := c.Asked()
+	c.activated += len(asked)
+	return asked
+}
+
+// nodes are the nodes that the workload may go to.
+func (c *Cycle) nodes() extpoints.Nodes {
+	if c.part != nil {
+		return c.part.of(c.View.Nodes())
+	}
+	return c.View.Nodes()
+}
+
+// Refuse makes the diagnosis of a workload that was rejected after its node
+// was chosen: that one node is all it is about.
+func (c *Cycle) Refuse(st *extpoints.Status) {
+	c.Nominating = &extpoints.NominatingInfo{Mode: extpoints.NominatingOverride}
+	if !st.IsRejected() {
+		c.Diagnosis = nil
+		return
+	}
+	c.Diagnosis = framework.NewDiagnosis(c.View.Nodes(), 1)
+	if node := c.View.Nodes().Get(c.Binding.Node); node != nil {
+		c.Diagnosis.Reject(node, st)
+	}
+}
