@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/decide"
+	"github.com/berth-project/berth/engine/internal/preempt"
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -36,7 +37,6 @@ type cycle struct {
 
 // attemptWorkload runs the scheduling cycle of a workload to its end.
 func (r *Raw) attemptWorkload(now time.Time, item *queue.Item, row *store.Workload) {
-	id := row.Info.ID
 	r.listener.Popped(PoppedEvent{At: now, Workload: row.Info.Workload, Attempt: item.Attempts})
 	a := &attempt{item: item, created: row.CreateIndex}
 	a.Attempt = r.decider.Attempt(now, row.Info, port{r})
@@ -46,7 +46,7 @@ func (r *Raw) attemptWorkload(now time.Time, item *queue.Item, row *store.Worklo
 		r.goOn(r.cycleOf(a, c))
 	} else {
 		r.fail(r.cycleOf(a, c), c.Result)
-		r.makeRoom(now, id, a.State)
+		r.makeRoom(now, preempt.Beneficiary{Workload: row.Info.ID}, a.State)
 		r.releaseClaims(now, row.Info.Workload, a.State)
 	}
 }
@@ -79,7 +79,7 @@ func (r *Raw) attemptGroup(now time.Time, item *queue.Item) {
 	r.endAttempt(a)
 	if a.State != nil {
 		r.queue.Activate(now, a.State.Activated()...)
-		r.makeRoom(now, groupKey(root.ID), a.State)
+		r.makeRoom(now, preempt.Beneficiary{Group: root.ID}, a.State)
 		r.releaseClaims(now, first.Workload, a.State)
 	}
 }
@@ -132,11 +132,11 @@ func (r *Raw) postFilter(a *attempt) {
 		if err != nil {
 			r.listener.Failed(FailedEvent{At: a.Now, Err: fmt.Errorf("group %q: %w", a.Root.ID, err)})
 		}
-		r.planRoom(groupKey(a.Root.ID), a.State)
+		r.room.Plan(preempt.Beneficiary{Group: a.Root.ID}, a.State)
 	case err != nil:
 		r.listener.Failed(FailedEvent{At: a.Now, Workload: c.Info.ID, Err: err})
 	default:
-		r.planRoom(c.Info.ID, a.State)
+		r.room.Plan(preempt.Beneficiary{Workload: c.Info.ID}, a.State)
 	}
 }
 
@@ -245,10 +245,6 @@ func (r *Raw) goOn(c *cycle) {
 	}
 	r.memory.Remember(c.Cycle, c.created)
 }
-
-// groupKey stands for a tree of groups where other keys are workloads' IDs: no
-// ID has a NUL in it.
-func groupKey(root string) string { return "\x00" + root }
 
 // port is what attempts need of the engine.
 type port struct{ r *Raw }

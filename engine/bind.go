@@ -323,7 +323,7 @@ func (r *Raw) failBinding(t *Task, st *extpoints.Status) {
 		given = r.commitOwn(c.Now, tx)
 	}
 	if t.evicted != nil {
-		r.calledOff(id)
+		r.room.VictimCalledOff(id)
 	}
 	freed := freedBy(row.Info)
 	c.Refuse(st)

@@ -42,6 +42,7 @@ var floors = []struct {
 	{pkg: "engine/internal/snapshot", may: []string{"model", "extpoints", "engine/internal/invariants"}},
 	{pkg: "engine/internal/record", may: []string{"model", "extpoints", "engine/internal/store", "engine/internal/snapshot"}, reason: "the truth and its view"},
 	{pkg: "engine/internal/decide", may: []string{"model", "extpoints", "engine/internal/record", "engine/internal/framework", "engine/internal/store", "engine/internal/snapshot", "engine/internal/parallel"}, reason: "an attempt, from filter to permit"},
+	{pkg: "engine/internal/preempt", may: []string{"model", "extpoints", "engine/internal/record", "engine/internal/store"}, reason: "making room"},
 	{pkg: "engine/internal/framework", may: []string{"model", "extpoints", "queue", "engine/internal/parallel"},
 		third: []string{"github.com/hashicorp/go-hclog"}},
 	{pkg: "engine/internal/parallel"},

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/preempt"
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -17,9 +17,8 @@ type eviction struct {
 	workload *model.Workload
 	node     string
 	reason   string
-	// by is the workload that room is to be made for, or the groupKey of a tree
-	// of groups, or empty.
-	by string
+	// by is for whom room is to be made, or nobody.
+	by preempt.Beneficiary
 	// asked: somebody else wants it, through Raw.Evict.
 	asked bool
 }
@@ -53,7 +52,7 @@ func (r *Raw) Evict(now time.Time, id, reason string) error {
 	}
 	r.recorder.evict(now, id, reason)
 	defer r.settle(now)
-	r.evict(now, id, reason, "")
+	r.evict(now, id, reason, preempt.Nobody)
 	return nil
 }
 
@@ -61,7 +60,7 @@ func (r *Raw) Evict(now time.Time, id, reason string) error {
 // orchestrator: its binding is called off, and it waits again. (kube-scheduler
 // framework/preemption/executor.go, 1.37.1: WaitingPod.Preempt and
 // PodInPreBind.CancelPod.)
-func (r *Raw) evict(now time.Time, id, reason, by string) {
+func (r *Raw) evict(now time.Time, id, reason string, by preempt.Beneficiary) {
 	row := r.rec.Workload(id)
 	if row == nil || row.TakesRoomOn() == "" || row.Phase == model.Terminating {
 		return
@@ -71,8 +70,8 @@ func (r *Raw) evict(now time.Time, id, reason, by string) {
 		t = nil // it is there, whatever becomes of the binding
 	}
 	if e := r.asked(id, t); e != nil {
-		e.asked = e.asked || by == ""
-		if e.by == "" {
+		e.asked = e.asked || by == preempt.Nobody
+		if e.by == preempt.Nobody {
 			e.by = by // so that it counts as displaced
 		}
 		return
@@ -80,7 +79,7 @@ func (r *Raw) evict(now time.Time, id, reason, by string) {
 	r.listener.Evicting(r.evictingEvent(now, row, reason, by))
 	if t == nil {
 		t = r.newTask()
-		t.evict = &eviction{workload: row.Info.Workload, node: row.Node, reason: reason, by: by, asked: by == ""}
+		t.evict = &eviction{workload: row.Info.Workload, node: row.Node, reason: reason, by: by, asked: by == preempt.Nobody}
 		r.evicting[id] = t
 		r.leaving = append(r.leaving, t)
 		return
@@ -89,18 +88,13 @@ func (r *Raw) evict(now time.Time, id, reason, by string) {
 		r.rejectWaiting(now, id, extpoints.AsStatus(withdrawn(by, "evicted while waiting on permit", "waiting on permit for pod", reason)))
 		return
 	}
-	t.evicted = &eviction{reason: reason, by: by, asked: by == ""}
+	t.evicted = &eviction{reason: reason, by: by, asked: by == preempt.Nobody}
 	t.stop(withdrawn(by, "evicted while being bound", "", reason))
 }
 
-func (r *Raw) evictingEvent(now time.Time, victim *store.Workload, reason, by string) EvictingEvent {
-	e := EvictingEvent{At: now, Workload: victim.Info.Workload, Node: victim.Node, Reason: reason, By: by}
-	waiter := by
-	if root, group := strings.CutPrefix(by, groupKey("")); group {
-		e.By, e.ByGroup = "", root
-		waiter = r.firstPending(root)
-	}
-	if row := r.rec.Workload(waiter); row != nil {
+func (r *Raw) evictingEvent(now time.Time, victim *store.Workload, reason string, by preempt.Beneficiary) EvictingEvent {
+	e := EvictingEvent{At: now, Workload: victim.Info.Workload, Node: victim.Node, Reason: reason, By: by.Workload, ByGroup: by.Group}
+	if row := r.rec.Workload(r.room.Waiter(by)); row != nil {
 		e.For = row.Info.Workload
 	}
 	return e
@@ -113,10 +107,10 @@ func (r *Raw) evictBound(now time.Time, t *Task) {
 		return
 	}
 	id := t.cycle.Info.ID
-	if waiting := r.room.byVictim[id]; len(waiting) > 0 {
-		r.evict(now, id, t.evicted.reason, waiting[0].by)
+	if by, wanted := r.room.FirstFor(id); wanted {
+		r.evict(now, id, t.evicted.reason, by)
 	} else if t.evicted.asked {
-		r.evict(now, id, t.evicted.reason, "")
+		r.evict(now, id, t.evicted.reason, preempt.Nobody)
 	}
 }
 
@@ -134,9 +128,9 @@ func (r *Raw) asked(id string, binding *Task) *eviction {
 
 // withdrawn is why a binding is called off: in kube-scheduler's words where room
 // is to be made for another workload, else in ours.
-func withdrawn(by, ours, theirs, reason string) error {
+func withdrawn(by preempt.Beneficiary, ours, theirs, reason string) error {
 	switch {
-	case by == "":
+	case by == preempt.Nobody:
 		return fmt.Errorf("%s: %s", ours, reason)
 	case theirs == "":
 		return errors.New(reason)
@@ -162,10 +156,10 @@ func (r *Raw) finishEviction(now time.Time, t *Task) {
 	delete(r.evicting, id)
 	if t.status != nil {
 		r.listener.Failed(FailedEvent{At: now, Workload: id, Err: fmt.Errorf("evict workload %q from node %q: %w", id, t.evict.node, t.status.AsError())})
-		r.evictionFailed(id)
+		r.room.VictimStays(id)
 		return
 	}
-	r.changed(id)
+	r.room.VictimChanged(id)
 	row := r.rec.Workload(id)
 	if row == nil || row.Node != t.evict.node || row.Phase == model.Pending {
 		return // gone already
@@ -173,7 +167,7 @@ func (r *Raw) finishEviction(now time.Time, t *Task) {
 	tx := r.rec.Begin()
 	var err error
 	switch {
-	case t.evict.by != "" && !row.Info.Displaced:
+	case t.evict.by != preempt.Nobody && !row.Info.Displaced:
 		err = tx.Displace(id)
 	case row.Phase == model.Terminating: // reported already
 	default:
@@ -184,18 +178,4 @@ func (r *Raw) finishEviction(now time.Time, t *Task) {
 		return
 	}
 	r.commit(now, tx)
-}
-
-// displacing reports whether an eviction of the workload is under way: asked
-// for, and neither accepted nor failed.
-func (r *Raw) displacing(id string) bool {
-	row := r.rec.Workload(id)
-	if row == nil || row.TakesRoomOn() == "" || row.Phase == model.Terminating {
-		return false
-	}
-	t := r.tasks[id]
-	if t != nil && t.isAbandoned() {
-		t = nil
-	}
-	return r.asked(id, t) != nil
 }

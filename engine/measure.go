@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"strings"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/decide"
+	"github.com/berth-project/berth/engine/internal/preempt"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -58,14 +58,14 @@ func (r *Raw) dequeue(id string) {
 	r.offering(workloadDeleted, func() { r.queue.Delete(id) })
 }
 
-// tellRoomMade tells the meter that the evictions for the preemption are over.
-func (r *Raw) tellRoomMade(p *preemption) {
+// tellRoomMade tells the meter that the evictions for the beneficiary are over.
+func (r *Raw) tellRoomMade(by preempt.Beneficiary, failed bool, took time.Duration) {
 	if r.meter == nil {
 		return
 	}
-	e := RoomMadeEvent{Failed: p.failed, Took: r.meter.Clock() - p.began}
-	if root, group := strings.CutPrefix(p.by, groupKey("")); group {
-		e.Group = r.rec.View.Groups().Root(root)
+	e := RoomMadeEvent{Failed: failed, Took: took}
+	if by.Group != "" {
+		e.Group = r.rec.View.Groups().Root(by.Group)
 	}
 	r.meter.RoomMade(e)
 }

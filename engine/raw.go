@@ -6,6 +6,7 @@ import (
 
 	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/framework"
+	"github.com/berth-project/berth/engine/internal/preempt"
 	"github.com/berth-project/berth/engine/internal/record"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -40,7 +41,7 @@ type Raw struct {
 	evicting map[string]*Task // evictions that are not finished, by workload
 	// releasing are the tasks that take back what claims were given, by claim.
 	releasing map[string]*Task
-	room      preemptions
+	room      *preempt.Book
 	lastWhy   map[string]Reason
 	memory    decide.Memory
 }
@@ -57,7 +58,6 @@ func NewRaw(cfg Config) (*Raw, error) {
 		recorder: cfg.Recorder,
 		tasks:    map[string]*Task{},
 		evicting: map[string]*Task{}, releasing: map[string]*Task{},
-		room:    preemptions{byWorkload: map[string]*preemption{}, byVictim: map[string][]*preemption{}},
 		lastWhy: map[string]Reason{},
 		memory:  decide.Memory{Limit: cfg.Decisions},
 		cfg:     &cfg, rec: record.New(),
@@ -68,7 +68,7 @@ func NewRaw(cfg Config) (*Raw, error) {
 		Orchestrator: cfg.Orchestrator,
 		Waiting:      &r.waiting,
 		Activate:     func(ids ...string) { r.commands.add(command{Activate: ids}) },
-		UnderWay:     r.makingRoom,
+		UnderWay:     func(id string) bool { return r.room.UnderWay(id) },
 		View:         func() extpoints.View { return r.rec.View },
 		Extenders:    framework.NewExtenders(cfg.Extenders),
 	}
@@ -86,9 +86,11 @@ func NewRaw(cfg Config) (*Raw, error) {
 		},
 		Profiles: profiles, Record: r.rec, Answers: &decide.Answers{},
 	}
+	var clock func() time.Duration
 	if r.meter = meter; meter != nil {
-		r.decider.Meter = decisionMeter{meter}
+		r.decider.Meter, clock = decisionMeter{meter}, meter.Clock
 	}
+	r.room = preempt.NewBook(r.rec, roomPort{r}, clock)
 	r.decider.Answers.Under(context.Background())
 	if r.queue, err = queue.New(r.queueConfig()); err != nil {
 		return nil, err
@@ -143,7 +145,7 @@ func (r *Raw) queueConfig() queue.Config {
 // [extpoints.CycleState.AwaitEvictions]) there is none.
 func (r *Raw) Schedule(now time.Time) bool {
 	defer r.settle(now)
-	if r.room.holding > 0 {
+	if r.room.Awaited() {
 		return false
 	}
 	item, ok := r.queue.Pop(now)
@@ -226,7 +228,7 @@ func (r *Raw) Settle(now time.Time) {
 // commands that have come in. What plugins ask for meanwhile waits for the next
 // call, so that a plugin that always asks again cannot hold the engine up.
 func (r *Raw) settle(now time.Time) {
-	r.proceed(now)
+	r.room.Proceed(now)
 	list := r.commands.take()
 	if len(list) == 0 {
 		return
@@ -239,7 +241,7 @@ func (r *Raw) obeyAll(now time.Time, list []command) {
 	for _, cmd := range list {
 		r.obey(now, cmd)
 	}
-	r.proceed(now)
+	r.room.Proceed(now)
 }
 
 // CallOff ends what has a node but is not being bound yet: workloads that wait
@@ -264,7 +266,7 @@ func (r *Raw) callOff(now time.Time, cause error, next func() *Task) {
 		tasks = append(tasks, t.number)
 		t.Settle(cause)
 		r.finish(now, t)
-		r.proceed(now)
+		r.room.Proceed(now)
 	}
 	r.recorder.callOff(now, cause, tasks)
 }

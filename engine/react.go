@@ -17,7 +17,7 @@ func (r *Raw) react(now time.Time, ch *store.Change) {
 	case store.NodeKind:
 		r.reactNode(now, ch.OldNode, ch.NewNode)
 	case store.WorkloadKind:
-		r.followRoom(ch.OldWorkload, ch.NewWorkload)
+		r.room.Follow(ch.OldWorkload, ch.NewWorkload)
 		r.reactWorkload(now, ch.OldWorkload, ch.NewWorkload)
 	case store.GroupKind:
 		change := extpoints.Change{Event: event(extpoints.GroupResource, ch.OldGroup != nil, ch.NewGroup != nil)}
@@ -28,9 +28,7 @@ func (r *Raw) react(now time.Time, ch *store.Change) {
 			change.NewGroup = ch.NewGroup.Group
 		}
 		r.queue.GroupChanged(now, ch.ID())
-		if r.room.forGroups > 0 {
-			r.checkGroupRoom(ch.ID())
-		}
+		r.room.FollowGroup(ch.ID())
 		r.offer(now, &change, nil)
 	case store.BudgetKind:
 		r.offer(now, &extpoints.Change{Event: event(extpoints.BudgetResource, ch.OldBudget != nil, ch.NewBudget != nil)}, nil)
