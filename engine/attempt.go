@@ -7,6 +7,7 @@ import (
 	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/preempt"
 	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/engine/internal/tasks"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
@@ -22,16 +23,6 @@ type attempt struct {
 	created uint64
 	// objects are what recording the decisions has changed of objects: those that
 	// wait are told when the members are not in flight any more.
-	objects []store.Change
-}
-
-// cycle is the engine's own of one member.
-type cycle struct {
-	*decide.Cycle
-	item *queue.Item
-	// created is the CreateIndex of the workload's row, once it is known.
-	created uint64
-	// objects are the attempt's, of a workload by itself.
 	objects []store.Change
 }
 
@@ -141,11 +132,11 @@ func (r *Raw) postFilter(a *attempt) {
 }
 
 // cycleOf is the engine's own of the cycle.
-func (r *Raw) cycleOf(a *attempt, c *decide.Cycle) *cycle {
+func (r *Raw) cycleOf(a *attempt, c *decide.Cycle) *tasks.Member {
 	if a.Root == nil {
-		return &cycle{Cycle: c, item: a.item, created: a.created, objects: a.objects}
+		return &tasks.Member{Cycle: c, Item: a.item, Created: a.created, Objects: a.objects}
 	}
-	return &cycle{Cycle: c, item: a.items[c.Info.ID]}
+	return &tasks.Member{Cycle: c, Item: a.items[c.Info.ID]}
 }
 
 // endAttempt ends the attempt for a tree of groups and all of its members: those that
@@ -228,22 +219,22 @@ func (r *Raw) endUnplaced(a *attempt, result *decide.GroupResult, w *extpoints.W
 // goOn parks a member that must wait on Permit with its node; any other is ready
 // to be bound. PreBindPreFlight comes before the wait, as in kube-scheduler's
 // bindingCycle.
-func (r *Raw) goOn(c *cycle) {
-	t := r.newBinding(c)
+func (r *Raw) goOn(c *tasks.Member) {
+	t := r.tasks.Bind(c)
 	r.activateAsked(c)
 	_, failure := c.Framework.PreBindPreFlight(c.State, c.Info, &c.Binding)
 	switch {
 	case failure != nil:
 		r.failBinding(t, failure)
 	case c.Permit.IsWait():
-		r.wait(t, c.Waits)
+		r.wait(t)
 	default:
 		r.permitted(t)
 	}
-	if c.created == 0 {
-		c.created = r.rec.Workload(c.Info.ID).CreateIndex
+	if c.Created == 0 {
+		c.Created = r.rec.Workload(c.Info.ID).CreateIndex
 	}
-	r.memory.Remember(c.Cycle, c.created)
+	r.memory.Remember(c.Cycle, c.Created)
 }
 
 // port is what attempts need of the engine.

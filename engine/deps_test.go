@@ -43,6 +43,7 @@ var floors = []struct {
 	{pkg: "engine/internal/record", may: []string{"model", "extpoints", "engine/internal/store", "engine/internal/snapshot"}, reason: "the truth and its view"},
 	{pkg: "engine/internal/decide", may: []string{"model", "extpoints", "engine/internal/record", "engine/internal/framework", "engine/internal/store", "engine/internal/snapshot", "engine/internal/parallel"}, reason: "an attempt, from filter to permit"},
 	{pkg: "engine/internal/preempt", may: []string{"model", "extpoints", "engine/internal/record", "engine/internal/store"}, reason: "making room"},
+	{pkg: "engine/internal/tasks", may: []string{"model", "extpoints", "queue", "engine/internal/decide", "engine/internal/framework", "engine/internal/preempt", "engine/internal/store"}, reason: "what is done outside"},
 	{pkg: "engine/internal/framework", may: []string{"model", "extpoints", "queue", "engine/internal/parallel"},
 		third: []string{"github.com/hashicorp/go-hclog"}},
 	{pkg: "engine/internal/parallel"},

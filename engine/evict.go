@@ -1,43 +1,16 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/preempt"
 	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/engine/internal/tasks"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
-
-// eviction is what an evicting task is about.
-type eviction struct {
-	workload *model.Workload
-	node     string
-	reason   string
-	// by is for whom room is to be made, or nobody.
-	by preempt.Beneficiary
-	// asked: somebody else wants it, through Raw.Evict.
-	asked bool
-}
-
-func (t *Task) runEviction(ctx context.Context) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			t.status = extpoints.AsStatus(fmt.Errorf("the orchestrator panicked: %v", cause))
-		}
-	}()
-	if t.status = ended(ctx); t.status != nil {
-		return
-	}
-	err := t.orchestrator.Evict(ctx, t.evict.workload, t.evict.reason)
-	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
-		err = fmt.Errorf("%w (%w)", cause, err)
-	}
-	t.status = extpoints.AsStatus(err)
-}
 
 // Evict asks the orchestrator, through a task, to make a workload leave its
 // node. It is an error if the workload is on none. A workload whose eviction is
@@ -65,31 +38,28 @@ func (r *Raw) evict(now time.Time, id, reason string, by preempt.Beneficiary) {
 	if row == nil || row.TakesRoomOn() == "" || row.Phase == model.Terminating {
 		return
 	}
-	t := r.tasks[id]
-	if row.Phase != model.Assumed || t != nil && t.isAbandoned() {
+	t := r.tasks.Binding(id)
+	if row.Phase != model.Assumed || t != nil && t.Abandoned() {
 		t = nil // it is there, whatever becomes of the binding
 	}
-	if e := r.asked(id, t); e != nil {
-		e.asked = e.asked || by == preempt.Nobody
-		if e.by == preempt.Nobody {
-			e.by = by // so that it counts as displaced
+	if e := r.tasks.Leaving(id, t); e != nil {
+		e.Asked = e.Asked || by == preempt.Nobody
+		if e.By == preempt.Nobody {
+			e.By = by // so that it counts as displaced
 		}
 		return
 	}
 	r.listener.Evicting(r.evictingEvent(now, row, reason, by))
 	if t == nil {
-		t = r.newTask()
-		t.evict = &eviction{workload: row.Info.Workload, node: row.Node, reason: reason, by: by, asked: by == preempt.Nobody}
-		r.evicting[id] = t
-		r.leaving = append(r.leaving, t)
+		r.tasks.Evict(&tasks.Eviction{Workload: row.Info.Workload, Node: row.Node, Reason: reason, By: by, Asked: by == preempt.Nobody})
 		return
 	}
-	if r.waiting.get(id) != nil {
+	if r.permits.Of(id) != nil {
 		r.rejectWaiting(now, id, extpoints.AsStatus(withdrawn(by, "evicted while waiting on permit", "waiting on permit for pod", reason)))
 		return
 	}
-	t.evicted = &eviction{reason: reason, by: by, asked: by == preempt.Nobody}
-	t.stop(withdrawn(by, "evicted while being bound", "", reason))
+	t.Evicted = &tasks.Eviction{Reason: reason, By: by, Asked: by == preempt.Nobody}
+	t.Stop(withdrawn(by, "evicted while being bound", "", reason))
 }
 
 func (r *Raw) evictingEvent(now time.Time, victim *store.Workload, reason string, by preempt.Beneficiary) EvictingEvent {
@@ -102,28 +72,16 @@ func (r *Raw) evictingEvent(now time.Time, victim *store.Workload, reason string
 
 // evictBound goes on with an eviction that came too late to call the binding
 // off, if somebody still wants it.
-func (r *Raw) evictBound(now time.Time, t *Task) {
-	if t.evicted == nil {
+func (r *Raw) evictBound(now time.Time, t *tasks.Task) {
+	if t.Evicted == nil {
 		return
 	}
-	id := t.cycle.Info.ID
+	id := t.Member.Info.ID
 	if by, wanted := r.room.FirstFor(id); wanted {
-		r.evict(now, id, t.evicted.reason, by)
-	} else if t.evicted.asked {
-		r.evict(now, id, t.evicted.reason, preempt.Nobody)
+		r.evict(now, id, t.Evicted.Reason, by)
+	} else if t.Evicted.Asked {
+		r.evict(now, id, t.Evicted.Reason, preempt.Nobody)
 	}
-}
-
-// asked is the eviction of the workload that is under way, as a task of its own
-// or by calling off its binding; nil where there is none.
-func (r *Raw) asked(id string, binding *Task) *eviction {
-	if t := r.evicting[id]; t != nil {
-		return t.evict
-	}
-	if binding != nil {
-		return binding.evicted
-	}
-	return nil
 }
 
 // withdrawn is why a binding is called off: in kube-scheduler's words where room
@@ -141,33 +99,32 @@ func withdrawn(by preempt.Beneficiary, ours, theirs, reason string) error {
 // left is told that a workload has left the node that it may have been asked to
 // leave. It must not be asked any more: it may be on another by now.
 func (r *Raw) left(id string) {
-	if t := r.evicting[id]; t != nil {
-		t.stop(ErrRemoved)
-		delete(r.evicting, id)
+	if t := r.tasks.Eviction(id); t != nil {
+		t.Stop(ErrRemoved)
+		r.tasks.Forget(t)
 	}
 }
 
 // finishEviction records that a workload is on its way out.
-func (r *Raw) finishEviction(now time.Time, t *Task) {
-	id := t.evict.workload.ID
-	if r.evicting[id] != t {
+func (r *Raw) finishEviction(now time.Time, t *tasks.Task) {
+	id := t.Evict.Workload.ID
+	if !r.tasks.Forget(t) {
 		return // it left that node, by itself or because of this, and may be on another by now
 	}
-	delete(r.evicting, id)
-	if t.status != nil {
-		r.listener.Failed(FailedEvent{At: now, Workload: id, Err: fmt.Errorf("evict workload %q from node %q: %w", id, t.evict.node, t.status.AsError())})
+	if t.Status != nil {
+		r.listener.Failed(FailedEvent{At: now, Workload: id, Err: fmt.Errorf("evict workload %q from node %q: %w", id, t.Evict.Node, t.Status.AsError())})
 		r.room.VictimStays(id)
 		return
 	}
 	r.room.VictimChanged(id)
 	row := r.rec.Workload(id)
-	if row == nil || row.Node != t.evict.node || row.Phase == model.Pending {
+	if row == nil || row.Node != t.Evict.Node || row.Phase == model.Pending {
 		return // gone already
 	}
 	tx := r.rec.Begin()
 	var err error
 	switch {
-	case t.evict.by != preempt.Nobody && !row.Info.Displaced:
+	case t.Evict.By != preempt.Nobody && !row.Info.Displaced:
 		err = tx.Displace(id)
 	case row.Phase == model.Terminating: // reported already
 	default:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/engine/internal/tasks"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -21,9 +22,9 @@ type Reason struct {
 // to wait for the events that its rejecting plugins named or, after a failure,
 // for the error backoff. (kube-scheduler schedule_one.go
 // handleSchedulingFailure, 1.37.1.)
-func (r *Raw) fail(c *cycle, st *extpoints.Status) {
+func (r *Raw) fail(c *tasks.Member, st *extpoints.Status) {
 	id := c.Info.ID
-	event := c.rejectedEvent(st)
+	event := rejectedEvent(c, st)
 	row := r.rec.Workload(id)
 	if row == nil || row.Phase != model.Pending {
 		// Removed, or placed by somebody else, while it was being tried.
@@ -34,8 +35,8 @@ func (r *Raw) fail(c *cycle, st *extpoints.Status) {
 	if c.Diagnosis != nil {
 		pending = c.Diagnosis.PendingPlugins()
 	}
-	c.item.Info, c.item.Workload, c.item.Priority = row.Info, row.Info.Workload, row.Info.Priority // as it is now
-	r.queue.AddUnschedulable(c.Now, c.item, event.Plugins, pending)
+	c.Item.Info, c.Item.Workload, c.Item.Priority = row.Info, row.Info.Workload, row.Info.Priority // as it is now
+	r.queue.AddUnschedulable(c.Now, c.Item, event.Plugins, pending)
 	event.Nominated = r.nominate(c, row.Info.Nominated)
 	r.lastWhy[id] = Reason{At: c.Now, Code: event.Code, Message: event.Message, Plugins: event.Plugins}
 	r.listener.Rejected(event)
@@ -44,7 +45,7 @@ func (r *Raw) fail(c *cycle, st *extpoints.Status) {
 // rejectedEvent says what happened. Without a diagnosis it is a failure, or
 // there is no node at all: then no plugin is to blame, which makes the queue
 // use the error backoff.
-func (c *cycle) rejectedEvent(st *extpoints.Status) RejectedEvent {
+func rejectedEvent(c *tasks.Member, st *extpoints.Status) RejectedEvent {
 	e := RejectedEvent{At: c.Now, Workload: c.Info.Workload, Code: st.Code(), Message: st.Message(), Diagnosis: c.Diagnosis}
 	switch {
 	case c.Diagnosis != nil:
@@ -60,7 +61,7 @@ func (c *cycle) rejectedEvent(st *extpoints.Status) RejectedEvent {
 
 // nominate changes the workload's nomination as the cycle says and returns the
 // node it is nominated to afterwards.
-func (r *Raw) nominate(c *cycle, present string) string {
+func (r *Raw) nominate(c *tasks.Member, present string) string {
 	n := c.Nominating
 	if n == nil || n.Mode == extpoints.NominatingNoop || n.Node == present {
 		if c.Info.Nominated != "" && present == "" {

@@ -51,17 +51,17 @@ func (p roomPort) Leaving(id string) bool {
 	if row.TakesRoomOn() == "" || row.Phase == model.Terminating {
 		return false
 	}
-	t := p.r.tasks[id]
-	if t != nil && t.isAbandoned() {
+	t := p.r.tasks.Binding(id)
+	if t != nil && t.Abandoned() {
 		t = nil
 	}
-	return p.r.asked(id, t) != nil
+	return p.r.tasks.Leaving(id, t) != nil
 }
 
 // CallOff implements [preempt.Port].
 func (p roomPort) CallOff(id string, by preempt.Beneficiary, cause error) {
-	if t := p.r.evicting[id]; t != nil && t.evict.by == by && !t.evict.asked {
-		t.stop(cause)
+	if t := p.r.tasks.Eviction(id); t != nil && t.Evict.By == by && !t.Evict.Asked {
+		t.Stop(cause)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/berth-project/berth/engine/internal/framework"
 	"github.com/berth-project/berth/engine/internal/preempt"
 	"github.com/berth-project/berth/engine/internal/record"
+	"github.com/berth-project/berth/engine/internal/tasks"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
@@ -32,18 +33,12 @@ type Raw struct {
 	listener Listener
 	recorder *Recorder
 
-	waiting  waitingList
-	commands commandList
-	tasks    map[string]*Task // bindings that are not finished, by workload
-	ready    []*Task          // bindings that nobody has taken yet
-	leaving  []*Task          // evictions that nobody has taken yet
-	made     uint64           // how many tasks were made
-	evicting map[string]*Task // evictions that are not finished, by workload
-	// releasing are the tasks that take back what claims were given, by claim.
-	releasing map[string]*Task
-	room      *preempt.Book
-	lastWhy   map[string]Reason
-	memory    decide.Memory
+	permits  *tasks.Permits
+	commands tasks.Commands
+	tasks    *tasks.Book
+	room     *preempt.Book
+	lastWhy  map[string]Reason
+	memory   decide.Memory
 }
 
 // NewRaw makes an engine without goroutines. The error lists every problem of
@@ -56,18 +51,17 @@ func NewRaw(cfg Config) (*Raw, error) {
 	r := &Raw{
 		listener: guardedTee(cfg.Logger, logListener(cfg.Logger), cfg.Listener),
 		recorder: cfg.Recorder,
-		tasks:    map[string]*Task{},
-		evicting: map[string]*Task{}, releasing: map[string]*Task{},
-		lastWhy: map[string]Reason{},
-		memory:  decide.Memory{Limit: cfg.Decisions},
-		cfg:     &cfg, rec: record.New(),
+		tasks:    tasks.NewBook(cfg.Orchestrator),
+		lastWhy:  map[string]Reason{},
+		memory:   decide.Memory{Limit: cfg.Decisions},
+		cfg:      &cfg, rec: record.New(),
 	}
-	r.waiting.commands = &r.commands
+	r.permits = tasks.NewPermits(&r.commands)
 	env := framework.Env{
 		Logger:       cfg.Logger,
 		Orchestrator: cfg.Orchestrator,
-		Waiting:      &r.waiting,
-		Activate:     func(ids ...string) { r.commands.add(command{Activate: ids}) },
+		Waiting:      r.permits,
+		Activate:     func(ids ...string) { r.commands.Add(tasks.Command{Activate: ids}) },
 		UnderWay:     func(id string) bool { return r.room.UnderWay(id) },
 		View:         func() extpoints.View { return r.rec.View },
 		Extenders:    framework.NewExtenders(cfg.Extenders),
@@ -185,7 +179,7 @@ func (r *Raw) Tick(now time.Time) {
 // NextDue returns the time at which Tick will next have something to do.
 func (r *Raw) NextDue(now time.Time) (time.Time, bool) {
 	due, ok := r.queue.NextDue(now)
-	if permit, waits := r.waiting.nextDue(); waits && (!ok || permit.Before(due)) {
+	if permit, waits := r.permits.NextDue(); waits && (!ok || permit.Before(due)) {
 		return permit, true
 	}
 	return due, ok
@@ -194,27 +188,14 @@ func (r *Raw) NextDue(now time.Time) (time.Time, bool) {
 // NextTask hands out the next task, evictions first; nil where there is none
 // now.
 func (r *Raw) NextTask() *Task {
-	if t := r.nextEviction(true); t != nil {
-		return t
-	}
-	return r.nextBinding(true)
+	return asTask(r.nextTask())
 }
 
-func (r *Raw) nextBinding(take bool) *Task  { return first(&r.ready, take) }
-func (r *Raw) nextEviction(take bool) *Task { return first(&r.leaving, take) }
-
-// first returns the first of the list, nil where it is empty, and takes it out
-// if it is to be taken.
-func first(list *[]*Task, take bool) *Task {
-	if len(*list) == 0 {
-		return nil
+func (r *Raw) nextTask() *tasks.Task {
+	if t := r.tasks.NextEviction(true); t != nil {
+		return t
 	}
-	t := (*list)[0]
-	if take {
-		(*list)[0] = nil
-		*list = (*list)[1:]
-	}
-	return t
+	return r.tasks.NextBinding(true)
 }
 
 // Settle carries out what plugins have asked for from other goroutines since
@@ -229,7 +210,7 @@ func (r *Raw) Settle(now time.Time) {
 // call, so that a plugin that always asks again cannot hold the engine up.
 func (r *Raw) settle(now time.Time) {
 	r.room.Proceed(now)
-	list := r.commands.take()
+	list := r.commands.Take()
 	if len(list) == 0 {
 		return
 	}
@@ -237,7 +218,7 @@ func (r *Raw) settle(now time.Time) {
 	r.obeyAll(now, list)
 }
 
-func (r *Raw) obeyAll(now time.Time, list []command) {
+func (r *Raw) obeyAll(now time.Time, list []tasks.Command) {
 	for _, cmd := range list {
 		r.obey(now, cmd)
 	}
@@ -252,28 +233,28 @@ func (r *Raw) CallOff(now time.Time, cause error) {
 	if cause == nil {
 		cause = ErrStopped
 	}
-	r.callOff(now, cause, r.NextTask)
+	r.callOff(now, cause, r.nextTask)
 }
 
 // callOff calls off the tasks that next hands out: in a replay those that were
 // taken at the time are still there, and must be left alone.
-func (r *Raw) callOff(now time.Time, cause error, next func() *Task) {
-	for _, w := range r.waiting.sorted() {
-		r.rejectWaiting(now, w.task.cycle.Info.ID, extpoints.AsStatus(cause))
+func (r *Raw) callOff(now time.Time, cause error, next func() *tasks.Task) {
+	for _, w := range r.permits.Sorted() {
+		r.rejectWaiting(now, w.Task.Member.Info.ID, extpoints.AsStatus(cause))
 	}
-	var tasks []uint64
+	var numbers []uint64
 	for t := next(); t != nil; t = next() {
-		tasks = append(tasks, t.number)
+		numbers = append(numbers, t.Number)
 		t.Settle(cause)
 		r.finish(now, t)
 		r.room.Proceed(now)
 	}
-	r.recorder.callOff(now, cause, tasks)
+	r.recorder.callOff(now, cause, numbers)
 }
 
-func (r *Raw) obey(now time.Time, cmd command) {
+func (r *Raw) obey(now time.Time, cmd tasks.Command) {
 	switch {
-	case len(cmd.Activate) == 0 && !r.waiting.is(cmd.Allow+cmd.Reject, cmd.Task):
+	case len(cmd.Activate) == 0 && !r.permits.Is(cmd.Allow+cmd.Reject, cmd.Task):
 		// It no longer waits, or waits with another node by now.
 	case cmd.Allow != "":
 		r.allow(now, cmd.Allow, cmd.Plugin)
@@ -292,7 +273,7 @@ func (r *Raw) activate(now time.Time, ids []string) {
 
 // activateAsked carries out what plugins have asked of the cycle's state since
 // it was last called for the cycle.
-func (r *Raw) activateAsked(c *cycle) {
+func (r *Raw) activateAsked(c *tasks.Member) {
 	r.activate(c.Now, c.TakeActivated())
 }
 

@@ -150,7 +150,7 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 	case after == nil || after.Phase == model.Finished:
 		r.removed(now, before, after)
 	case after.Phase == model.Pending && before.Phase == model.Pending:
-		if before.Info.Workload != after.Info.Workload && r.tasks[after.Info.ID] == nil {
+		if before.Info.Workload != after.Info.Workload && r.tasks.Binding(after.Info.ID) == nil {
 			r.offering(workloadUpdated, func() {
 				r.queue.Update(now, before.Info, after.Info)
 				if after.Info.Group != "" && before.Info.Group != after.Info.Group {
@@ -166,7 +166,7 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 		}
 	case after.Phase == model.Pending:
 		// Where the engine itself takes a decision back there is no task.
-		if before.Phase != model.Assumed || r.tasks[before.Info.ID] != nil {
+		if before.Phase != model.Assumed || r.tasks.Binding(before.Info.ID) != nil {
 			r.requeued(now, before, after)
 		}
 	case after.Phase == model.Terminating && before.Phase == model.Pending:
@@ -184,7 +184,7 @@ func (r *Raw) reactWorkload(now time.Time, before, after *store.Workload) {
 		if kept := before.NominatedTo(); kept != "" && kept != after.Node && !r.cfg.ReferenceWakeUps {
 			r.roomGiven(now, before, queue.RoomGivenUp)
 		}
-		if r.waiting.get(after.Info.ID) != nil {
+		if r.permits.Of(after.Info.ID) != nil {
 			r.queue.Update(now, before.Info, after.Info) // for when it is turned down
 		}
 	default:

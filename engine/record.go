@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/decide"
+	"github.com/berth-project/berth/engine/internal/tasks"
 	"github.com/berth-project/berth/extpoints"
 )
 
@@ -40,7 +40,7 @@ type input struct {
 	Answers  []decide.Answer `json:",omitempty"` // of extenders, while scheduling
 	CallOff  *callOffInput   `json:",omitempty"`
 	Tick     bool            `json:",omitempty"`
-	Commands []command       `json:",omitempty"`
+	Commands []tasks.Command `json:",omitempty"`
 	Finish   *finishInput    `json:",omitempty"`
 	Evict    *evictInput     `json:",omitempty"`
 }
@@ -87,22 +87,22 @@ func (r *Recorder) tick(now time.Time) { r.write(input{At: now, Tick: true}) }
 func (r *Recorder) callOff(now time.Time, cause error, tasks []uint64) {
 	r.write(input{At: now, CallOff: &callOffInput{cause.Error(), tasks}})
 }
-func (r *Recorder) commands(now time.Time, list []command) {
+func (r *Recorder) commands(now time.Time, list []tasks.Command) {
 	r.write(input{At: now, Commands: list})
 }
 func (r *Recorder) evict(now time.Time, id, reason string) {
 	r.write(input{At: now, Evict: &evictInput{id, reason}})
 }
 
-func (r *Recorder) finish(now time.Time, t *Task) {
+func (r *Recorder) finish(now time.Time, t *tasks.Task) {
 	if r == nil {
 		return
 	}
-	f := &finishInput{Task: t.number, Workload: t.Workload().ID, Code: t.status.Code(), Plugin: t.status.Plugin(), Message: t.status.Message()}
-	for _, err := range t.failed {
+	f := &finishInput{Task: t.Number, Workload: t.Workload().ID, Code: t.Status.Code(), Plugin: t.Status.Plugin(), Message: t.Status.Message()}
+	for _, err := range t.Failed {
 		f.Failed = append(f.Failed, err.Error())
 	}
-	if c := t.cycle; c != nil {
+	if c := t.Member; c != nil {
 		f.Activate = c.Asked()
 	}
 	r.write(input{At: now, Finish: f})
@@ -121,7 +121,7 @@ func Replay(cfg Config, log io.Reader) (*Raw, error) {
 		return nil, err
 	}
 	// What plugins asked for is in the log, at the place where it took effect.
-	r.commands.deaf = true
+	r.commands.Deaf = true
 	lines := bufio.NewReader(log)
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
@@ -168,11 +168,11 @@ func (r *Raw) replay(line []byte) error {
 // replayCallOff calls off the same tasks.
 func (r *Raw) replayCallOff(now time.Time, c *callOffInput) error {
 	rest := c.Tasks
-	r.callOff(now, errors.New(c.Cause), func() *Task {
+	r.callOff(now, errors.New(c.Cause), func() *tasks.Task {
 		if len(rest) == 0 {
 			return nil
 		}
-		t := r.take(func(t *Task) bool { return t.number == rest[0] })
+		t := r.tasks.Take(func(t *tasks.Task) bool { return t.Number == rest[0] })
 		if t != nil {
 			rest = rest[1:]
 		}
@@ -184,22 +184,9 @@ func (r *Raw) replayCallOff(now time.Time, c *callOffInput) error {
 	return nil
 }
 
-// take takes the first task that is the one, whether or not somebody has taken
-// it at the time of the recording; nil where there is none.
-func (r *Raw) take(is func(*Task) bool) *Task {
-	for _, list := range []*[]*Task{&r.ready, &r.leaving} {
-		if i := slices.IndexFunc(*list, is); i >= 0 {
-			t := (*list)[i]
-			*list = slices.Delete(*list, i, i+1)
-			return t
-		}
-	}
-	return nil
-}
-
 // replayFinish gives back the task with the recorded outcome.
 func (r *Raw) replayFinish(now time.Time, f *finishInput) error {
-	t := r.take(func(t *Task) bool { return t.number == f.Task && t.Workload().ID == f.Workload })
+	t := r.tasks.Take(func(t *tasks.Task) bool { return t.Number == f.Task && t.Workload().ID == f.Workload })
 	if t == nil {
 		return fmt.Errorf("finish workload %q: %w", f.Workload, errNoTask)
 	}
@@ -207,16 +194,16 @@ func (r *Raw) replayFinish(now time.Time, f *finishInput) error {
 	switch f.Code {
 	case extpoints.Success:
 	case extpoints.Error:
-		t.status = extpoints.AsStatus(errors.New(f.Message)).WithPlugin(f.Plugin)
+		t.Status = extpoints.AsStatus(errors.New(f.Message)).WithPlugin(f.Plugin)
 	default:
-		t.status = extpoints.NewStatus(f.Code, f.Message).WithPlugin(f.Plugin)
+		t.Status = extpoints.NewStatus(f.Code, f.Message).WithPlugin(f.Plugin)
 	}
 	for _, text := range f.Failed {
-		t.failed = append(t.failed, errors.New(text))
+		t.Failed = append(t.Failed, errors.New(text))
 	}
-	if t.cycle != nil {
-		t.cycle.State.Activate(f.Activate...)
+	if t.Member != nil {
+		t.Member.State.Activate(f.Activate...)
 	}
-	r.Finish(now, t)
+	r.Finish(now, asTask(t))
 	return nil
 }

@@ -1,22 +1,14 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/tasks"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
-
-// release is what a task is about that takes devices, or a reservation, back from
-// a claim.
-type release struct {
-	workload *model.Workload // for whose sake
-	claim    *model.DeviceClaim
-	left     *model.DeviceClaim // what is left of it; nil: it goes
-}
 
 // releaseClaims does what PostFilter asked for with
 // [extpoints.CycleState.Deallocate] and [extpoints.CycleState.Withdraw]: claims
@@ -25,14 +17,14 @@ type release struct {
 func (r *Raw) releaseClaims(now time.Time, w *model.Workload, s *extpoints.CycleState) {
 	for _, id := range s.Deallocations() {
 		if claim := r.idleClaim(id); claim != nil {
-			r.release(now, release{w, claim, emptied(claim)})
+			r.release(now, tasks.Release{Workload: w, Claim: claim, Left: emptied(claim)})
 		}
 	}
 	for _, reservation := range s.Withdrawals() {
 		if claim := r.idleClaim(reservation.Claim); claim != nil && claim.Reserved(reservation.By) {
 			left := *claim
 			left.ReservedFor = slices.DeleteFunc(slices.Clone(left.ReservedFor), func(c model.Consumer) bool { return c == reservation.By })
-			r.release(now, release{w, claim, &left})
+			r.release(now, tasks.Release{Workload: w, Claim: claim, Left: &left})
 		}
 	}
 }
@@ -50,18 +42,12 @@ func emptied(claim *model.DeviceClaim) *model.DeviceClaim {
 
 // release asks the orchestrator, where it wants to be asked and is not being asked
 // about the claim already, and records what is left.
-func (r *Raw) release(now time.Time, l release) {
+func (r *Raw) release(now time.Time, l tasks.Release) {
 	if _, asks := r.cfg.Orchestrator.(extpoints.DeviceReleaser); !asks {
 		r.released(now, &l)
 		return
 	}
-	if r.releasing[l.claim.ID] != nil {
-		return
-	}
-	t := r.newTask()
-	t.release = &l
-	r.releasing[l.claim.ID] = t
-	r.leaving = append(r.leaving, t)
+	r.tasks.Release(&l)
 }
 
 // idleClaim is the claim of the ID as it was reported, nil where something was
@@ -80,16 +66,16 @@ func (r *Raw) idleClaim(id string) *model.DeviceClaim {
 }
 
 // released records what is left of a claim.
-func (r *Raw) released(now time.Time, l *release) {
-	if r.idleClaim(l.claim.ID) != l.claim {
+func (r *Raw) released(now time.Time, l *tasks.Release) {
+	if r.idleClaim(l.Claim.ID) != l.Claim {
 		return // reported anew, or given to somebody meanwhile
 	}
 	tx := r.rec.Begin()
 	var err error
-	if l.left == nil {
-		err = tx.DeleteObject(model.ObjectRef{Kind: model.DeviceClaimKind, ID: l.claim.ID})
+	if l.Left == nil {
+		err = tx.DeleteObject(model.ObjectRef{Kind: model.DeviceClaimKind, ID: l.Claim.ID})
 	} else {
-		err = tx.PutObject(l.left)
+		err = tx.PutObject(l.Left)
 	}
 	if err != nil {
 		tx.Abort()
@@ -98,24 +84,12 @@ func (r *Raw) released(now time.Time, l *release) {
 	r.commit(now, tx)
 }
 
-func (t *Task) runRelease(ctx context.Context) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			t.status = extpoints.AsStatus(fmt.Errorf("the orchestrator panicked: %v", cause))
-		}
-	}()
-	if t.status = ended(ctx); t.status != nil {
+func (r *Raw) finishRelease(now time.Time, t *tasks.Task) {
+	r.tasks.Forget(t)
+	if t.Status != nil {
+		err := fmt.Errorf("take back the devices of claim %q: %w", t.Release.Claim.ID, t.Status.AsError())
+		r.listener.Failed(FailedEvent{At: now, Workload: t.Release.Workload.ID, Err: err})
 		return
 	}
-	t.status = extpoints.AsStatus(t.orchestrator.(extpoints.DeviceReleaser).ReleaseDevices(ctx, t.release.claim, t.release.left))
-}
-
-func (r *Raw) finishRelease(now time.Time, t *Task) {
-	delete(r.releasing, t.release.claim.ID)
-	if t.status != nil {
-		err := fmt.Errorf("take back the devices of claim %q: %w", t.release.claim.ID, t.status.AsError())
-		r.listener.Failed(FailedEvent{At: now, Workload: t.release.workload.ID, Err: err})
-		return
-	}
-	r.released(now, t.release)
+	r.released(now, t.Release)
 }

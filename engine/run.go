@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/tasks"
 	"github.com/berth-project/berth/queue"
 )
 
@@ -46,7 +47,7 @@ func New(cfg Config) (*Engine, error) {
 		slots:     make(chan struct{}, raw.cfg.MaxBindings),
 		evictions: make(chan struct{}, raw.cfg.MaxBindings),
 	}
-	raw.commands.wake = e.poke
+	raw.commands.Wake = e.poke
 	return e, nil
 }
 
@@ -128,7 +129,7 @@ func (e *Engine) step(work context.Context) (busy bool, due time.Duration) {
 			// An eviction that is left over for want of a place is not to be done
 			// now: the one that leaves a place wakes the loop.
 			place := len(e.evictions) < cap(e.evictions)
-			busy = r.Schedule(now) || r.nextBinding(false) != nil || place && r.nextEviction(false) != nil
+			busy = r.Schedule(now) || r.tasks.NextBinding(false) != nil || place && r.tasks.NextEviction(false) != nil
 		}
 		due = longestSleep
 		if at, ok := r.NextDue(now); ok {
@@ -142,27 +143,27 @@ func (e *Engine) step(work context.Context) (busy bool, due time.Duration) {
 // reports whether bindings are left over. Evictions have places of their own: a
 // binding may be waiting for the room that one of them makes.
 func (e *Engine) startTasks(work context.Context) (leftOver bool) {
-	e.start(work, e.evictions, (*Raw).nextEviction)
-	return e.start(work, e.slots, (*Raw).nextBinding)
+	e.start(work, e.evictions, (*tasks.Book).NextEviction)
+	return e.start(work, e.slots, (*tasks.Book).NextBinding)
 }
 
 // start starts tasks of one kind. It reports whether some are left over for want
 // of a place.
-func (e *Engine) start(work context.Context, slots chan struct{}, next func(r *Raw, take bool) *Task) (leftOver bool) {
+func (e *Engine) start(work context.Context, slots chan struct{}, next func(b *tasks.Book, take bool) *tasks.Task) (leftOver bool) {
 	for {
-		var t *Task
+		var t *tasks.Task
 		select {
 		case slots <- struct{}{}:
-			e.locked(func(r *Raw, _ time.Time) { t = next(r, true) })
+			e.locked(func(r *Raw, _ time.Time) { t = next(r.tasks, true) })
 		default:
-			e.locked(func(r *Raw, _ time.Time) { t = next(r, false) })
+			e.locked(func(r *Raw, _ time.Time) { t = next(r.tasks, false) })
 			return t != nil
 		}
 		if t == nil {
 			<-slots
 			return false
 		}
-		e.tasks.Go(func() { e.runTask(work, t, slots) })
+		e.tasks.Go(func() { e.runTask(work, asTask(t), slots) })
 	}
 }
 

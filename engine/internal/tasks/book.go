@@ -1,0 +1,130 @@
+package tasks
+
+import (
+	"slices"
+
+	"github.com/berth-project/berth/extpoints"
+)
+
+// Book knows the tasks that are not finished.
+type Book struct {
+	orchestrator extpoints.Orchestrator
+	number       uint64 // how many tasks were made
+
+	bindings  map[string]*Task // by workload
+	evictions map[string]*Task // by workload
+	releases  map[string]*Task // by claim
+
+	ready   []*Task // bindings that nobody has taken yet
+	leaving []*Task // evictions and releases that nobody has taken yet
+}
+
+// NewBook returns an empty book.
+func NewBook(o extpoints.Orchestrator) *Book {
+	return &Book{orchestrator: o, bindings: map[string]*Task{}, evictions: map[string]*Task{}, releases: map[string]*Task{}}
+}
+
+func (b *Book) newTask() *Task {
+	b.number++
+	return &Task{orchestrator: b.orchestrator, Number: b.number}
+}
+
+// Bind makes the binding of a member whose node is recorded. It is not ready yet: it
+// may have to wait on Permit.
+func (b *Book) Bind(m *Member) *Task {
+	t := b.newTask()
+	t.Member = m
+	b.bindings[m.Info.ID] = t
+	return t
+}
+
+// Ready puts a binding among those that can be taken.
+func (b *Book) Ready(t *Task) { b.ready = append(b.ready, t) }
+
+// Evict makes an eviction, ready to be taken.
+func (b *Book) Evict(e *Eviction) {
+	t := b.newTask()
+	t.Evict = e
+	b.evictions[e.Workload.ID] = t
+	b.leaving = append(b.leaving, t)
+}
+
+// Release makes a release, ready to be taken, unless there is one of the claim.
+func (b *Book) Release(r *Release) {
+	if b.releases[r.Claim.ID] != nil {
+		return
+	}
+	t := b.newTask()
+	t.Release = r
+	b.releases[r.Claim.ID] = t
+	b.leaving = append(b.leaving, t)
+}
+
+// Binding is the binding of the workload, nil where there is none.
+func (b *Book) Binding(workload string) *Task { return b.bindings[workload] }
+
+// Eviction is the eviction of the workload, nil where there is none.
+func (b *Book) Eviction(workload string) *Task { return b.evictions[workload] }
+
+// Forget strikes the task out, if it is the one of its workload or claim. It reports
+// whether it was.
+func (b *Book) Forget(t *Task) bool {
+	list, key := b.bindings, t.Workload().ID
+	switch {
+	case t.Evict != nil:
+		list = b.evictions
+	case t.Release != nil:
+		list, key = b.releases, t.Release.Claim.ID
+	}
+	if list[key] != t {
+		return false
+	}
+	delete(list, key)
+	return true
+}
+
+// NextBinding is the next binding that is ready, nil where there is none; take takes it
+// out.
+func (b *Book) NextBinding(take bool) *Task { return first(&b.ready, take) }
+
+// NextEviction is NextBinding for evictions and releases.
+func (b *Book) NextEviction(take bool) *Task { return first(&b.leaving, take) }
+
+// first returns the first of the list, nil where it is empty, and takes it out
+// if it is to be taken.
+func first(list *[]*Task, take bool) *Task {
+	if len(*list) == 0 {
+		return nil
+	}
+	t := (*list)[0]
+	if take {
+		(*list)[0] = nil
+		*list = (*list)[1:]
+	}
+	return t
+}
+
+// Take takes the first task that is the one out of those that nobody has taken; nil
+// where there is none.
+func (b *Book) Take(is func(*Task) bool) *Task {
+	for _, list := range []*[]*Task{&b.ready, &b.leaving} {
+		if i := slices.IndexFunc(*list, is); i >= 0 {
+			t := (*list)[i]
+			*list = slices.Delete(*list, i, i+1)
+			return t
+		}
+	}
+	return nil
+}
+
+// Leaving is the eviction of the workload that is under way, as a task of its own or by
+// calling off the binding, nil for none; nil where there is no eviction.
+func (b *Book) Leaving(workload string, binding *Task) *Eviction {
+	if t := b.evictions[workload]; t != nil {
+		return t.Evict
+	}
+	if binding != nil {
+		return binding.Evicted
+	}
+	return nil
+}
