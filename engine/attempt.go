@@ -144,7 +144,7 @@ func (r *Raw) cycleOf(a *attempt, c *decide.Cycle) *tasks.Member {
 // the queue.
 func (r *Raw) endAttempt(a *attempt) {
 	placed := r.endGroup(a, a.Result)
-	r.shareClaims(a.Now, a.objects)
+	r.wake.SharedClaims(a.Now, a.objects)
 	outcome := queue.GroupFailed
 	switch st := a.Result.Status; {
 	case st.IsSuccess() && placed > 0:

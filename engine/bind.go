@@ -7,7 +7,6 @@ import (
 	"github.com/berth-project/berth/engine/internal/tasks"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
-	"github.com/berth-project/berth/queue"
 )
 
 // permitted goes on with a workload that Permit has let through. From here on
@@ -18,7 +17,7 @@ func (r *Raw) permitted(t *tasks.Task) {
 	t.Permitted = true
 	r.listener.Permitted(PlacedEvent{At: c.Now, Workload: c.Info.Workload, Binding: c.Binding})
 	r.queue.Done(c.Info.ID)
-	r.shareClaims(c.Now, c.Objects)
+	r.wake.SharedClaims(c.Now, c.Objects)
 	c.Objects = nil
 	r.tasks.Ready(t)
 }
@@ -75,7 +74,7 @@ func (r *Raw) finishBinding(now time.Time, t *tasks.Task) {
 	r.listener.Bound(PlacedEvent{At: now, Workload: c.Info.Workload, Binding: c.Binding})
 	r.evictBound(now, t) // where it was bound all the same
 	if err == nil {
-		r.arrived(now, r.rec.Workload(id).Info)
+		r.wake.Arrived(now, r.rec.Workload(id).Info)
 	}
 	r.activateAsked(c)
 }
@@ -86,7 +85,7 @@ func (r *Raw) finishBinding(now time.Time, t *tasks.Task) {
 // of one workload must never be under way at once.
 func (r *Raw) abandoned(c *tasks.Member) {
 	r.unreserve(c.Cycle)
-	r.queue.Move(c.Now, freedBy(c.Info), nil)
+	r.wake.Returned(c.Now, c.Info, nil)
 	if row := r.rec.Workload(c.Info.ID); row != nil && row.Phase == model.Pending {
 		r.enqueue(c.Now, row.Info)
 	}
@@ -123,7 +122,6 @@ func (r *Raw) failBinding(t *tasks.Task, st *extpoints.Status) {
 	if t.Evicted != nil {
 		r.room.VictimCalledOff(id)
 	}
-	freed := freedBy(row.Info)
 	c.Refuse(st)
 	if t.Permitted {
 		c.Diagnosis = nil // whatever a PreBind or Bind plugin calls it, it is a failure
@@ -132,21 +130,13 @@ func (r *Raw) failBinding(t *tasks.Task, st *extpoints.Status) {
 		// The others are woken afterwards, and not the workload itself: the
 		// event must not be among those that it missed while in flight.
 		r.fail(c, st)
-		r.queue.Move(c.Now, freed, func(w *model.Workload) bool { return w.ID != id })
+		r.wake.Returned(c.Now, row.Info, func(w *model.Workload) bool { return w.ID != id })
 		r.tellGivenBack(c.Now, given, id)
 		return
 	}
-	r.queue.Move(c.Now, freed, nil)
+	r.wake.Returned(c.Now, row.Info, nil)
 	r.fail(c, st)
 	r.tellGivenBack(c.Now, given, id)
-}
-
-// tellGivenBack tells of objects about which nothing is decided any more for the
-// sake of the workload of the ID, which need not be told.
-func (r *Raw) tellGivenBack(now time.Time, objects []store.Change, id string) {
-	for i := range objects {
-		r.reactObject(now, objects[i].OldObject, objects[i].NewObject, id)
-	}
 }
 
 // interrupt ends the binding of a workload that is no longer wanted where it
@@ -165,25 +155,4 @@ func (r *Raw) interrupt(now time.Time, id string, cause error) {
 		r.unreserve(t.Member.Cycle)
 		r.queue.Done(id)
 	}
-}
-
-// enqueue lets a pending workload into the queue, unless a binding of it that
-// was called off is still under way: then it goes in when that has ended.
-func (r *Raw) enqueue(now time.Time, w *extpoints.WorkloadInfo) {
-	if r.tasks.Binding(w.ID) != nil {
-		return
-	}
-	r.offering(queue.WorkloadAdded, func() {
-		r.queue.Add(now, w)
-		if w.Group != "" {
-			r.awaited(now, w)
-		}
-	})
-}
-
-// awaited tells those that wait of a new member of a group: it may be the one
-// that they have waited for. (kube-scheduler eventhandlers.go
-// addPodToSchedulingQueue, 1.37.1.)
-func (r *Raw) awaited(now time.Time, w *extpoints.WorkloadInfo) {
-	r.queue.Move(now, &extpoints.Change{Event: queue.WorkloadAdded, NewWorkload: w}, nil)
 }

@@ -44,6 +44,7 @@ var floors = []struct {
 	{pkg: "engine/internal/decide", may: []string{"model", "extpoints", "engine/internal/record", "engine/internal/framework", "engine/internal/store", "engine/internal/snapshot", "engine/internal/parallel"}, reason: "an attempt, from filter to permit"},
 	{pkg: "engine/internal/preempt", may: []string{"model", "extpoints", "engine/internal/record", "engine/internal/store"}, reason: "making room"},
 	{pkg: "engine/internal/tasks", may: []string{"model", "extpoints", "queue", "engine/internal/decide", "engine/internal/framework", "engine/internal/preempt", "engine/internal/store"}, reason: "what is done outside"},
+	{pkg: "engine/internal/wake", may: []string{"model", "extpoints", "queue", "engine/internal/record", "engine/internal/store"}, reason: "what a fact means for those that wait"},
 	{pkg: "engine/internal/framework", may: []string{"model", "extpoints", "queue", "engine/internal/parallel"},
 		third: []string{"github.com/hashicorp/go-hclog"}},
 	{pkg: "engine/internal/parallel"},

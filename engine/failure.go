@@ -66,7 +66,7 @@ func (r *Raw) nominate(c *tasks.Member, present string) string {
 	if n == nil || n.Mode == extpoints.NominatingNoop || n.Node == present {
 		if c.Info.Nominated != "" && present == "" {
 			// It was given up for a node that Permit then took away.
-			r.freed(c.Now, &store.Workload{Info: c.Info, Phase: model.Pending})
+			r.wake.Freed(c.Now, &store.Workload{Info: c.Info, Phase: model.Pending})
 		}
 		return present
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/preempt"
 	"github.com/berth-project/berth/extpoints"
-	"github.com/berth-project/berth/model"
 )
 
 // decisionMeter is the meter as decisions see it.
@@ -40,22 +39,6 @@ func (r *Raw) offering(event extpoints.ClusterEvent, f func()) {
 	start := r.meter.Clock()
 	f()
 	r.meter.ChangeOffered(ChangeOfferedEvent{Event: event, Took: r.meter.Clock() - start})
-}
-
-// offer offers a change in the cluster to those who wait; see [queue.Queue.Move].
-func (r *Raw) offer(now time.Time, change *extpoints.Change, others func(*model.Workload) bool) {
-	r.offering(change.Event, func() { r.queue.Move(now, change, others) })
-}
-
-// Events of workloads that wait, which the queue is not told of as such.
-var (
-	workloadUpdated = extpoints.ClusterEvent{Resource: extpoints.UnscheduledWorkload, Action: extpoints.Update}
-	workloadDeleted = extpoints.ClusterEvent{Resource: extpoints.UnscheduledWorkload, Action: extpoints.Delete}
-)
-
-// dequeue takes a workload that waits out of the queue.
-func (r *Raw) dequeue(id string) {
-	r.offering(workloadDeleted, func() { r.queue.Delete(id) })
 }
 
 // tellRoomMade tells the meter that the evictions for the beneficiary are over.

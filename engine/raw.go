@@ -9,6 +9,7 @@ import (
 	"github.com/berth-project/berth/engine/internal/preempt"
 	"github.com/berth-project/berth/engine/internal/record"
 	"github.com/berth-project/berth/engine/internal/tasks"
+	"github.com/berth-project/berth/engine/internal/wake"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
@@ -37,6 +38,7 @@ type Raw struct {
 	commands tasks.Commands
 	tasks    *tasks.Book
 	room     *preempt.Book
+	wake     *wake.Waker
 	lastWhy  map[string]Reason
 	memory   decide.Memory
 }
@@ -89,6 +91,7 @@ func NewRaw(cfg Config) (*Raw, error) {
 	if r.queue, err = queue.New(r.queueConfig()); err != nil {
 		return nil, err
 	}
+	r.wake = wake.New(r.queue, r.rec, cfg.ReferenceWakeUps, r.offering)
 	return r, nil
 }
 
