@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -123,6 +124,21 @@ func (c *Cluster) UpdatePod(t testing.TB, name string, change func(*corev1.Pod))
 	}
 	if err != nil {
 		t.Fatalf("update pod %s: %v", name, err)
+	}
+}
+
+// UpdateGroup changes a pod group of [Namespace] by the function, within what the API
+// server lets be changed.
+func (c *Cluster) UpdateGroup(t testing.TB, name string, change func(*schedulingv1beta1.PodGroup)) {
+	t.Helper()
+	groups := c.Client.SchedulingV1beta1().PodGroups(Namespace)
+	group, err := groups.Get(t.Context(), name, metav1.GetOptions{})
+	if err == nil {
+		change(group)
+		_, err = groups.Update(t.Context(), group, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		t.Fatalf("update pod group %s: %v", name, err)
 	}
 }
 

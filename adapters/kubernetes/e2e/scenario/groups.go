@@ -20,6 +20,10 @@ var groups = []Scenario{
 	{Name: "groups/a gang makes room for itself", Run: gangPreempts, Groups: true},
 	{Name: "groups/pods of a group without a minimum go one by one", Run: basicGroup, Groups: true},
 	{Name: "groups/a group goes to one zone", Run: groupTopology, Groups: true},
+	{Name: "groups/members go in the order in which they came", Run: groupOrder, Groups: true},
+	{Name: "groups/a gang whose pods never preempt takes the room that there is", Run: gangNeverPreempts, Groups: true},
+	{Name: "groups/pods that do not agree whether they preempt are told so", Run: gangDisagrees, Groups: true},
+	{Name: "groups/with the gate the group says whether its pods preempt", Run: groupPolicy, Groups: true},
 }
 
 // scheduleGroups starts a scheduler that knows groups.

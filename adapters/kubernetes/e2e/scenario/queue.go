@@ -16,6 +16,8 @@ var queue = []Scenario{
 	{Name: "gates/a pod is not tried before they are all gone", Run: gates},
 	{Name: "priority/the most important pod is first", Run: priorityOrder},
 	{Name: "queue/a pod that is deleted while it waits is forgotten", Run: deletedWhileWaiting},
+	// kube-scheduler takes them in the order in which its cache has them, a map.
+	{Name: "queue/pods that were there before the scheduler go in the order in which they were made", Run: madeBefore, Berth: true},
 	{Name: "queue/many pods, as many as there is room for", Run: manyPods, Long: true},
 }
 
@@ -95,4 +97,20 @@ func manyPods(t *testing.T, e *Env) {
 	index := slices.IndexFunc(all.Items, func(p corev1.Pod) bool { return p.Spec.NodeName == "n7" })
 	e.Delete(t, &all.Items[index])
 	e.BoundTo(t, "one-more", "n7")
+}
+
+func madeBefore(t *testing.T, e *Env) {
+	e.Create(t, smallNode("n", "4").Obj())
+	names := []string{"e", "a", "g", "c", "h", "b", "f", "d"} // in no order
+	for _, name := range names {
+		e.Create(t, cluster.Pod(name).Req(cluster.CPU("1")).Obj())
+	}
+	e.Schedule(t, "")
+	for _, name := range names[:4] {
+		e.BoundTo(t, name, "n")
+	}
+	for _, name := range names[4:] {
+		e.Unschedulable(t, name, "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "+
+			"1 No preemption victims found for incoming pod.")
+	}
 }
