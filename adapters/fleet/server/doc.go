@@ -4,18 +4,19 @@
 // # One request's way
 //
 //	connection   TLS on one port; package muxer takes replication apart by ALPN
-//	identity     from a client certificate, a bearer token, or, where another server
-//	             hands the request on, from that server
+//	leader       the server that leads goes on; another hands the request on to it
+//	identity     whose the client certificate or the bearer token is, by the state of
+//	             the server that leads
 //	role         routes.go says who may do what; jobs are their owner's besides
 //	rate         so many requests a second from one identity
-//	leader       what is about the state goes to the server that leads
 //	handler      reads a view of the state, or proposes a command
 //	answer       JSON, or an api.Error
 //
 // # Who leads
 //
-// While this server leads it runs a scheduler.Controller. A read makes sure first
-// that no other leads by now, so that what was acknowledged is seen.
+// While this server leads it runs a scheduler.Controller. Each request makes sure first
+// that no other leads by now, so that what was acknowledged is seen: what a read shows,
+// and who may ask.
 //
 // # Goroutines
 //

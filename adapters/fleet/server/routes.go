@@ -153,28 +153,25 @@ type timedBody struct {
 func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
-		b.end(time.Time{}) // else the next read says so
+		b.set(time.Time{}, true) // else the next read says so
 	}
 	return n, err
 }
 
 // limit sets the time by which the rest must have come; zero: it may take any time.
-func (b *timedBody) limit(at time.Time) {
+func (b *timedBody) limit(at time.Time) { b.set(at, false) }
+
+// stop ends the reading, also one that is under way.
+func (b *timedBody) stop() { b.set(time.Now(), true) }
+
+// set sets the time, unless nothing more is read, and notes whether that is so now.
+func (b *timedBody) set(at time.Time, done bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.done {
 		_ = b.conn.SetReadDeadline(at) // the next read says so
+		b.done = done
 	}
-}
-
-// stop ends the reading, also one that is under way.
-func (b *timedBody) stop() { b.end(time.Now()) }
-
-func (b *timedBody) end(at time.Time) {
-	b.limit(at)
-	b.mu.Lock()
-	b.done = true
-	b.mu.Unlock()
 }
 
 // serve does what is the same for all routes.
