@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"maps"
 	"testing"
 	"time"
 
@@ -115,13 +116,17 @@ const (
 
 // plane says what the control plane of a scenario is.
 func plane(groups bool) controlplane.Options {
-	o := controlplane.Options{Users: []controlplane.User{{Name: operator}, {Name: stranger}}}
+	o := controlplane.Options{Users: []controlplane.User{{Name: operator}, {Name: stranger}}, FeatureGates: maps.Clone(comparisons)}
 	if groups {
-		o.FeatureGates = groupGates
+		maps.Copy(o.FeatureGates, groupGates)
 		o.RuntimeConfig = []string{"scheduling.k8s.io/v1beta1=true", "scheduling.k8s.io/v1alpha3=true"}
 	}
 	return o
 }
+
+// comparisons is the gate of tolerations that compare numbers. The API server always has
+// it, and lets them in; what they mean is for the scheduler's gate to say.
+var comparisons = map[string]bool{"TaintTolerationComparisonOperators": true}
 
 // groupGates are those that pod groups need, in the API server and the scheduler.
 var groupGates = map[string]bool{
