@@ -148,6 +148,12 @@ type GroupPostFilterResult struct {
 	Nominations map[string]*NominatingInfo
 }
 
+// Refusal is a node that a filter has turned down, and what it said.
+type Refusal struct {
+	Node   *model.Node
+	Status *Status
+}
+
 // GroupTrial is a copy of the cluster, of the plugin's own, on which it can try
 // the group again with workloads gone. It starts as the cluster is; nothing that
 // is done to it is seen outside, and it ends with the call it was given for. It
@@ -162,7 +168,7 @@ type GroupTrial interface {
 	// the name has turned down for the member in the cycle that is about to end,
 	// as far as it was asked; false where the member's PreFilter, or an earlier
 	// member, ended it before.
-	Refused(workload, plugin string) ([]*model.Node, bool)
+	Refused(workload, plugin string) ([]Refusal, bool)
 	// View is the copy as it is now. What it returned holds until Remove.
 	View() View
 	// Remove takes the workloads off the nodes that they are on, all at once.

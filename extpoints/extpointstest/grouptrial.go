@@ -20,9 +20,9 @@ type GroupTrial struct {
 	// Decide is what the Reserve plugins do: it says which device shares a
 	// workload gets on a node; nil: none.
 	Decide func(w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) []model.DeviceShare
-	// Turned are the nodes that Refused lists, by member, whatever the plugin;
+	// Refusals are what Refused lists, by member, whatever the plugin;
 	// of members that are not there it says that they were not asked about.
-	Turned map[string][]*model.Node
+	Refusals map[string][]extpoints.Refusal
 	// Fails, where not nil, is what Schedule says in place of trying.
 	Fails *extpoints.Status
 
@@ -51,9 +51,9 @@ func (v *View) change(name string, f func(*extpoints.NodeInfo)) {
 }
 
 // Refused implements [extpoints.GroupTrial].
-func (t *GroupTrial) Refused(workload, _ string) ([]*model.Node, bool) {
-	nodes, ok := t.Turned[workload]
-	return nodes, ok
+func (t *GroupTrial) Refused(workload, _ string) ([]extpoints.Refusal, bool) {
+	list, ok := t.Refusals[workload]
+	return list, ok
 }
 
 // View implements [extpoints.GroupTrial].

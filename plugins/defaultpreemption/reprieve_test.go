@@ -320,10 +320,10 @@ type quickTrial struct {
 	listens bool
 }
 
-func (t *quickTrial) View() extpoints.View                         { return t.after }
-func (t *quickTrial) Remove([]extpoints.PlacedMember)              {}
-func (t *quickTrial) Refused(string, string) ([]*model.Node, bool) { return nil, false }
-func (t *quickTrial) Watches(*extpoints.Proposal) bool             { return t.listens }
+func (t *quickTrial) View() extpoints.View                               { return t.after }
+func (t *quickTrial) Remove([]extpoints.PlacedMember)                    {}
+func (t *quickTrial) Refused(string, string) ([]extpoints.Refusal, bool) { return nil, false }
+func (t *quickTrial) Watches(*extpoints.Proposal) bool                   { return t.listens }
 func (t *quickTrial) Reserve(p *extpoints.Proposal, _ *extpoints.NodeInfo) *extpoints.WorkloadInfo {
 	return p.Workload
 }

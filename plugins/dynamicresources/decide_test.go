@@ -275,6 +275,8 @@ func TestGroupPostFilter(t *testing.T) {
 			[]model.Object{one("ca", given("n1", "d0"))}, false, nothing, ""},
 		{"bound to a topology", group(func(g *model.Group) { g.TopologyKey = "rack" }), []*extpoints.WorkloadInfo{member("a", "ca")},
 			[]model.Object{one("ca", given("n1", "d0"))}, false, nothing, ""},
+		{"where another claim gets no device, Filter does not say which are in the way", plain,
+			[]*extpoints.WorkloadInfo{member("a", "ca", "e")}, []model.Object{one("ca", given("n1", "d0")), one("e")}, false, done, ""},
 		{"a member whose claim is gone", plain, []*extpoints.WorkloadInfo{member("a", "gone"), member("b", "cb")},
 			[]model.Object{one("cb", given("n2", "d0"))}, false, done, "cb"},
 	}
@@ -288,7 +290,7 @@ func TestGroupPostFilter(t *testing.T) {
 			state := s.State()
 			p, info := newPlugin(t, nil, s.View), &extpoints.GroupInfo{Group: tt.g, Members: tt.members}
 			trial := extpointstest.NewGroupTrial(s.View, info, nil)
-			trial.Turned = turnedDown(p, s, tt.members)
+			trial.Refusals = refusals(p, s, tt.members)
 			result, status := p.GroupPostFilter(state, info, trial)
 			gives := state.Deallocations()
 			for _, r := range state.Withdrawals() {
@@ -301,10 +303,10 @@ func TestGroupPostFilter(t *testing.T) {
 	}
 }
 
-// turnedDown are the nodes that Filter turns down, by workload, without those that
-// PreFilter turns down.
-func turnedDown(p *DynamicResources, s *extpointstest.Situation, list []*extpoints.WorkloadInfo) map[string][]*model.Node {
-	by := map[string][]*model.Node{}
+// refusals are the nodes that Filter turns down, by workload, without the workloads
+// that PreFilter turns down.
+func refusals(p *DynamicResources, s *extpointstest.Situation, list []*extpoints.WorkloadInfo) map[string][]extpoints.Refusal {
+	by := map[string][]extpoints.Refusal{}
 	for _, w := range list {
 		own := s.State()
 		if _, status := p.PreFilter(own, w); !status.IsSuccess() {
@@ -312,8 +314,8 @@ func turnedDown(p *DynamicResources, s *extpointstest.Situation, list []*extpoin
 		}
 		by[w.ID] = nil
 		for _, n := range s.View.NodeInfos {
-			if p.Filter(own, w, n) != nil {
-				by[w.ID] = append(by[w.ID], n.Node)
+			if st := p.Filter(own, w, n); st != nil {
+				by[w.ID] = append(by[w.ID], extpoints.Refusal{Node: n.Node, Status: st})
 			}
 		}
 	}

@@ -102,14 +102,14 @@ func (p *DynamicResources) GroupPostFilter(s *extpoints.CycleState, g *extpoints
 type memberState struct {
 	state *state
 	// rejected goes through the nodes on which devices of its claims cannot be
-	// used, or others be found.
+	// used. (Where others cannot be found, Filter ends before it notes that.)
 	rejected iter.Seq[*model.Node]
 }
 
 // member runs PreFilter for the member again; nil where it uses no claims, or was
 // not tried.
 func (p *DynamicResources) member(s *extpoints.CycleState, w *extpoints.WorkloadInfo, t extpoints.GroupTrial) *memberState {
-	nodes, tried := t.Refused(w.ID, Name)
+	refused, tried := t.Refused(w.ID, Name)
 	if !tried {
 		return nil
 	}
@@ -117,7 +117,13 @@ func (p *DynamicResources) member(s *extpoints.CycleState, w *extpoints.Workload
 	if _, status := p.PreFilter(own, w); !status.IsSuccess() {
 		return nil
 	}
-	m := &memberState{rejected: slices.Values(nodes)}
+	m := &memberState{rejected: func(yield func(*model.Node) bool) {
+		for _, r := range refused {
+			if slices.Contains(r.Status.Reasons(), notAvailable) && !yield(r.Node) {
+				return
+			}
+		}
+	}}
 	m.state, _ = stateKey.Get(own)
 	return m
 }

@@ -253,17 +253,17 @@ func (t *groupTry) member(r *GroupResult, w *extpoints.WorkloadInfo, nodes extpo
 	return c, st
 }
 
-// refusal is that the filter of a plugin has turned down a node.
+// refusal is that the filter of the plugin has turned down a node.
 type refusal struct {
 	plugin string
-	node   *model.Node
+	extpoints.Refusal
 }
 
 // refusals are those that GroupPostFilter plugins will want to know of.
 func refusals(rejected []rejection) (list []refusal) {
 	for _, r := range rejected {
 		if plugin, ok := r.verdict.ForGroupPostFilter(); ok {
-			list = append(list, refusal{plugin, r.node.Node})
+			list = append(list, refusal{plugin, extpoints.Refusal{Node: r.node.Node, Status: r.verdict.Status}})
 		}
 	}
 	return list

@@ -24,7 +24,7 @@ type groupTrial struct {
 var _ extpoints.GroupTrial = (*groupTrial)(nil)
 
 // Refused implements [extpoints.GroupTrial].
-func (t *groupTrial) Refused(workload, plugin string) ([]*model.Node, bool) {
+func (t *groupTrial) Refused(workload, plugin string) ([]extpoints.Refusal, bool) {
 	if t.cycles == nil {
 		t.cycles = map[string]*Cycle{}
 		for _, c := range t.last {
@@ -35,13 +35,13 @@ func (t *groupTrial) Refused(workload, plugin string) ([]*model.Node, bool) {
 	if c == nil || !c.pre.Status.IsSuccess() {
 		return nil, false
 	}
-	var nodes []*model.Node
+	var list []extpoints.Refusal
 	for _, r := range c.refused {
 		if r.plugin == plugin {
-			nodes = append(nodes, r.node)
+			list = append(list, r.Refusal)
 		}
 	}
-	return nodes, true
+	return list, true
 }
 
 // View implements [extpoints.GroupTrial].

