@@ -1,18 +1,23 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -27,10 +32,31 @@ func (c *Cluster) Create(t testing.TB, objects ...runtime.Object) {
 			complete(pod)
 		}
 		u, resource := c.generic(t, o)
-		if _, err := resource.Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
+		create := func(ctx context.Context) (bool, error) {
+			_, err := resource.Create(ctx, u, metav1.CreateOptions{})
+			return !classUnseen(err), err
+		}
+		if err := settled(t.Context(), create); err != nil {
 			t.Fatalf("create %s %s: %v", u.GetKind(), u.GetName(), err)
 		}
 	}
+}
+
+// classUnseen reports whether the API server has not seen the priority class of a pod
+// yet: it admits pods by a watch of its own, which may be behind.
+func classUnseen(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "no PriorityClass with name")
+}
+
+// settled calls f until it says that its error counts, for ten seconds at most.
+func settled(ctx context.Context, f func(context.Context) (settled bool, err error)) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 10*time.Second, true, func(ctx context.Context) (bool, error) {
+		var done bool
+		done, last = f(ctx)
+		return done, nil
+	})
+	return cmp.Or(last, err)
 }
 
 // UpdateStatus writes the status of an object that is there. Only the name and the
