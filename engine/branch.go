@@ -75,7 +75,7 @@ func (b *Branch) Schedule(now time.Time, id string) (Decision, error) {
 	if row.Phase != model.Pending {
 		return Decision{}, fmt.Errorf("schedule workload %q on a branch: it is %v, not Pending", id, row.Phase)
 	}
-	a := b.decider.Attempt(now, row.Info, branchPort{b.decider})
+	a := b.decider.Attempt(now, row.Info, branchPort{d: b.decider})
 	b.carryOut(a)
 	c := a.Lone()
 	d := outcome(c, c.Result)
@@ -99,21 +99,12 @@ func (b *Branch) carryOut(a *decide.Attempt) (failure error) {
 }
 
 // branchPort is what attempts need of a branch: nobody is told of anything.
-type branchPort struct{ d *decide.Decider }
+type branchPort struct {
+	decide.Silence
+	d *decide.Decider
+}
 
 var _ decide.Port = branchPort{}
-
-// Filtered implements [decide.Observer].
-func (branchPort) Filtered(*decide.Cycle, int, int) {}
-
-// Scored implements [decide.Observer].
-func (branchPort) Scored(*decide.Cycle, int, int64) {}
-
-// Selected implements [decide.Observer].
-func (branchPort) Selected(*decide.Cycle, int) {}
-
-// Failed implements [decide.Observer].
-func (branchPort) Failed(*decide.Cycle, error) {}
 
 // Commit implements [decide.Port].
 func (p branchPort) Commit(_ time.Time, tx *store.Txn) []store.Change { return p.d.Record.Commit(tx) }

@@ -67,18 +67,25 @@ type Observer interface {
 	Failed(c *Cycle, err error)
 }
 
-// silence is the observer where nobody is told.
-type silence struct{}
+// Silence is the observer where nobody is told.
+type Silence struct{}
 
-func (silence) Filtered(*Cycle, int, int) {}
-func (silence) Scored(*Cycle, int, int64) {}
-func (silence) Selected(*Cycle, int)      {}
-func (silence) Failed(*Cycle, error)      {}
+// Filtered implements [Observer].
+func (Silence) Filtered(*Cycle, int, int) {}
+
+// Scored implements [Observer].
+func (Silence) Scored(*Cycle, int, int64) {}
+
+// Selected implements [Observer].
+func (Silence) Selected(*Cycle, int) {}
+
+// Failed implements [Observer].
+func (Silence) Failed(*Cycle, error) {}
 
 // NewCycle starts a cycle on the present view. A nil observer is nobody.
 func (d *Decider) NewCycle(now time.Time, info *extpoints.WorkloadInfo, tell Observer) *Cycle {
 	if tell == nil {
-		tell = silence{}
+		tell = Silence{}
 	}
 	view := d.Record.View.Branch()
 	d.scratch.feasible = d.scratch.feasible[:0]

@@ -82,7 +82,7 @@ func (d *Decider) Upcoming(now time.Time, info *extpoints.WorkloadInfo) *Remembe
 func (r *Remembered) Again(all bool) *Cycle {
 	d := &Decider{Options: r.options, Record: &record.Record{View: r.view}, start: r.start, decisions: r.number}
 	c := &Cycle{
-		d: d, tell: silence{}, Now: r.At, Info: r.Info, Framework: r.Framework, View: r.view, part: r.part,
+		d: d, tell: Silence{}, Now: r.At, Info: r.Info, Framework: r.Framework, View: r.view, part: r.part,
 		keepRaw: true, all: all,
 		State:   extpoints.NewCycleState(context.Background(), r.view, r.At, d.seed(r.number)),
 		Binding: model.Binding{Workload: r.Info.ID},
