@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -32,10 +33,7 @@ type fault struct {
 	only    string // the verb that it is bad at; empty: all
 }
 
-const (
-	timeout   = 50 * time.Millisecond
-	maxAnswer = 1 << 16
-)
+const maxAnswer = 1 << 16
 
 var faults = []fault{
 	{name: "down", want: `Post "URL": dial tcp`}, // no handler: nobody listens
@@ -105,7 +103,7 @@ type bench struct {
 
 func newBench(t *testing.T, f fault, verb string, ignorable bool) *bench {
 	b := &bench{now: epoch}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := newPipes(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		readAll(r)
 		asked := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
 		if asked == verb && !b.repaired.Load() {
@@ -114,18 +112,17 @@ func newBench(t *testing.T, f fault, verb string, ignorable bool) *bench {
 		}
 		fmt.Fprint(w, good[asked])
 	}))
-	t.Cleanup(s.Close)
-	b.url = s.URL + "/x/" + verb
-	x := newExtender(t, s.URL+"/x", func(c *extender.Config) {
+	const url = "http://licences.example/x"
+	b.url = url + "/" + verb
+	x := newExtender(t, url, func(c *extender.Config) {
 		c.Name, c.NodeCacheCapable, c.Ignorable = "licences", true, ignorable
-		c.HTTPTimeout, c.MaxAnswer = timeout, maxAnswer
+		c.MaxAnswer = maxAnswer
 	})
+	server.reach(x)
 	var outside extpoints.Extender = x
 	if f.handler == nil {
-		closed := httptest.NewServer(http.NotFoundHandler())
-		closed.Close() // a port that nobody listens on any more
-		b.url = closed.URL + "/x/" + verb
-		elsewhere := newExtender(t, closed.URL+"/x", func(c *extender.Config) { c.NodeCacheCapable = true })
+		elsewhere := newExtender(t, url, func(c *extender.Config) { c.NodeCacheCapable = true })
+		unreachable(elsewhere)
 		outside = &moved{Extender: x, verb: verb, bench: b, elsewhere: elsewhere}
 	}
 	raw, err := engine.NewRaw(engine.Config{
@@ -209,7 +206,9 @@ func TestFaults(t *testing.T) {
 				if f.only != "" && f.only != verb {
 					continue
 				}
-				t.Run(fmt.Sprint(verb, " ", f.name, " ", ignorable), func(t *testing.T) { tryFault(t, f, verb, ignorable) })
+				t.Run(fmt.Sprint(verb, " ", f.name, " ", ignorable), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { tryFault(t, f, verb, ignorable) })
+				})
 			}
 		}
 	}
