@@ -203,7 +203,7 @@ func TestWords(t *testing.T) {
 			reason: job.ReasonBadConstraints, message: "none of 2 nodes has the label rack", verdict: "has not the label by which the job is spread",
 		},
 		{
-			name: "a gang that does not fit now", before: []string{filler}, job: "tasks: 4",
+			name: "a gang that does not fit now", before: []string{filler + "\nnodes: [a]"}, job: "tasks: 4",
 			reason:  job.ReasonResources,
 			message: "it needs room for 4 tasks at once, and there is room for 2 now; for the next task, 0 of 2 nodes fit: not enough cpu free (2)",
 			verdict: "not enough cpu free",
