@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -47,6 +49,32 @@ func feed(factory informers.SharedInformerFactory) map[reflect.Type]*informer {
 		fed[reflect.TypeOf(kind)] = i
 	}
 	return fed
+}
+
+// GetIndexer implements [cache.SharedIndexInformer].
+func (i *informer) GetIndexer() cache.Indexer { return inKeyOrder{i.SharedIndexInformer.GetIndexer()} }
+
+// inKeyOrder lists objects in the order of their keys, and not in that of a map. The
+// order of a map would be seen: the tracker of device taints (k8s.io/dynamic-resource-
+// allocation resourceslice/tracker/tracker.go applyPatches, 1.37.1) gives a device the
+// taints of several rules in the order of the list, takes another order for a change, and
+// wakes pods for it, by chance.
+type inKeyOrder struct{ cache.Indexer }
+
+// List implements [cache.Store].
+func (o inKeyOrder) List() []any {
+	list := o.Indexer.List()
+	slices.SortFunc(list, func(a, b any) int { return strings.Compare(key(a), key(b)) })
+	return list
+}
+
+// key is namespace and name.
+func key(object any) string {
+	k, err := cache.MetaNamespaceKeyFunc(object)
+	if err != nil {
+		panic(fmt.Sprintf("reference: %v", err))
+	}
+	return k
 }
 
 // AddEventHandler implements [cache.SharedInformer].
