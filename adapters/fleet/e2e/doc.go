@@ -12,7 +12,7 @@
 //   - vm has tasks exceed their limits, in a virtual machine with control groups.
 //
 // The module is never released, and is not in the repository's workspace: who wants its
-// tests runs these commands in this folder, and .ci/run does, with few faults.
+// tests runs these commands in this folder, and .ci/full does, with few faults.
 //
 //	go test -p 1 ./...                         about ten minutes on two cores
 //	go test ./fault -long -timeout 3h          a hundred faults of each kind

@@ -1,0 +1,176 @@
+# What .ci/run and .ci/full consist of, one function a step, and how they are run. A step is a
+# shell of its own with -e, in the root of the repository; what it prints is its log.
+
+modules() { go list -m -f '{{.Dir}}'; }
+
+# each runs a command in every module of the workspace.
+each() {
+  local dir
+  for dir in $(modules); do (cd "$dir" && "$@"); done
+}
+
+# data tells tests where the published results are that they compare with, where they are at hand.
+# Without, these tests skip, saying so.
+data() {
+  if [ -z "${BERTH_DATA:-}" ] && [ -d ../shared/data ]; then
+    BERTH_DATA=$(cd ../shared/data && pwd)
+    export BERTH_DATA
+  fi
+}
+
+# staticcheck prints where the linter is. It is built once.
+staticcheck() {
+  local bin=$logs/staticcheck
+  [ -x "$bin" ] || GOWORK=off go build -modfile=.ci/tools/go.mod -o "$bin" honnef.co/go/tools/cmd/staticcheck
+  echo "$bin"
+}
+
+# The gate: needs Go, git and bash; no control plane, no browser, no published data.
+
+step_tests() { go test work; } # as the README says
+
+step_format() {
+  local files
+  files=$(gofmt -l .)
+  [ -z "$files" ] || { sed 's/^/not formatted: /' <<<"$files"; return 1; }
+}
+
+step_vet() { each go vet ./...; }
+
+step_lint() {
+  local bin
+  bin=$(staticcheck)
+  each "$bin" ./...
+}
+
+# The packages of this module in which a goroutine is started.
+concurrent() {
+  local dir
+  for dir in $(go list -f '{{.Dir}}' ./...); do
+    if ls "$dir"/*.go | grep -v '_test\.go$' | xargs -r grep -qsE '^\s*go (func\(|[a-zA-Z.]+\()|\.Go\('; then echo "$dir"; fi
+  done
+}
+
+race_concurrent() {
+  local packages
+  packages=$(concurrent)
+  # shellcheck disable=SC2086 # one word each
+  [ -z "$packages" ] || go test -race -short -timeout 15m $packages
+}
+
+step_race() {
+  .ci/tools/debian gcc:gcc # the race detector needs a C compiler
+  export CGO_ENABLED=1
+  each race_concurrent
+  go test -race -count=5 -run Concurrent ./engine/internal/snapshot
+}
+
+step_readme() { .ci/readme README.md; }
+
+# The proofs.
+
+step_data() {
+  data
+  go test -timeout 30m ./examples/gpupacking/...
+}
+
+step_race_all() {
+  .ci/tools/debian gcc:gcc
+  export CGO_ENABLED=1
+  each go test -race -short -timeout 30m ./...
+  # What has goroutines, again and again; the simulation has one.
+  go test -race -short -count=3 -timeout 30m ./engine ./adapters/...
+}
+
+# Frozen values are never changed.
+step_invariants() { go test -short -tags berth_invariants ./engine/... ./adapters/...; }
+
+step_fuzz() { .ci/fuzz 3s; }
+
+step_benchmarks() { each go test -short -run '^$' -bench . -benchtime 1x ./...; }
+
+# nested checks and lints a module outside the workspace.
+nested() {
+  local bin
+  bin=$(staticcheck)
+  cd "$1"
+  export CGO_ENABLED=0
+  go vet ./...
+  "$bin" ./...
+}
+
+# The real kube-scheduler beside ours.
+step_parity() {
+  nested adapters/kubernetes/parity
+  go test -timeout 20m ./... # not -short: this is where mistakes made on purpose must be noticed
+  go test -short -run '^$' -bench . -benchtime 1x ./...
+}
+
+step_readme_parity() { BERTH_README=parity .ci/readme README.md; }
+
+# A real API server: builds etcd and kube-apiserver the first time.
+step_e2e_kubernetes() {
+  nested adapters/kubernetes/e2e
+  # -count=1: what is tested is built by the tests, and go does not know of it.
+  go test -short -count=1 -p 1 -timeout 30m ./...
+}
+
+# Real servers, agents and tasks. What a machine does not have (namespaces, a browser,
+# a virtual machine) is left out, and the tests say so.
+step_e2e_fleet() {
+  .ci/tools/debian iproute2:ip chromium:chromium qemu-system-x86:qemu-system-x86_64 busybox-static:busybox
+  BERTH_VM_KERNEL=$(.ci/tools/kernel) || echo 'without a virtual machine'
+  export BERTH_VM_KERNEL
+  nested adapters/fleet/e2e
+  go test -short -count=1 -p 1 -timeout 20m ./cluster ./scenario ./readme ./page ./vm ./load
+}
+
+step_faults() {
+  cd adapters/fleet/e2e
+  export CGO_ENABLED=0
+  go test -count=1 -timeout 20m ./fault -each 3
+}
+
+# minutes is how long each step may take, so that one that hangs is named.
+declare -A minutes=(
+  [tests]=40 [format]=2 [vet]=10 [lint]=15 [race]=30 [readme]=15
+  [data]=40 [race_all]=60 [invariants]=20 [fuzz]=30 [benchmarks]=15 [parity]=45
+  [readme_parity]=20 [e2e_kubernetes]=60 [e2e_fleet]=45 [faults]=30
+)
+
+# run_steps runs the named steps one after the other, also after one that failed. It ends with
+# what go said of each package, a table, and what failed.
+run_steps() {
+  local name begin failed=() table=
+  logs=$(mktemp -d)
+  export logs
+  trap 'rm -rf "$logs"' EXIT
+  for name in "$@"; do
+    [ -n "${minutes[$name]:-}" ] || { echo "there is no step $name; there are: ${!minutes[*]}" >&2; return 2; }
+  done
+  for name in "$@"; do
+    printf '\n== %s (%ds)\n' "$name" "$SECONDS"
+    begin=$SECONDS
+    if one_step "$name" 2>&1 | tee "$logs/$name"; then
+      table+=$(printf '%-16s %6ds  ok' "$name" "$((SECONDS - begin))")$'\n'
+    else
+      table+=$(printf '%-16s %6ds  failed' "$name" "$((SECONDS - begin))")$'\n'
+      failed+=("$name")
+    fi
+  done
+  printf '\n== packages\n'
+  grep -hE '^(ok|FAIL)[[:space:]]' "$logs/tests" 2>/dev/null
+  printf '\n== done (%ds)\n%s' "$SECONDS" "$table"
+  for name in "${failed[@]}"; do
+    printf '\nfailed: %s; again by: .ci/full %s\n' "$name" "$name"
+    .ci/failures "$logs/$name" "$((30 / ${#failed[@]}))"
+  done
+  [ "${#failed[@]}" = 0 ]
+}
+
+one_step() {
+  local rc=0
+  timeout -k 30 "${minutes[$1]}m" bash -euo pipefail -c "source .ci/steps.bash; step_$1" </dev/null || rc=$?
+  [ $rc != 124 ] || echo "$1 did not end in ${minutes[$1]} minutes"
+  return $rc
+}
