@@ -83,23 +83,22 @@ func (f *forwarder) hand(r *request, address string) {
 			if a.StatusCode < http.StatusMultipleChoices {
 				return nil
 			}
-			return refused(r, a)
+			return refused(a)
 		},
 		ErrorHandler: func(w http.ResponseWriter, asked *http.Request, err error) { answerError(w, lost(asked, err)) },
 	}
 	p.ServeHTTP(r.w, r.Request)
 }
 
-// refused passes on a refusal that may have come before the end of the body. A client
-// that is refused may send no more of the body (Go's does not). The proxy would wait for
-// the rest before it ends the answer, and the client waits for that end.
-func refused(r *request, a *http.Response) error {
+// refused has all of a refusal at hand before the proxy passes it on. It may have come before the
+// end of the body, and where its beginning is passed on, nothing more of the body is read (see
+// patient); with HTTP/1.1 that ends the context of the request, and so what still comes of the answer.
+func refused(a *http.Response) error {
 	const most = 1 << 20 // our errors are short
 	text, err := io.ReadAll(io.LimitReader(a.Body, most))
 	if err != nil {
 		return err
 	}
-	r.stopReading() // with HTTP/1.1 it ends the context, and with that the answer's body
 	a.Body = struct {
 		io.Reader
 		io.Closer

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"bufio"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
@@ -34,6 +36,7 @@ func (s *stalled) Read(p []byte) (int, error) {
 // A request that is refused is answered at once, by the server that leads and through
 // others: nobody waits for the rest of a body that a refused client does not send.
 func TestRefusedBeforeTheEnd(t *testing.T) {
+	t.Parallel()
 	w := begunThree(t)
 	callers := map[int]func() *caller{
 		http.StatusRequestEntityTooLarge: func() *caller { return w.as(alice) },
@@ -71,8 +74,83 @@ func TestRefusedBeforeTheEnd(t *testing.T) {
 	}
 }
 
+// raw asks for something on a connection of HTTP/1.1, with a body of that many bytes of which all
+// or one is sent before the answer is read. It returns the status and the text of the answer, and
+// whether the connection is closed after it.
+func raw(t *testing.T, s *Server, c *caller, path string, size int, all bool) (status int, text string, closed bool) {
+	settings := c.http.Transport.(*http.Transport).TLSClientConfig.Clone()
+	settings.NextProtos = []string{"http/1.1"}
+	conn, err := tls.Dial("tcp", s.Addr().String(), settings)
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n", path, size)
+	require.NoError(t, err)
+	if c.token != "" {
+		_, err = fmt.Fprintf(conn, "Authorization: Bearer %s\r\n", c.token)
+		require.NoError(t, err)
+	}
+	_, err = io.WriteString(conn, "\r\n")
+	require.NoError(t, err)
+	if !all {
+		size = 1
+	}
+	_, err = io.CopyN(conn, letters{}, int64(size))
+	require.NoError(t, err, "the server reads, or leaves the connection open")
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	return answer.StatusCode, string(body), answer.Close
+}
+
+// letters are as many as are read.
+type letters struct{}
+
+// Read implements io.Reader.
+func (letters) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+// A client that reads no answer before it has sent all gets the refusal nevertheless: the
+// connection is not reset under it. One that sends no more than a byte gets it too.
+func TestRefusalIsNotLost(t *testing.T) {
+	t.Parallel()
+	w := begunThree(t)
+	for _, s := range w.servers {
+		s.cfg.Limits.Body = time.Hour
+	}
+	stranger := func() *caller { return w.bearing("berth_" + strings.Repeat("A", 43)) }
+	known := func() *caller { return w.as(alice) }
+	for name, refused := range map[string]struct {
+		caller func() *caller
+		path   string
+		want   int
+	}{
+		"unknown token": {stranger, "/v1/jobs", http.StatusUnauthorized},
+		"no such thing": {known, "/v1/nothing", http.StatusNotFound},
+		"not allowed":   {known, "/v1/join-tokens", http.StatusForbidden},
+		"not JSON":      {known, "/v1/jobs", http.StatusBadRequest},
+	} {
+		for _, s := range w.servers {
+			for _, all := range []bool{true, false} {
+				t.Run(fmt.Sprintf("%s/%s/all %t", name, s.cfg.ID, all), func(t *testing.T) {
+					status, text, closed := raw(t, s, refused.caller(), refused.path, 32<<20, all)
+					require.Equal(t, refused.want, status, text)
+					require.True(t, closed, "no further request is expected on the connection")
+				})
+			}
+		}
+	}
+}
+
 // So are many at the same time, as commands send them.
 func TestManyTooLarge(t *testing.T) {
+	t.Parallel()
 	w := begunThree(t)
 	for _, s := range w.servers {
 		s.cfg.Limits.Body = time.Hour

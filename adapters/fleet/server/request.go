@@ -43,7 +43,6 @@ func (r *request) decode(into any, optional bool) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fail(http.StatusRequestTimeout, api.CodeInvalid, "the body did not come in time")
 	case errors.As(err, &tooLarge):
-		r.stopReading() // net/http would read more of it before it answers
 		return fail(http.StatusRequestEntityTooLarge, api.CodeTooLarge, "the request is larger than %d bytes", maxBody)
 	case err != nil:
 		return fail(http.StatusBadRequest, api.CodeInvalid, "the body is not what was expected: %v", err)
@@ -52,13 +51,6 @@ func (r *request) decode(into any, optional bool) error {
 		return fail(http.StatusBadRequest, api.CodeInvalid, "there is more than one value in the body")
 	}
 	return nil
-}
-
-// stopReading gives up what has not come yet of the body.
-func (r *request) stopReading() {
-	if b, ok := r.Body.(*timedBody); ok {
-		b.stop()
-	}
 }
 
 // number reads a number of the query, at most max, with a default.

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/pki"
+	"github.com/berth-project/berth/adapters/fleet/replica/muxer"
 	"github.com/berth-project/berth/adapters/fleet/web"
 )
 
@@ -127,15 +129,21 @@ func sameOrigin(h http.Handler) http.Handler {
 // read.
 func (s *Server) inTime(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body *timedBody
 		if r.Body != nil && r.Body != http.NoBody {
 			c := http.NewResponseController(w)
 			if c.SetReadDeadline(time.Now().Add(s.cfg.Limits.Body)) == nil {
-				r.Body = &timedBody{ReadCloser: r.Body, conn: c}
+				body = &timedBody{ReadCloser: r.Body, conn: c}
+				r.Body = body
 			}
 		}
-		p := newPatient(w, s.cfg.Limits.Write)
+		p := newPatient(w, s.cfg.Limits.Write, body)
 		defer p.hurry() // what is in buffers is written after this
 		h.ServeHTTP(p, r)
+		if r.ProtoMajor == 1 && body != nil && !body.read() {
+			conn, _ := r.Context().Value(connection{}).(net.Conn)
+			muxer.Linger(conn)
+		}
 	})
 }
 
@@ -145,8 +153,9 @@ type timedBody struct {
 	io.ReadCloser
 	conn *http.ResponseController
 
-	mu   sync.Mutex
-	done bool // nothing more is read
+	mu    sync.Mutex
+	done  bool // nothing more is read
+	whole bool // all was read
 }
 
 // Read implements io.Reader.
@@ -154,8 +163,18 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
 		b.set(time.Time{}, true) // else the next read says so
+		b.mu.Lock()
+		b.whole = true
+		b.mu.Unlock()
 	}
 	return n, err
+}
+
+// read reports whether all of it was read.
+func (b *timedBody) read() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.whole
 }
 
 // limit sets the time by which the rest must have come; zero: it may take any time.

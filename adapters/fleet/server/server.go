@@ -162,9 +162,13 @@ func (s *Server) httpServer(h http.Handler) *http.Server {
 		Handler: s.inTime(h), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: s.cfg.Logger.Named("http").StandardLogger(nil),
 		// Of what is left in buffers when a stream was ended.
-		HTTP2: &http.HTTP2Config{WriteByteTimeout: s.cfg.Limits.Write},
+		HTTP2:       &http.HTTP2Config{WriteByteTimeout: s.cfg.Limits.Write},
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connection{}, c) },
 	}
 }
+
+// connection is the key under which the context of a request has its net.Conn.
+type connection struct{}
 
 // end ends what answers. A leader hands over before.
 func (s *Server) end(ctx context.Context, h *http.Server) {
@@ -175,10 +179,11 @@ func (s *Server) end(ctx context.Context, h *http.Server) {
 			s.cfg.Logger.Debug("leadership was not handed over", "error", err)
 		}
 	}
-	if err := h.Shutdown(ctx); err != nil {
+	err := h.Shutdown(ctx)
+	s.mux.Close() // from here on no connection lingers
+	if err != nil {
 		h.Close()
 	}
-	s.mux.Close()
 	s.proxy.close()
 }
 

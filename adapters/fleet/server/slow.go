@@ -11,12 +11,23 @@ type patient struct {
 	http.ResponseWriter
 	conn *http.ResponseController
 	time time.Duration
+	body *timedBody // nil: there is none
 }
 
-func newPatient(w http.ResponseWriter, limit time.Duration) *patient {
-	p := &patient{ResponseWriter: w, conn: http.NewResponseController(w), time: limit}
+func newPatient(w http.ResponseWriter, limit time.Duration, body *timedBody) *patient {
+	p := &patient{ResponseWriter: w, conn: http.NewResponseController(w), time: limit, body: body}
 	p.rest() // one that was made before may be left of the connection
 	return p
+}
+
+// WriteHeader implements http.ResponseWriter. A request that is refused is answered at once: what
+// has not come of its body is not waited for. A client that is refused may send no more of it
+// (Go's does not), and wait for the answer's end.
+func (p *patient) WriteHeader(status int) {
+	if status >= http.StatusBadRequest && p.body != nil {
+		p.body.stop()
+	}
+	p.ResponseWriter.WriteHeader(status)
 }
 
 // piece is how much is written within the time. It is small, so that who reads slowly

@@ -1,10 +1,12 @@
 package muxer
 
 import (
+	"context"
 	"crypto/x509"
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -47,6 +49,9 @@ type counted struct {
 	counts *counts
 	from   netip.Prefix
 	is     standing // guarded by counts.mu
+
+	ended   context.Context // the Mux is closed
+	lingers atomic.Bool
 }
 
 // standing is what is known of a connection.
@@ -62,7 +67,7 @@ const (
 
 // enter counts a connection before its handshake; nil: there is one too many. How many
 // have shown no certificate is nothing to it yet, for it may show one.
-func (c *counts) enter(conn net.Conn) *counted {
+func (c *counts) enter(ended context.Context, conn net.Conn) *counted {
 	from := placeOf(conn.RemoteAddr())
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,7 +76,7 @@ func (c *counts) enter(conn net.Conn) *counted {
 	}
 	c.open++
 	c.new[from]++
-	return &counted{Conn: conn, counts: c, from: from}
+	return &counted{Conn: conn, counts: c, from: from, ended: ended}
 }
 
 // name says what certificate a connection showed, nil for none. It reports false where
@@ -133,8 +138,11 @@ func less(n map[netip.Prefix]int, from netip.Prefix) {
 	}
 }
 
-// Close implements net.Conn.
+// Close implements net.Conn. A connection that lingers still counts meanwhile.
 func (c *counted) Close() error {
+	if c.lingers.Swap(false) {
+		c.linger()
+	}
 	c.counts.mu.Lock()
 	if c.is != closed {
 		c.leave()

@@ -120,7 +120,7 @@ func (m *Mux) accept() {
 		conn, err := m.listener.Accept()
 		if err == nil {
 			pause = firstPause
-			if one := m.counts.enter(conn); one != nil {
+			if one := m.counts.enter(m.ctx, conn); one != nil {
 				m.work.Go(func() { m.handshake(one) })
 				continue
 			}
