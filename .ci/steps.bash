@@ -1,12 +1,12 @@
 # What .ci/run and .ci/full consist of, one function a step, and how they are run. A step is a
 # shell of its own with -e, in the root of the repository; what it prints is its log.
 
-modules() { go list -m -f '{{.Dir}}'; }
-
-# each runs a command in every module of the workspace.
+# each runs a command in every module of the workspace. The list is a statement of its own, so that
+# a step does not pass where it cannot be had.
 each() {
-  local dir
-  for dir in $(modules); do (cd "$dir" && "$@"); done
+  local dir dirs
+  dirs=$(go list -m -f '{{.Dir}}')
+  for dir in $dirs; do (cd "$dir" && "$@"); done
 }
 
 # data tells tests where the published results are that they compare with, where they are at hand.
@@ -45,8 +45,9 @@ step_lint() {
 
 # The packages of this module in which a goroutine is started.
 concurrent() {
-  local dir
-  for dir in $(go list -f '{{.Dir}}' ./...); do
+  local dir dirs
+  dirs=$(go list -f '{{.Dir}}' ./...) || return
+  for dir in $dirs; do
     if ls "$dir"/*.go | grep -v '_test\.go$' | xargs -r grep -qsE '^\s*go (func\(|[a-zA-Z.]+\()|\.Go\('; then echo "$dir"; fi
   done
 }
