@@ -32,6 +32,7 @@ var floors = []struct {
 	{pkg: "extpoints", may: []string{"model"}, third: []string{"github.com/hashicorp/go-hclog"}, reason: "Handle has a logger"},
 	{pkg: "extpoints/extpointstest", may: []string{"model", "model/modeltest", "extpoints"}, third: []string{"github.com/hashicorp/go-hclog"}},
 	{pkg: "queue", may: []string{"model", "extpoints"}},
+	{pkg: "queue/share", may: []string{"model"}, reason: "policies over integers, which know nothing of the engine"},
 	{pkg: "plugins", may: []string{"model", "extpoints", "plugins/"}, reason: "the registry names all plugins"},
 	{pkg: "plugins/dynamicresources", may: []string{"model", "extpoints", "plugins/helper", "plugins/dynamicresources/"}, reason: "its allocator can be used without it"},
 	{pkg: "plugins/*", may: []string{"model", "extpoints", "plugins/helper"}, reason: "a plugin imports no other plugin"},
