@@ -1,20 +1,19 @@
-// Package adapters is the door between the engine and the orchestrators that
-// use it. It has no code, only this page: how to write an adapter, in three
-// steps. Below it are the adapters that there are, each a package or, where it
-// needs heavy dependencies, a module of its own: inproc runs workloads as Go
-// functions and is the one to copy. What they prove of themselves is in package
-// adaptertest. Package extender is a door of another kind: through it servers that
-// were written for kube-scheduler have their say in decisions.
+// Package adapters explains how to connect the engine to an orchestrator. It has no
+// code, only this page: an adapter in three steps. Below it are the adapters that
+// exist, each a package or, if it needs heavy dependencies, a module of its own. Copy
+// inproc, which runs workloads as Go functions. Package adaptertest proves that an
+// adapter works. Package extender is something else: it lets servers that were written
+// for kube-scheduler take part in decisions.
 //
 // # 1. Translate
 //
-// Write down, in one file or package, how your nodes and workloads become those
-// of package model, and nothing else there: functions without state, from your
-// types to ours. Past it nobody should have to know both. Give every workload
-// an ID that you never use again for another one; a new incarnation is a new
-// workload, unless you ask the engine to place the old one again (Requeue).
+// Translate your nodes and workloads into those of package model, in one file or
+// package that does nothing else: functions without state, from your types to ours. No
+// other code should have to know both. Give every workload an ID that you never use
+// again for another one; a new incarnation is a new workload, unless you ask the engine
+// to place the old one again (Requeue).
 //
-// What you hand over is frozen: make a new object for every change.
+// Objects that you pass to the engine are frozen: make a new one for every change.
 //
 // # 2. Report
 //
@@ -26,7 +25,7 @@
 //	a workload waits for a node                 Submit
 //	it runs already (above all after a start)   Adopt
 //	it has been seen on its node                Confirm
-//	it is on its way out                        Terminate
+//	it is terminating                           Terminate
 //	the same, to make room for another          Displace
 //	it has ended, or is not wanted any more     Finish, Remove
 //	it lost its node and is to be placed again  Requeue
@@ -39,7 +38,7 @@
 // A start is nothing special: Apply everything there is, in one call if you
 // can. What runs is adopted and what does not is placed.
 //
-// # 3. Obey
+// # 3. Carry out decisions
 //
 // Implement extpoints.Orchestrator: Bind starts a workload on its node, Evict
 // asks it to leave. Both are called on several goroutines at once, both may be
@@ -53,7 +52,7 @@
 //   - An error of Bind means that the workload does not run. If you cannot know
 //     (a request timed out), return the error, find out, and Confirm it if it
 //     does: the engine takes that for what it is, whatever it has planned since.
-//   - Everything that ends is reported, whoever ended it; an eviction is over
+//   - Everything that ends is reported, whatever ended it; an eviction is over
 //     when you report that, not when Evict returns.
 //
 // The engine calls you without holding a lock of its own, so you may call Apply

@@ -8,131 +8,196 @@ import (
 	"github.com/berth-project/berth/engine/internal/preempt"
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/engine/internal/tasks"
+	"github.com/berth-project/berth/engine/internal/timeline"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
 )
 
 // attempt is one attempt of the engine's own to place what was popped from the queue:
-// a workload by itself, or the members of a tree of groups.
+// a lone workload, or the members of a tree of groups.
 type attempt struct {
 	*decide.Attempt
 	item  *queue.Item
 	items map[string]*queue.Item // by member
-	// created is the CreateIndex of a workload by itself.
+	// created is the CreateIndex of a lone workload.
 	created uint64
+	// fits: places were found that delay nobody.
+	fits bool
 	// objects are what recording the decisions has changed of objects: those that
 	// wait are told when the members are not in flight any more.
 	objects []store.Change
 }
 
 // attemptWorkload runs the scheduling cycle of a workload to its end.
-func (r *Raw) attemptWorkload(now time.Time, item *queue.Item, row *store.Workload) {
-	r.listener.Popped(PoppedEvent{At: now, Workload: row.Info.Workload, Attempt: item.Attempts})
+func (s scheduling) attemptWorkload(now time.Time, item *queue.Item, row *store.Workload) {
+	s.listener.Popped(PoppedEvent{At: now, Workload: row.Info.Workload, Attempt: item.Attempts})
 	a := &attempt{item: item, created: row.CreateIndex}
-	a.Attempt = r.decider.Attempt(now, row.Info, port{r})
-	a.Search()
-	r.carryOut(a)
+	s.heed(now, item)
+	a.Attempt = s.decider.Attempt(now, row.Info, port{s})
+	if !s.bars(a) {
+		a.Search()
+		s.carryOut(a)
+	}
 	if c := a.Lone(); c.Result.IsSuccess() {
-		r.goOn(r.cycleOf(a, c))
+		s.goOn(s.cycleOf(a, c))
+		s.heeded(item, a.fits, a.Delays())
 	} else {
-		r.fail(r.cycleOf(a, c), c.Result)
-		r.makeRoom(now, preempt.Beneficiary{Workload: row.Info.ID}, a.State)
-		r.releaseClaims(now, row.Info.Workload, a.State)
+		s.fail(s.cycleOf(a, c), c.Result)
+		s.heeded(item, a.fits, a.Delays())
+		s.makeRoom(now, preempt.Beneficiary{Workload: row.Info.ID}, a.Requests())
+		s.releaseClaims(now, row.Info.Workload, a.Requests())
 	}
 }
 
 // attemptGroup runs the cycle of a tree of groups to its end. (kube-scheduler
 // schedule_one_podgroup.go scheduleOnePodGroup, 1.37.1.)
-func (r *Raw) attemptGroup(now time.Time, item *queue.Item) {
+func (s scheduling) attemptGroup(now time.Time, item *queue.Item) {
 	root := item.Tree
-	r.present(root)
+	s.present(root)
 	first := decide.FirstMember(root)
 	if first == nil {
-		r.queue.AddAttempted(now, item, queue.GroupPlaced) // all gone, or placed by somebody else
+		s.queue.AddAttempted(now, item, queue.GroupPlaced) // all gone, or placed by somebody else
 		return
 	}
 	a := &attempt{item: item, items: map[string]*queue.Item{}}
 	for _, m := range item.Members {
 		a.items[m.ID()] = m
 	}
-	a.Attempt = r.decider.AttemptGroup(now, root, port{r})
+	s.heed(now, item)
+	a.Attempt = s.decider.AttemptGroup(now, root, port{s})
 	root.All(func(w *extpoints.WorkloadInfo) bool {
-		r.listener.Popped(PoppedEvent{At: now, Workload: w.Workload, Attempt: a.items[w.ID].Attempts})
+		s.listener.Popped(PoppedEvent{At: now, Workload: w.Workload, Attempt: a.items[w.ID].Attempts})
 		return true
 	})
-	if err := r.decider.CheckMembers(root); err != nil {
+	if err := s.decider.CheckMembers(root); err != nil {
 		a.Refuse(err)
-	} else {
+	} else if !s.bars(a) {
 		a.Search()
-		r.carryOut(a)
+		s.carryOut(a)
 	}
-	r.endAttempt(a)
-	if a.State != nil {
-		r.queue.Activate(now, a.State.Activated()...)
-		r.makeRoom(now, preempt.Beneficiary{Group: root.ID}, a.State)
-		r.releaseClaims(now, first.Workload, a.State)
+	s.endAttempt(a)
+	s.heeded(item, a.fits, a.Delays())
+	if a.Searched() {
+		asked := a.Requests()
+		s.queue.Activate(now, asked.Activations...)
+		s.makeRoom(now, preempt.Beneficiary{Group: root.ID}, asked)
+		s.releaseClaims(now, first.Workload, asked)
 	}
 }
 
 // present leaves those members in the tree that still wait for a node, as they
 // are now.
-func (r *Raw) present(g *extpoints.GroupInfo) {
+func (s scheduling) present(g *extpoints.GroupInfo) {
 	var members []*extpoints.WorkloadInfo
 	for _, w := range g.Members {
-		row := r.rec.Workload(w.ID)
+		row := s.rec.Workload(w.ID)
 		if row == nil || row.Phase != model.Pending {
-			r.queue.Done(w.ID)
+			s.queue.Done(w.ID)
 			continue
 		}
 		members = append(members, row.Info)
 	}
 	g.Members = members
 	for _, child := range g.Children {
-		r.present(child)
+		s.present(child)
 	}
 }
 
 // carryOut goes on with what was searched for: room is made where it does not fit,
 // else it is reserved, recorded, and the Permit plugins are asked.
-func (r *Raw) carryOut(a *attempt) {
+func (s scheduling) carryOut(a *attempt) {
+	s.delays(a)
+	s.startsAsPlanned(a)
 	if !a.Result.Status.IsSuccess() {
-		r.postFilter(a)
+		s.postFilter(a)
 		return
 	}
+	a.fits = true
 	a.objects = a.Reserve()
 	if c := a.Lone(); c != nil && c.Result.IsSuccess() {
-		r.reserved(c)
+		s.reserved(c)
 	}
 	a.Permit()
 }
 
+// bars rejects an attempt, which is not to be carried out then, where this would delay others
+// wherever it started: by a quota or a limit, or as something like it would have.
+func (s scheduling) bars(a *attempt) bool {
+	if s.plan == nil || s.decider.Refuse == nil {
+		return false
+	}
+	e := entityOf(a)
+	if e.Info != nil && e.Info.MinLimit > 0 {
+		return false // the search asks, with the limit that it may be granted
+	}
+	r := s.plan.Bars(a.Now, a.item, e)
+	if r != nil {
+		a.Forgo(decide.WouldDelay(r))
+	}
+	return r != nil
+}
+
+// entityOf is what the attempt is for.
+func entityOf(a *attempt) *timeline.Entity {
+	e := &timeline.Entity{Tree: a.Root}
+	if c := a.Lone(); c != nil {
+		e.Info = c.Info
+	}
+	return e
+}
+
+// delays turns an attempt down that has found places, where they would, all together,
+// delay those before it.
+func (s scheduling) delays(a *attempt) {
+	if s.plan == nil || s.decider.Refuse == nil || !a.Result.Status.IsSuccess() {
+		return
+	}
+	if r := s.plan.Placing(a.Now, a.item, entityOf(a), a.Places()); r != nil {
+		a.TurnDown(decide.WouldDelay(r))
+	}
+}
+
+// startsAsPlanned lets a tree of groups go where it is planned to be, if it is to start by
+// now and has found no other places.
+func (s scheduling) startsAsPlanned(a *attempt) {
+	if s.plan == nil || a.Root == nil || a.Result.Status.IsSuccess() {
+		return
+	}
+	if nodes := s.plan.Due(a.Now, a.item); nodes != nil && a.SearchIn(nodes) {
+		s.delays(a)
+	}
+}
+
 // reserved tells that a member's node is recorded.
-func (r *Raw) reserved(c *decide.Cycle) {
-	r.listener.Reserved(PlacedEvent{At: c.Now, Workload: c.Info.Workload, Binding: c.Binding})
+func (s scheduling) reserved(c *decide.Cycle) {
+	s.listener.Reserved(placedEvent(c.Now, c))
 }
 
 // postFilter gives the plugins a chance to make room. From then on those for whom it
 // is made are held back.
-func (r *Raw) postFilter(a *attempt) {
+func (s scheduling) postFilter(a *attempt) {
+	if s.decider.Refuse != nil {
+		return // room is for those before it
+	}
 	asked, err := a.PostFilter()
 	c := a.Lone()
 	switch {
 	case !asked:
 	case c == nil:
 		if err != nil {
-			r.listener.Failed(FailedEvent{At: a.Now, Err: fmt.Errorf("group %q: %w", a.Root.ID, err)})
+			s.listener.Failed(FailedEvent{At: a.Now, Err: fmt.Errorf("group %q: %w", a.Root.ID, err)})
 		}
-		r.room.Plan(preempt.Beneficiary{Group: a.Root.ID}, a.State)
+		s.room.Plan(preempt.Beneficiary{Group: a.Root.ID}, a.Requests())
 	case err != nil:
-		r.listener.Failed(FailedEvent{At: a.Now, Workload: c.Info.ID, Err: err})
+		s.listener.Failed(FailedEvent{At: a.Now, Workload: c.Info.ID, Err: err})
 	default:
-		r.room.Plan(preempt.Beneficiary{Workload: c.Info.ID}, a.State)
+		s.room.Plan(preempt.Beneficiary{Workload: c.Info.ID}, a.Requests())
 	}
 }
 
 // cycleOf is the engine's own of the cycle.
-func (r *Raw) cycleOf(a *attempt, c *decide.Cycle) *tasks.Member {
+func (s scheduling) cycleOf(a *attempt, c *decide.Cycle) *tasks.Member {
 	if a.Root == nil {
 		return &tasks.Member{Cycle: c, Item: a.item, Created: a.created, Objects: a.objects}
 	}
@@ -142,9 +207,9 @@ func (r *Raw) cycleOf(a *attempt, c *decide.Cycle) *tasks.Member {
 // endAttempt ends the attempt for a tree of groups and all of its members: those that
 // have a node, in groups all of which fit, go on to be bound; the others go back to
 // the queue.
-func (r *Raw) endAttempt(a *attempt) {
-	placed := r.endGroup(a, a.Result)
-	r.wake.SharedClaims(a.Now, a.objects)
+func (s scheduling) endAttempt(a *attempt) {
+	placed := s.endGroup(a, a.Result)
+	s.wake.SharedClaims(a.Now, a.objects)
 	outcome := queue.GroupFailed
 	switch st := a.Result.Status; {
 	case st.IsSuccess() && placed > 0:
@@ -154,17 +219,20 @@ func (r *Raw) endAttempt(a *attempt) {
 		// GroupPostFilter that failed.
 		outcome = queue.GroupRejected
 	}
-	r.queue.AddAttempted(a.Now, a.item, outcome)
+	s.queue.AddAttempted(a.Now, a.item, outcome)
 }
 
 // endGroup ends the attempt for every member of the group, and returns how many
 // have a node.
-func (r *Raw) endGroup(a *attempt, result *decide.GroupResult) int {
+func (s scheduling) endGroup(a *attempt, result *decide.GroupResult) int {
 	g := result.Group
-	event := GroupEvent{At: a.Now, Group: g.Group, Code: result.Status.Code(), Message: result.Status.Message(), MakingRoom: a.MakingRoom}
+	st := result.Status
+	event := GroupEvent{
+		At: a.Now, Group: g.Group, Code: st.Code(), Message: st.Message(), Plugin: st.Plugin(), Preempting: a.MakingRoom,
+	}
 	placed := 0
 	for _, child := range result.Children {
-		placed += r.endGroup(a, child)
+		placed += s.endGroup(a, child)
 	}
 	for i, w := range g.Members {
 		var c *decide.Cycle
@@ -172,27 +240,27 @@ func (r *Raw) endGroup(a *attempt, result *decide.GroupResult) int {
 			c = result.Members[i]
 		}
 		if c != nil && c.Result.IsSuccess() && result.Status.IsSuccess() {
-			r.reserved(c)
-			r.goOn(r.cycleOf(a, c))
+			s.reserved(c)
+			s.goOn(s.cycleOf(a, c))
 			event.Placed++
 		} else {
-			r.endUnplaced(a, result, w, c)
+			s.endUnplaced(a, result, w, c)
 			event.Unplaced++
 		}
 	}
-	r.listener.Decided(event)
+	s.listener.Decided(event)
 	return placed + event.Placed
 }
 
 // endUnplaced ends the attempt for a member that got no node; c is its cycle, nil
 // where it was not tried.
-func (r *Raw) endUnplaced(a *attempt, result *decide.GroupResult, w *extpoints.WorkloadInfo, c *decide.Cycle) {
+func (s scheduling) endUnplaced(a *attempt, result *decide.GroupResult, w *extpoints.WorkloadInfo, c *decide.Cycle) {
 	own := c
 	fits := c != nil && c.Result.IsSuccess()
 	if own == nil || fits {
 		own = a.Untried(w)
 	}
-	clear := &extpoints.NominatingInfo{Mode: extpoints.NominatingOverride}
+	clear := extpoints.PostFilterResult{Clear: true}
 	st := result.Status
 	switch {
 	case st.Code() == extpoints.Error:
@@ -200,7 +268,7 @@ func (r *Raw) endUnplaced(a *attempt, result *decide.GroupResult, w *extpoints.W
 			st = c.Result
 		}
 		own.Diagnosis, own.Nominating = nil, clear
-		r.fail(r.cycleOf(a, own), st)
+		s.fail(s.cycleOf(a, own), st)
 		return
 	case c == nil:
 		st = result.Before
@@ -210,79 +278,74 @@ func (r *Raw) endUnplaced(a *attempt, result *decide.GroupResult, w *extpoints.W
 		st = extpoints.NewStatus(extpoints.Unschedulable, decide.GroupUnschedulable, st.Message())
 		own.Nominating = clear
 	}
-	if n := a.Nominations[w.ID]; n != nil {
+	if n, ok := a.Nominations[w.ID]; ok {
 		own.Nominating = n
 	}
-	r.fail(r.cycleOf(a, own), st)
+	s.fail(s.cycleOf(a, own), st)
 }
 
 // goOn parks a member that must wait on Permit with its node; any other is ready
 // to be bound. PreBindPreFlight comes before the wait, as in kube-scheduler's
 // bindingCycle.
-func (r *Raw) goOn(c *tasks.Member) {
-	t := r.tasks.Bind(c)
-	r.activateAsked(c)
+func (s scheduling) goOn(c *tasks.Member) {
+	t := s.tasks.Bind(c)
+	s.activateAsked(c)
 	_, failure := c.Framework.PreBindPreFlight(c.State, c.Info, &c.Binding)
 	switch {
 	case failure != nil:
-		r.failBinding(t, failure)
-	case c.Permit.IsWait():
-		r.wait(t)
+		s.failBinding(t, failure)
+	case c.Permit.Code() == extpoints.Wait:
+		s.placedOn(c.Cycle)
+		s.wait(t)
 	default:
-		r.permitted(t)
+		s.placedOn(c.Cycle)
+		s.permitted(t)
 	}
 	if c.Created == 0 {
-		c.Created = r.rec.Workload(c.Info.ID).CreateIndex
+		c.Created = s.rec.Workload(c.Info.ID).CreateIndex
 	}
-	r.memory.Remember(c.Cycle, c.Created)
+	s.memory.Remember(c.Cycle, c.Created)
 }
 
 // port is what attempts need of the engine.
-type port struct{ r *Raw }
+type port struct{ s scheduling }
 
 var _ decide.Port = port{}
 
 // Filtered implements [decide.Observer].
 func (p port) Filtered(c *decide.Cycle, evaluated, feasible int) {
-	p.r.listener.Filtered(FilteredEvent{At: c.Now, Workload: c.Info.Workload, Evaluated: evaluated, Feasible: feasible})
+	p.s.listener.Filtered(FilteredEvent{At: c.Now, Workload: c.Info.Workload, Evaluated: evaluated, Feasible: feasible})
 }
 
 // Scored implements [decide.Observer].
 func (p port) Scored(c *decide.Cycle, nodes int, best int64) {
-	p.r.listener.Scored(ScoredEvent{At: c.Now, Workload: c.Info.Workload, Nodes: nodes, Best: best})
+	p.s.listener.Scored(ScoredEvent{At: c.Now, Workload: c.Info.Workload, Nodes: nodes, Best: best})
 }
 
 // Selected implements [decide.Observer].
 func (p port) Selected(c *decide.Cycle, ties int) {
-	p.r.listener.Selected(SelectedEvent{At: c.Now, Workload: c.Info.Workload, Node: c.Binding.Node, Ties: ties})
+	p.s.listener.Selected(SelectedEvent{At: c.Now, Workload: c.Info.Workload, Node: c.Binding.Node, Ties: ties})
 }
 
 // Failed implements [decide.Observer].
 func (p port) Failed(c *decide.Cycle, err error) {
-	p.r.listener.Failed(FailedEvent{At: c.Now, Workload: c.Info.ID, Err: err})
+	p.s.listener.Failed(FailedEvent{At: c.Now, Workload: c.Info.ID, Err: err})
 }
 
 // Commit implements [decide.Port].
-func (p port) Commit(now time.Time, tx *store.Txn) []store.Change { return p.r.commitOwn(now, tx) }
+func (p port) Commit(now time.Time, tx *store.Txn) []store.Change { return p.s.commitOwn(now, tx) }
 
 // TurnedDown implements [decide.Port].
-func (p port) TurnedDown(c *decide.Cycle) { p.r.giveBack(c) }
-
-// unreserve calls Unreserve of all Reserve plugins.
-func (r *Raw) unreserve(c *decide.Cycle) {
-	for _, err := range c.Framework.Unreserve(c.State, c.Info, &c.Binding) {
-		r.listener.Failed(FailedEvent{At: c.Now, Workload: c.Info.ID, Err: err})
-	}
-}
+func (p port) TurnedDown(c *decide.Cycle) { p.s.giveBack(c) }
 
 // giveBack undoes what was reserved and recorded for a member that is not to go on.
-func (r *Raw) giveBack(c *decide.Cycle) {
-	r.unreserve(c)
-	tx := r.rec.Begin()
+func (s scheduling) giveBack(c *decide.Cycle) {
+	s.unreserve(c)
+	tx := s.rec.Begin()
 	if err := tx.Forget(c.Info.ID); err != nil {
 		tx.Abort() // gone, or confirmed meanwhile: nothing to take back
 		return
 	}
 	// Nobody has seen it, so nobody needs to be told.
-	r.commitOwn(c.Now, tx)
+	s.commitOwn(c.Now, tx)
 }

@@ -20,37 +20,35 @@ func TestBadObjectsAreRefusedWithEveryProblem(t *testing.T) {
 	index := r.View().Index()
 	bad := int64(-1)
 	err := r.Apply(epoch,
-		engine.Change{PutObject: modeltest.StorageClass("good").Build()},
-		engine.Change{PutObject: &model.VolumeClaim{Request: -1, AccessModes: []model.AccessMode{"Sometimes"}, Bound: true}},
-		engine.Change{PutObject: &model.Volume{Name: "x", Capacity: -1, Phase: "Odd", Claim: &model.ClaimIdentity{}}},
-		engine.Change{PutObject: &model.StorageCapacity{ID: "x", Capacity: &bad}},
-		engine.Change{PutObject: &model.NodeStorage{Node: "n", Drivers: []model.NodeDriver{{Name: "a"}, {Name: "a"}}}},
-		engine.Change{PutObject: &model.VolumeAttachment{ID: "x"}},
-		engine.Change{PutObject: &model.DeviceSlice{ID: "x", Driver: "d", Pool: "p"}},
-		engine.Change{PutObject: &model.DeviceClaim{ID: "x", Requests: []model.ClaimRequest{{Name: "r"}}}},
-		engine.Change{PutObject: &model.DeviceTaintRule{}},
-		engine.Change{RemoveObject: &model.ObjectRef{Kind: claimKind, ID: "nobody"}},
-		engine.Change{RemoveObject: &model.ObjectRef{Kind: "Thing", ID: "x"}},
-		engine.Change{RemoveObject: &model.ObjectRef{}},
-		engine.Change{PutObject: modeltest.Volume("y").Build(), RemoveObject: &model.ObjectRef{Kind: claimKind, ID: "c1"}},
-		engine.Change{PutGroup: &model.Group{ID: "g", Policy: model.Gang, Parent: "g"}},
+		engine.PutObject(modeltest.StorageClass("good").Build()),
+		engine.PutObject(&model.VolumeClaim{Request: -1, AccessModes: []model.AccessMode{"Sometimes"}, Bound: true}),
+		engine.PutObject(&model.Volume{Name: "x", Capacity: -1, Phase: "Odd", Claim: &model.ClaimIdentity{}}),
+		engine.PutObject(&model.StorageCapacity{ID: "x", Capacity: &bad}),
+		engine.PutObject(&model.NodeStorage{Node: "n", Drivers: []model.NodeDriver{{Name: "a"}, {Name: "a"}}}),
+		engine.PutObject(&model.VolumeAttachment{ID: "x"}),
+		engine.PutObject(&model.DeviceSlice{ID: "x", Driver: "d", Pool: "p"}),
+		engine.PutObject(&model.DeviceClaim{ID: "x", Requests: []model.ClaimRequest{{Name: "r"}}}),
+		engine.PutObject(&model.DeviceTaintRule{}),
+		engine.RemoveObject(model.ObjectRef{Kind: claimKind, ID: "nobody"}),
+		engine.RemoveObject(model.ObjectRef{Kind: "Thing", ID: "x"}),
+		engine.RemoveObject(model.ObjectRef{}),
+		engine.PutGroup(&model.Group{ID: "g", Policy: model.Gang, Parent: "g"}),
 	)
 	require.ErrorIs(t, err, model.ErrInvalid)
 	require.ErrorIs(t, err, engine.ErrNotFound)
 	for _, problem := range []string{
-		`change 1, put VolumeClaim ""`, `request`, `"Sometimes"`, `must not be empty where the claim is bound`,
+		`change 1, put VolumeClaim: `, `request`, `"Sometimes"`, `must not be empty where the claim is bound`,
 		`change 2, put Volume "x"`, `capacity`, `"Odd"`, `claim.id`,
 		`change 3, put StorageCapacity "x"`,
 		`change 4, put NodeStorage "n"`,
 		`change 5, put VolumeAttachment "x"`,
 		`change 6, put DeviceSlice "x"`, `exactly one must be set`, `sliceCount`,
 		`change 7, put DeviceClaim "x"`,
-		`change 8, put DeviceTaintRule ""`,
-		`change 9, remove VolumeClaim "nobody": store: VolumeClaim "nobody": not found`,
+		`change 8, put DeviceTaintRule: `,
+		`change 9, remove VolumeClaim "nobody": VolumeClaim "nobody": not found`,
 		`change 10, remove Thing "x"`,
-		`change 11, remove`,
-		`change 12, 2 changes in one: it says more than one thing`,
-		`change 13, put group "g"`, `parent`, `minCount`,
+		`change 11, remove object: engine.RemoveObject needs the kind and the ID of an object`,
+		`change 12, put group "g"`, `parent`, `minCount`,
 	} {
 		require.ErrorContains(t, err, problem)
 	}
@@ -62,24 +60,16 @@ func TestBadObjectsAreRefusedWithEveryProblem(t *testing.T) {
 	require.Equal(t, "Bound@n2", phaseOf(r, "w"), "and the engine goes on")
 }
 
-// thing is an object of a kind that there is not.
-type thing struct{ kind model.ObjectKind }
+// thing passes itself off for an object.
+type thing struct{ *model.Volume }
 
-func (o *thing) ObjectKind() model.ObjectKind { return o.kind }
-func (*thing) ObjectID() string               { return "x" }
-func (*thing) Validate() error                { return nil }
-
-// Objects that are not the model's could be neither used nor recorded; and a
-// pointer to nothing is nothing.
+// Objects that are not the model's could be neither used nor recorded.
 func TestObjectsOfNoKindAreRefused(t *testing.T) {
 	r := newRaw(t, &world{})
-	for problem, o := range map[string]model.Object{
-		`change 0, put Thing "x": it is no object that the engine knows`:  &thing{"Thing"},
-		`change 0, put Volume "x": it is no object that the engine knows`: &thing{volumeKind},
-		"change 0, an empty change: it says nothing":                      (*model.Volume)(nil),
-	} {
-		require.EqualError(t, r.Apply(epoch, engine.Change{PutObject: o}), problem)
-		require.EqualError(t, r.Branch().Apply(epoch, engine.Change{PutObject: o}), problem)
+	for _, o := range []model.Object{thing{&model.Volume{Name: "x"}}, &thing{}, (*thing)(nil)} {
+		problem := "change 0, put object: it is no object that the engine knows"
+		require.EqualError(t, r.Apply(epoch, engine.PutObject(o)), problem)
+		require.EqualError(t, r.Branch().Apply(epoch, engine.PutObject(o)), problem)
 	}
 	require.Zero(t, r.View().Index())
 	random := rand.New(rand.NewPCG(1, 1))
@@ -88,9 +78,13 @@ func TestObjectsOfNoKindAreRefused(t *testing.T) {
 		modeltest.RandomStorageDriver(random), modeltest.RandomNodeStorage(random), modeltest.RandomStorageCapacity(random),
 		modeltest.RandomVolumeAttachment(random), modeltest.RandomDeviceSlices(random, []string{"n"})[0],
 		modeltest.RandomDeviceClasses()[0], modeltest.RandomDeviceClaim(random, "c"),
-		&model.DeviceTaintRule{ID: "t", Taint: model.DeviceTaint{Key: "k", Effect: model.DeviceTaintNone}},
+		&model.DeviceTaintRule{ID: "t", Taint: model.Taint{Key: "k", Effect: model.NoEffect}},
+		&model.Queue{Name: "q"}, &model.Principal{Name: "p"},
+		&model.Limit{Name: "l", Queue: "q", Scope: model.LimitOwn, Measure: model.LimitRunning},
+		modeltest.RandomHold(random), modeltest.RandomNodeLoad(random), modeltest.RandomNodeTopology(random),
+		modeltest.RandomAppGraph(random), modeltest.RandomNetworkCosts(random),
 	} {
-		require.NoError(t, r.Apply(epoch, engine.Change{PutObject: o}), "%s", o.ObjectKind())
+		require.NoError(t, r.Apply(epoch, engine.PutObject(o)), "%s", model.RefOf(o).Kind)
 	}
 	for _, kind := range model.ObjectKinds {
 		n := 0
@@ -108,7 +102,7 @@ func TestAWorkloadWaitsForWhatIsWrong(t *testing.T) {
 	slice := modeltest.DeviceSlice("gpu.example.com", "p").Node("n2")
 	broken := func(o model.Object) []any { return append(append(oneDisk(), oneGPU()[2]), o) }
 	without := func(kind model.ObjectKind, id string) []any {
-		return append(append(oneDisk(), oneGPU()[2]), engine.Change{RemoveObject: &model.ObjectRef{Kind: kind, ID: id}})
+		return append(append(oneDisk(), oneGPU()[2]), engine.RemoveObject(model.ObjectRef{Kind: kind, ID: id}))
 	}
 	limit := int32(0)
 	small, large := int64(1), int64(100)
@@ -130,24 +124,24 @@ func TestAWorkloadWaitsForWhatIsWrong(t *testing.T) {
 		reason string
 		right  model.Object
 	}{
-		"no volume claim": {without(claimKind, "c2"), uses("w", "c2"), `persistentvolumeclaim "c2" not found`,
+		"no volume claim": {without(claimKind, "c2"), uses("w", "c2"), `volume claim "c2" not found`,
 			modeltest.VolumeClaim("c2").Class("local").Request(5).Build()},
 		"a claim without a class": {broken(modeltest.VolumeClaim("c1").Request(5).Build()), uses("w", "c1"),
-			"unbound immediate PersistentVolumeClaims", modeltest.VolumeClaim("c1").Class("local").Request(5).Build()},
-		"no storage class": {without(model.StorageClassKind, "local"), uses("w", "c1"), "unbound immediate PersistentVolumeClaims",
+			"unbound immediate volume claims", modeltest.VolumeClaim("c1").Class("local").Request(5).Build()},
+		"no storage class": {without(model.StorageClassKind, "local"), uses("w", "c1"), "unbound immediate volume claims",
 			modeltest.StorageClass("local").Build()},
 		"a claim that is too large": {broken(modeltest.VolumeClaim("c1").Class("local").Request(50).Build()), uses("w", "c1"),
-			"didn't find available persistent volumes to bind", modeltest.VolumeClaim("c1").Class("local").Request(5).Build()},
+			"didn't find available volumes to bind", modeltest.VolumeClaim("c1").Class("local").Request(5).Build()},
 		"a volume that is gone": {broken(modeltest.VolumeClaim("c1").Class("local").Bound("v9").Build()), uses("w", "c1"),
-			`persistentvolume "v9" not found`, modeltest.Volume("v9").Class("local").Build()},
+			`volume "v9" of the claim not found`, modeltest.Volume("v9").Class("local").Build()},
 		"a lost volume": {broken(modeltest.VolumeClaim("c1").Class("local").Bound("v9").With(func(c *model.VolumeClaim) { c.Lost = true }).Build()),
-			uses("w", "c1"), `bound to non-existent persistentvolume "v9"`, modeltest.VolumeClaim("c1").Class("local").Request(5).Build()},
+			uses("w", "c1"), `bound to non-existent volume "v9"`, modeltest.VolumeClaim("c1").Class("local").Request(5).Build()},
 		"a failed volume": {broken(modeltest.Volume("v").Class("local").Capacity(10).Phase(model.VolumeFailed).Build()), uses("w", "c1"),
-			"didn't find available persistent volumes to bind", modeltest.Volume("v").Class("local").Capacity(10).Build()},
+			"didn't find available volumes to bind", modeltest.Volume("v").Class("local").Capacity(10).Build()},
 		"a claim that is being deleted": {broken(modeltest.VolumeClaim("c1").Class("local").With(func(c *model.VolumeClaim) { c.Deleting = true }).Build()),
-			uses("w", "c1"), `persistentvolumeclaim "c1" is being deleted`, modeltest.VolumeClaim("c1").Class("local").Build()},
+			uses("w", "c1"), `volume claim "c1" is being deleted`, modeltest.VolumeClaim("c1").Class("local").Build()},
 		"a selected node that is gone": {append(oneDisk(), toBeMade(), modeltest.VolumeClaim("m").Class("made").Request(5).Selected("gone").Build()),
-			uses("w", "m"), "didn't find available persistent volumes to bind", modeltest.VolumeClaim("m").Class("made").Request(5).Build()},
+			uses("w", "m"), "didn't find available volumes to bind", modeltest.VolumeClaim("m").Class("made").Request(5).Build()},
 		"no room known": {made(), uses("w", "m"), "did not have enough free storage", room(&large)},
 		"room shrinks":  {made(room(&large), room(&small)), uses("w", "m"), "did not have enough free storage", room(&large)},
 		"a limit below what is attached": {
@@ -156,7 +150,7 @@ func TestAWorkloadWaitsForWhatIsWrong(t *testing.T) {
 				modeltest.VolumeClaim("c1").Class("local").Bound("v").Build()),
 			uses("w", "c1"), "node(s) exceed max volume count", attached(nil)},
 
-		"no device claim": {without(deviceClaimKind, "c1"), asks("w", "c1"), `could not find ResourceClaim "c1"`, claim.Build()},
+		"no device claim": {without(deviceClaimKind, "c1"), asks("w", "c1"), `could not find device claim "c1"`, claim.Build()},
 		"no device class": {without(model.DeviceClassKind, "gpu"), asks("w", "c1"), "request r: device class gpu does not exist",
 			modeltest.DeviceClass("gpu")},
 		"the wrong device class": {broken(modeltest.DeviceClaim("c1").Request("r", "cpu", 1).Build()), asks("w", "c1"),
@@ -166,12 +160,12 @@ func TestAWorkloadWaitsForWhatIsWrong(t *testing.T) {
 		"too few devices": {broken(slice.Build()), asks("w", "c1"), "cannot allocate all claims", slice.Device("d0").Build()},
 		"part of a pool": {broken(modeltest.DeviceSlice("gpu.example.com", "p").Node("n2").Part("p", 1, 2).Devices(1).Build()), asks("w", "c1"),
 			"cannot allocate all claims", modeltest.DeviceSlice("gpu.example.com", "p").Node("n2").Part("p", 2, 1).Devices(1).Build()},
-		"a tainted device": {broken(&model.DeviceTaintRule{ID: "t", Pool: "p", Taint: model.DeviceTaint{Key: "broken", Effect: model.DeviceTaintNoSchedule}}),
+		"a tainted device": {broken(&model.DeviceTaintRule{ID: "t", Pool: "p", Taint: model.Taint{Key: "broken", Effect: model.NoSchedule}}),
 			asks("w", "c1"), "cannot allocate all claims",
-			&model.DeviceTaintRule{ID: "t", Pool: "p", Taint: model.DeviceTaint{Key: "broken", Effect: model.DeviceTaintNone}}},
+			&model.DeviceTaintRule{ID: "t", Pool: "p", Taint: model.Taint{Key: "broken", Effect: model.NoEffect}}},
 		"a device claim that is being deleted": {broken(modeltest.DeviceClaim("c1").Request("r", "gpu", 1).With(func(c *model.DeviceClaim) { c.Deleting = true }).Build()),
-			asks("w", "c1"), `resourceclaim "c1" is being deleted`, claim.Build()},
-		"devices on a node that is gone": {broken(reservedFor(idle(), "other")), asks("w", "c1"), "resourceclaim not available on the node", claim.Build()},
+			asks("w", "c1"), `device claim "c1" is being deleted`, claim.Build()},
+		"devices on a node that is gone": {broken(reservedFor(idle(), "other")), asks("w", "c1"), "device claim not available on the node", claim.Build()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRaw(t, &world{})
@@ -208,7 +202,7 @@ func TestWhatIsUsedMayGo(t *testing.T) {
 	require.True(t, r.Schedule(epoch))
 	require.True(t, r.Schedule(epoch))
 	remove := func(kind model.ObjectKind, id string) engine.Change {
-		return engine.Change{RemoveObject: &model.ObjectRef{Kind: kind, ID: id}}
+		return engine.RemoveObject(model.ObjectRef{Kind: kind, ID: id})
 	}
 	apply(t, r, epoch, modeltest.DeviceSlice("gpu.example.com", "p").Node("n2").Build(),
 		remove(model.DeviceClassKind, "gpu"), remove(model.StorageClassKind, "local"), remove(model.StorageClassKind, "made"),
@@ -223,7 +217,7 @@ func TestWhatIsUsedMayGo(t *testing.T) {
 	apply(t, r, now, append(back, asks("next", "c2"))...)
 	now = goOn(r, now)
 	require.Equal(t, "Pending", phaseOf(r, "next"), "the device is given away still")
-	apply(t, r, now, remove(model.DeviceSliceKind, "p"), remove(deviceClaimKind, "c1"), engine.Change{Remove: "d"}, engine.Change{Remove: "v"})
+	apply(t, r, now, remove(model.DeviceSliceKind, "p"), remove(deviceClaimKind, "c1"), engine.Remove("d"), engine.Remove("v"))
 	now = goOn(r, now)
 	require.Equal(t, "Pending", phaseOf(r, "next"))
 	apply(t, r, now, back[1])
@@ -239,28 +233,28 @@ func TestAGroupWaitsForWhatIsWrong(t *testing.T) {
 		if change != nil {
 			change(g)
 		}
-		return engine.Change{PutGroup: g}
+		return engine.PutGroup(g)
 	}
 	member := func(id string) engine.Change { return submit(modeltest.Workload(id).CPU(100).Group("g")) }
 	high := func(id string) engine.Change {
 		return submit(modeltest.Workload(id).CPU(100).Group("g").Priority(7))
 	}
 	under := func(g *model.Group) { g.Parent = "top" }
-	top := engine.Change{PutGroup: &model.Group{ID: "top", Composite: true}}
-	flat := engine.Change{PutGroup: &model.Group{ID: "top"}}
+	top := engine.PutGroup(&model.Group{ID: "top", Composite: true})
+	flat := engine.PutGroup(&model.Group{ID: "top"})
 	for name, c := range map[string]struct {
 		before []engine.Change
 		reason string
 		right  []engine.Change
 	}{
 		"no group":                   {nil, "Incomplete", []engine.Change{gang(2, nil)}},
-		"too few members":            {[]engine.Change{gang(3, nil)}, "waiting for minCount pods from a gang to appear in scheduling queue", []engine.Change{member("m3")}},
-		"a count that is too high":   {[]engine.Change{gang(9, nil)}, "waiting for minCount pods", []engine.Change{gang(2, nil)}},
+		"too few members":            {[]engine.Change{gang(3, nil)}, "waiting for minCount workloads from a gang to appear in scheduling queue", []engine.Change{member("m3")}},
+		"a count that is too high":   {[]engine.Change{gang(9, nil)}, "waiting for minCount workloads", []engine.Change{gang(2, nil)}},
 		"no parent":                  {[]engine.Change{gang(2, under)}, "Incomplete", []engine.Change{top}},
 		"a parent that is no parent": {[]engine.Change{gang(2, under), flat}, "Incomplete", []engine.Change{top}},
 		"another priority":           {[]engine.Change{gang(2, func(g *model.Group) { g.Priority = 7 })}, "should have the same priority", []engine.Change{gang(2, nil)}},
-		"members that do not agree":  {[]engine.Change{gang(2, nil), high("odd")}, "should have the same priority", []engine.Change{{Remove: "odd"}}},
-		"a group that has gone":      {[]engine.Change{{PutGroup: &model.Group{ID: "g"}}, {RemoveGroup: "g"}}, "Incomplete", []engine.Change{gang(2, nil)}},
+		"members that do not agree":  {[]engine.Change{gang(2, nil), high("odd")}, "should have the same priority", []engine.Change{engine.Remove("odd")}},
+		"a group that has gone":      {[]engine.Change{engine.PutGroup(&model.Group{ID: "g"}), engine.RemoveGroup("g")}, "Incomplete", []engine.Change{gang(2, nil)}},
 	} {
 		for _, groupFirst := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {
@@ -304,7 +298,7 @@ func TestGroupTreesStayTrees(t *testing.T) {
 				g.Parent = names[random.IntN(len(names))]
 			}
 			if random.IntN(6) == 0 {
-				err := r.Apply(epoch, engine.Change{RemoveGroup: g.ID})
+				err := r.Apply(epoch, engine.RemoveGroup(g.ID))
 				require.Equal(t, groups[g.ID] != nil, err == nil, "seed %d", seed)
 				delete(groups, g.ID)
 				continue
@@ -312,7 +306,7 @@ func TestGroupTreesStayTrees(t *testing.T) {
 			old := groups[g.ID]
 			groups[g.ID] = g
 			want := treeProblem(groups, g)
-			err := r.Apply(epoch, engine.Change{PutGroup: g})
+			err := r.Apply(epoch, engine.PutGroup(g))
 			if want == "" {
 				require.NoError(t, err, "seed %d", seed)
 				continue
@@ -355,16 +349,16 @@ func treeProblem(groups map[string]*model.Group, g *model.Group) string {
 	return ""
 }
 
-// A workload that was handed in before its group turned out to be one of groups
+// A workload that was submitted before its group turned out to be one of groups
 // waits, with a reason, and goes when it is put right.
 func TestAMemberOfAGroupOfGroups(t *testing.T) {
 	r := newRaw(t, &world{})
 	apply(t, r, epoch, node("n1", 1000), submit(modeltest.Workload("w").CPU(100).Group("g")))
-	apply(t, r, epoch, engine.Change{PutGroup: &model.Group{ID: "g", Composite: true}})
+	apply(t, r, epoch, engine.PutGroup(&model.Group{ID: "g", Composite: true}))
 	settle(r, epoch)
 	require.Equal(t, "Pending", phaseOf(r, "w"))
 	require.Equal(t, "Incomplete", why(t, r, "w"))
-	apply(t, r, epoch, engine.Change{PutGroup: &model.Group{ID: "g"}})
+	apply(t, r, epoch, engine.PutGroup(&model.Group{ID: "g"}))
 	goOn(r, epoch)
 	require.Equal(t, "Bound@n1", phaseOf(r, "w"))
 }
@@ -372,12 +366,12 @@ func TestAMemberOfAGroupOfGroups(t *testing.T) {
 // Removing a group under its members, while they are being bound and before.
 func TestAGroupGoesUnderItsMembers(t *testing.T) {
 	r := newRaw(t, &world{})
-	group := engine.Change{PutGroup: &model.Group{ID: "g", Policy: model.Gang, MinCount: 2}}
+	group := engine.PutGroup(&model.Group{ID: "g", Policy: model.Gang, MinCount: 2})
 	member := func(id string) engine.Change { return submit(modeltest.Workload(id).CPU(100).Group("g")) }
 	apply(t, r, epoch, node("n1", 250), group, member("a"), member("b"), member("c"))
 	require.True(t, r.Schedule(epoch))
 	require.Equal(t, 2, count(r.View(), model.Assumed))
-	apply(t, r, epoch, engine.Change{RemoveGroup: "g"})
+	apply(t, r, epoch, engine.RemoveGroup("g"))
 	work(r, epoch)
 	require.Equal(t, 2, count(r.View(), model.Bound), "decided is decided")
 	apply(t, r, epoch, node("n1", 1000))

@@ -19,17 +19,25 @@ func TestConfigListsEveryProblem(t *testing.T) {
 		Workers:                  -1,
 		TieBreak:                 9,
 		MaxBindings:              -2,
-		Queue:                    queue.Config{InitialBackoff: -1},
+		Queue:                    queue.Timing{InitialBackoff: -1},
+		Order:                    engine.OrderByQueues,
+		Backfill:                 engine.Backfill{Mode: engine.Reservations, Depth: -1, Every: -1, Overrun: -1, ShortestFirst: true, Slack: true, Pinned: true},
 	})
 	for _, problem := range []string{
 		"Profiles: at least one is needed",
-		"Registry: is missing",
 		"Orchestrator: is missing",
 		"PercentageOfNodesToScore: 101 is not in [0, 100]",
 		"Workers: -1 is negative",
 		"TieBreak: 9 is not one of the constants",
 		"MaxBindings: -2 is negative",
-		"Queue: queue: InitialBackoff is -1ns, must be more than 0",
+		"Queue: InitialBackoff is -1ns, must be more than 0",
+		"Backfill.Reservations: 0 is less than 1",
+		"Backfill.Depth: -1 is negative",
+		"Backfill.Every: -1ns is negative",
+		"Backfill.Overrun: -1ns is negative",
+		"Backfill.Slack does not go with Pinned: what keeps its place cannot be put off",
+		"Backfill.Slack does not go with Order by queues, where another comes first after each start",
+		"Backfill.ShortestFirst does not go with Order by queues, which is by shares",
 	} {
 		require.ErrorContains(t, err, problem)
 	}
@@ -37,33 +45,33 @@ func TestConfigListsEveryProblem(t *testing.T) {
 
 func TestProfilesListEveryProblem(t *testing.T) {
 	cfg := config(&world{})
-	require.NoError(t, cfg.Registry.Register("OtherSort", func(any, extpoints.Handle) (extpoints.Plugin, error) { return otherSort{}, nil }))
 	share := int32(200)
 	wrong := extpoints.Profile{
 		Name:                     "wrong",
 		PercentageOfNodesToScore: &share,
-		Plugins: extpoints.Plugins{
-			MultiPoint: extpoints.PluginSet{Enabled: []extpoints.PluginRef{{Name: "Nonesuch"}, {Name: plugins.PrioritySort}}},
-			Score:      extpoints.PluginSet{Enabled: []extpoints.PluginRef{{Name: plugins.ImageLocality, Weight: -1}}},
+		Plugins: []extpoints.Entry{
+			{Name: "Nonesuch"},
+			{Name: plugins.PrioritySort, New: plugins.Default()[plugins.PrioritySort], Args: "nonsense"},
+			{Name: plugins.ImageLocality, New: plugins.Default()[plugins.ImageLocality], Weight: -1},
 		},
-		Args: map[string]any{plugins.PrioritySort: "nonsense", "Nobody": 1},
 	}
-	twoSorts := plugins.DefaultProfile()
-	twoSorts.Name = "two sorts"
-	twoSorts.Plugins.QueueSort.Enabled = []extpoints.PluginRef{{Name: "OtherSort"}}
+	wrong.Remove("Nobody")
+	twoSorts := engine.Config{Profiles: []extpoints.Profile{plugins.DefaultProfile()}}
+	twoSorts.Profiles[0].Name = "two sorts"
+	use(&twoSorts, otherSort{})
 	noBind := plugins.DefaultProfile()
 	noBind.Name = "no bind"
-	noBind.Plugins.Bind.Disabled = []string{extpoints.AllPlugins}
-	cfg.Profiles = append(cfg.Profiles, wrong, twoSorts, noBind)
+	noBind.Remove(plugins.DefaultBinder)
+	cfg.Profiles = append(cfg.Profiles, wrong, twoSorts.Profiles[0], noBind)
 	_, err := engine.New(cfg)
 	for _, problem := range []string{
 		`profile "wrong": percentageOfNodesToScore: 200 is not in [0, 100]`,
-		`profile "wrong": multiPoint: plugin "Nonesuch" does not exist`,
-		`profile "wrong": score: plugin "ImageLocality": weight -1 is negative`,
-		`profile "wrong": initializing plugin "PrioritySort"`,
-		`profile "wrong": args: plugin "Nobody" is not enabled`,
-		`profile "two sorts": queueSort: exactly one plugin is needed, got 2: [PrioritySort OtherSort]`,
-		`profile "no bind": bind: at least one plugin is needed`,
+		`profile "wrong": plugin "Nonesuch": has no function that makes it`,
+		`profile "wrong": plugin "ImageLocality": weight -1 is negative`,
+		`profile "wrong": plugin "PrioritySort": arguments of type string, want extpoints.NoArgs`,
+		`profile "wrong": remove plugin "Nobody": the profile has none of the name`,
+		`profile "two sorts": QueueSort: exactly one plugin is needed, got 2: [PrioritySort OtherSort]`,
+		`profile "no bind": Bind: at least one plugin is needed`,
 	} {
 		require.ErrorContains(t, err, problem)
 	}
@@ -83,37 +91,34 @@ func (otherSort) Less(a, b *extpoints.Queued) bool                  { return a.A
 func (otherSort) PreEnqueue(*model.Workload) (st *extpoints.Status) { return nil }
 
 func TestAllProfilesSortTheQueueAlike(t *testing.T) {
-	cfg := config(&world{})
-	require.NoError(t, cfg.Registry.Register("OtherSort", func(any, extpoints.Handle) (extpoints.Plugin, error) { return otherSort{}, nil }))
-	other := plugins.DefaultProfile()
-	other.Name = "other"
-	other.Plugins.QueueSort = extpoints.PluginSet{Enabled: []extpoints.PluginRef{{Name: "OtherSort"}}, Disabled: []string{plugins.PrioritySort}}
-	cfg.Profiles = append(cfg.Profiles, other)
+	cfg, other := config(&world{}), config(&world{})
+	other.Profiles[0].Name = "other"
+	use(&other, otherSort{}, extpoints.InPlaceOf(plugins.PrioritySort))
+	cfg.Profiles = append(cfg.Profiles, other.Profiles...)
 	_, err := engine.New(cfg)
-	require.ErrorContains(t, err, `profile "other": queueSort: all profiles need the same plugin, got "OtherSort" beside "PrioritySort"`)
+	require.ErrorContains(t, err, `profile "other": QueueSort: all profiles need the same plugin, got "OtherSort" beside "PrioritySort"`)
 }
 
 func TestApplyIsAllOrNothingAndListsEveryProblem(t *testing.T) {
 	r := newRaw(t, &world{})
-	require.NoError(t, r.Apply(epoch, node("n1", 1000), task("a", 100), engine.Change{PutGroup: &model.Group{ID: "groups", Composite: true}}))
+	require.NoError(t, r.Apply(epoch, node("n1", 1000), task("a", 100), engine.PutGroup(&model.Group{ID: "groups", Composite: true})))
 	index := r.View().Index()
 
 	lost := task("lost", 100)
-	lost.Submit.Profile, lost.Submit.Group, lost.Submit.NodeName = "no profile", "groups", "no node"
-	lost.Submit.Requests.Memory = -1
+	spec(lost).Profile, spec(lost).Group, spec(lost).NodeName = "no profile", "groups", "no node"
+	spec(lost).Requests.Memory = -1
 	err := r.Apply(epoch,
 		task("good", 100),
 		task("a", 100),
 		lost,
 		node("bad", -5),
-		engine.Change{Remove: "nobody"},
-		engine.Change{RemoveNode: "nowhere"},
-		engine.Change{Update: &model.Workload{ID: "nobody"}},
-		engine.Change{Adopt: &engine.Placement{}},
-		engine.Change{Adopt: &engine.Placement{Workload: &model.Workload{ID: "x"}}},
-		engine.Change{Confirm: &model.Binding{Workload: "nobody", Node: "n1"}},
+		engine.Remove("nobody"),
+		engine.RemoveNode("nowhere"),
+		engine.Update(&model.Workload{ID: "nobody"}),
+		engine.Adopt(nil, model.Binding{}),
+		engine.Adopt(&model.Workload{ID: "x"}, model.Binding{}),
+		engine.Confirm(model.Binding{Workload: "nobody", Node: "n1"}),
 		engine.Change{},
-		engine.Change{Remove: "a", Finish: "a"},
 	)
 	require.ErrorIs(t, err, engine.ErrExists)
 	require.ErrorIs(t, err, engine.ErrNotFound)
@@ -131,15 +136,14 @@ func TestApplyIsAllOrNothingAndListsEveryProblem(t *testing.T) {
 		`change 4, remove "nobody"`,
 		`change 5, remove node "nowhere"`,
 		`change 6, update "nobody"`,
-		`change 7, adopt "": there is no workload`,
-		`change 8, adopt "x": workload "x": there is no node`,
+		`change 7, adopt: engine.Adopt needs a workload`,
+		`change 8, adopt "x": engine.Adopt needs a workload, and a binding with the name of its node`,
 		`change 9, confirm "nobody"`,
-		`change 10, an empty change: it says nothing`,
-		`change 11, 2 changes in one: it says more than one thing`,
+		`change 10: it is the zero Change`,
 	} {
 		require.ErrorContains(t, err, problem)
 	}
-	require.Len(t, strings.Split(err.Error(), "\n"), 14)
+	require.Len(t, strings.Split(err.Error(), "\n"), 13)
 
 	require.Equal(t, index, r.View().Index(), "nothing is half applied")
 	_, ok := r.View().Workload("good")
@@ -151,18 +155,18 @@ func TestApplyIsAllOrNothingAndListsEveryProblem(t *testing.T) {
 func TestIllegalMovesAreRefused(t *testing.T) {
 	r := newRaw(t, &world{})
 	require.NoError(t, r.Apply(epoch, node("n1", 1000), task("a", 100)))
-	require.Error(t, r.Apply(epoch, engine.Change{Requeue: "a"}), "it is pending already")
+	require.Error(t, r.Apply(epoch, engine.Requeue("a")), "it is pending already")
 	require.ErrorContains(t, r.Evict(epoch, "a", "?"), "it is on no node")
 	settle(r, epoch)
-	require.NoError(t, r.Apply(epoch, engine.Change{Finish: "a"}))
-	require.Error(t, r.Apply(epoch, engine.Change{Confirm: &model.Binding{Workload: "a", Node: "n1"}}))
-	require.NoError(t, r.Apply(epoch, engine.Change{Remove: "a"}))
+	require.NoError(t, r.Apply(epoch, engine.Finish("a")))
+	require.Error(t, r.Apply(epoch, engine.Confirm(model.Binding{Workload: "a", Node: "n1"})))
+	require.NoError(t, r.Apply(epoch, engine.Remove("a")))
 }
 
 func TestUpdatesAreCheckedToo(t *testing.T) {
 	r := newRaw(t, &world{})
 	require.NoError(t, r.Apply(epoch, task("a", 100)))
-	err := r.Apply(epoch, engine.Change{Update: &model.Workload{ID: "a", Profile: "?", Requests: model.Resources{CPU: -1}}})
+	err := r.Apply(epoch, engine.Update(&model.Workload{ID: "a", Profile: "?", Requests: model.Resources{CPU: -1}}))
 	require.ErrorIs(t, err, model.ErrInvalid)
 	require.ErrorContains(t, err, `there is no profile "?"`)
 }
@@ -174,7 +178,7 @@ func TestAnUpdateWhileBindingNeedsAProfile(t *testing.T) {
 	w := task("w", 1)
 	require.NoError(t, r.Apply(epoch, node("n1", 1000), w))
 	require.True(t, r.Schedule(epoch))
-	lost := *w.Submit
+	lost := *spec(w)
 	lost.Profile = "nonesuch"
-	require.ErrorContains(t, r.Apply(epoch, engine.Change{Update: &lost}), `workload "w": profile: there is no profile "nonesuch"`)
+	require.ErrorContains(t, r.Apply(epoch, engine.Update(&lost)), `workload "w": profile: there is no profile "nonesuch"`)
 }

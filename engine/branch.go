@@ -30,10 +30,11 @@ func (b *Branch) Branch() *Branch { return &Branch{decider: b.decider.Fork()} }
 // View returns the branch's facts as they are now.
 func (b *Branch) View() *View { return &View{store: b.decider.Record.Store.Snapshot()} }
 
-// Apply makes the changes on the branch, all or none; see [Raw.Apply].
+// Apply makes the changes on the branch, all or none; see [Raw.Apply]. Nothing is
+// evicted there: [Drain] only closes the node.
 func (b *Branch) Apply(now time.Time, changes ...Change) error {
 	tx := b.decider.Record.Begin()
-	if err := write(b.decider.Profiles, tx, now, changes); err != nil {
+	if err := write(intakeOf(b.decider.Profiles, tx, now), changes); err != nil {
 		tx.Abort()
 		return err
 	}
@@ -85,10 +86,33 @@ func (b *Branch) Schedule(now time.Time, id string) (Decision, error) {
 	return d, nil
 }
 
+// FitsInPlace says what speaks against w, the next version of a workload that has a
+// node, on that node, where all else stays and the present version makes room for it:
+// nothing where it fits. The verdicts are those of all filters. The branch stays as it
+// is; [Update] makes the change, on a branch as on the engine, whether it fits or not.
+// The error is ErrNotFound, or what is wrong with w or with the workload's phase.
+func (b *Branch) FitsInPlace(now time.Time, w *model.Workload) ([]Verdict, error) {
+	row := b.decider.Record.Workload(w.ID)
+	if row == nil {
+		return nil, fmt.Errorf("fit workload %q in place: %w", w.ID, ErrNotFound)
+	}
+	try := b.Branch()
+	if err := try.Apply(now, Requeue(w.ID), Update(w)); err != nil {
+		return nil, fmt.Errorf("fit workload %q in place: %w", w.ID, err)
+	}
+	e := &Explanation{Workload: w, Phase: model.Pending}
+	e.fill(try.decider.Upcoming(now, try.decider.Record.Workload(w.ID).Info), nil, ExplainOptions{AllFilters: true})
+	for i := range e.Nodes {
+		if e.Nodes[i].Node == row.Node && !e.Nodes[i].Unseen {
+			return e.Nodes[i].Verdicts, nil
+		}
+	}
+	return []Verdict{{Code: extpoints.UnschedulableAndUnresolvable, Reasons: []string{e.Message}}}, nil
+}
+
 // carryOut makes the attempt on the branch. What does not fit is asked what would be
 // displaced; nothing is.
 func (b *Branch) carryOut(a *decide.Attempt) (failure error) {
-	a.Trial = true
 	a.Search()
 	if !a.Result.Status.IsSuccess() {
 		_, failure = a.PostFilter()
@@ -124,9 +148,7 @@ func outcome(c *decide.Cycle, st *extpoints.Status) Decision {
 	if c.Diagnosis != nil {
 		d.Message, d.Plugins = c.Diagnosis.Message(), c.Diagnosis.UnschedulablePlugins()
 	}
-	if c.Nominating != nil {
-		d.Nominated = c.Nominating.Node
-	}
-	d.Evictions = c.State.Evictions()
+	d.Nominated = c.Nominating.Nominate
+	d.Evictions = c.Requests().Evictions
 	return d
 }

@@ -31,7 +31,7 @@ func TestABranchPlansWithoutTouchingTheEngine(t *testing.T) {
 		if d.Placed() {
 			placed = append(placed, d.Binding.Node)
 		} else {
-			require.Equal(t, "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.", d.Message)
+			require.Equal(t, "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming workload.", d.Message)
 			require.Equal(t, []string{plugins.NodeResourcesFit}, d.Plugins)
 		}
 	}
@@ -100,7 +100,7 @@ func TestABranchDecidesAsTheEngineWould(t *testing.T) {
 		_, err := b.Schedule(epoch, fmt.Sprintf("t%03d", i))
 		require.NoError(t, err)
 	}
-	settle(r, epoch)
+	settle(r, epoch.Add(time.Second))
 	for w := range r.View().Workloads() {
 		planned, _ := b.View().Workload(w.ID)
 		require.Equal(t, w.Node, planned.Node, w.ID)
@@ -137,16 +137,13 @@ func (evictor) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, st
 	for _, victim := range candidates[0].Workloads {
 		s.Evict(victim.ID, "displaced by "+w.ID)
 	}
-	return &extpoints.PostFilterResult{NominatingInfo: &extpoints.NominatingInfo{
-		Node: candidates[0].Node.Name, Mode: extpoints.NominatingOverride,
-	}}, nil
+	return &extpoints.PostFilterResult{Nominate: candidates[0].Node.Name}, nil
 }
 
 func TestABranchReportsEvictionsAndTheEngineMakesThem(t *testing.T) {
 	o := &world{}
 	cfg := config(o)
-	require.NoError(t, cfg.Registry.Register("Evictor", func(any, extpoints.Handle) (extpoints.Plugin, error) { return evictor{}, nil }))
-	cfg.Profiles[0].Plugins.PostFilter.Enabled = []extpoints.PluginRef{{Name: "Evictor"}}
+	use(&cfg, evictor{})
 	r, err := engine.NewRaw(cfg)
 	require.NoError(t, err)
 	require.NoError(t, r.Apply(epoch, node("n1", 100), task("old", 100)))
@@ -171,7 +168,7 @@ func TestABranchReportsEvictionsAndTheEngineMakesThem(t *testing.T) {
 	require.Equal(t, model.Terminating, old.Phase)
 
 	later := epoch.Add(5 * time.Second)
-	require.NoError(t, r.Apply(later, engine.Change{Remove: "old"}))
+	require.NoError(t, r.Apply(later, engine.Remove("old")))
 	settle(r, later)
 	w, _ = r.View().Workload("new")
 	require.Equal(t, "n1", w.Node)
@@ -181,16 +178,15 @@ func TestABranchReportsEvictionsAndTheEngineMakesThem(t *testing.T) {
 func TestAPluginThatFailsOnABranchIsAnError(t *testing.T) {
 	cfg := config(&world{})
 	boom := errors.New("boom")
-	require.NoError(t, cfg.Registry.Register("Boom", func(any, extpoints.Handle) (extpoints.Plugin, error) { return failing{boom}, nil }))
-	cfg.Profiles[0].Plugins.Filter.Enabled = []extpoints.PluginRef{{Name: "Boom"}}
+	use(&cfg, failing{boom})
 	r, err := engine.NewRaw(cfg)
 	require.NoError(t, err)
 	require.NoError(t, r.Apply(epoch, node("n1", 100), task("a", 1)))
 	_, err = r.Branch().Schedule(epoch, "a")
 	require.ErrorIs(t, err, boom)
-	var plugin *engine.PluginError
+	var plugin *extpoints.PluginError
 	require.ErrorAs(t, err, &plugin)
-	require.Equal(t, "Boom", plugin.Plugin)
+	require.Equal(t, &extpoints.PluginError{Point: "Filter", Plugin: "Boom", Workload: "a", Node: "n1", Err: boom}, plugin)
 }
 
 // failing is a Filter plugin that is broken.

@@ -1,191 +1,166 @@
 package engine
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/record"
 	"github.com/berth-project/berth/model"
 )
 
-// Change is one thing that happened outside, or that somebody wants. Exactly
-// one field is set. What it points to belongs to the engine from then on.
-type Change struct {
-	// PutNode adds a node, or replaces the one of the same name.
-	PutNode *model.Node `json:",omitempty"`
-	// RemoveNode removes the node of the name. What is on it stays there as
-	// far as the engine knows, until it is removed or requeued.
-	RemoveNode string `json:",omitempty"`
+// Change is one thing that happened outside, or that somebody wants. The functions
+// that return one make it; what they are given belongs to the engine from then on.
+// [Raw.Apply] refuses the zero Change, a nil pointer and an empty name.
+//
+// As JSON a change is an object with one field, whose name is that of the function.
+// Reading it is strict: what is not known is an error.
+type Change struct{ c record.Change }
 
-	// Submit hands in a new workload to be placed.
-	Submit *model.Workload `json:",omitempty"`
-	// Adopt hands in a workload that already is on a node.
-	Adopt *Placement `json:",omitempty"`
-	// Update replaces the workload of the same ID.
-	Update *model.Workload `json:",omitempty"`
-	// Confirm says that a workload has been seen on its node: the one that was
-	// chosen for it, or, if that was somebody else's choice, another. Since may
-	// say when it started, also later, of one that is confirmed already.
-	Confirm *model.Binding `json:",omitempty"`
-	// Nominate says which node a workload waits for, where somebody else
-	// decided that: an earlier engine, or another program. Of one that does not
-	// wait for a node it changes nothing.
-	Nominate *Nomination `json:",omitempty"`
-	// Terminate says that the workload of the ID is on its way out; it keeps
-	// its room until it is finished or removed. It may be repeated, and may come
-	// after the engine had it from who evicted the workload.
-	Terminate string `json:",omitempty"`
-	// Displace is Terminate, or comes after it, and says besides that the
-	// workload has to make room for another. It may be repeated too: what the
-	// engine evicts for that it knows by itself.
-	Displace string `json:",omitempty"`
-	// Finish says that the workload has ended; its room is free.
-	Finish string `json:",omitempty"`
-	// Requeue says that the workload has lost its node and must be placed
-	// again.
-	Requeue string `json:",omitempty"`
-	// Remove forgets the workload, in whatever phase it is.
-	Remove string `json:",omitempty"`
+// PutNode adds a node, or replaces the one of the same name.
+func PutNode(n *model.Node) Change { return Change{record.PutNode.Of(n)} }
 
-	PutGroup        *model.Group     `json:",omitempty"`
-	RemoveGroup     string           `json:",omitempty"`
-	PutBudget       *model.Budget    `json:",omitempty"`
-	RemoveBudget    string           `json:",omitempty"`
-	PutNamespace    *model.Namespace `json:",omitempty"`
-	RemoveNamespace string           `json:",omitempty"`
+// RemoveNode removes the node with the name. Bindings to it that are under way are
+// cancelled with ErrNodeRemoved as the cause (not with [extpoints.KubeScheduler137]):
+// where that fails them, their workloads are placed again. What is on the node stays
+// there as far as the engine knows, until it is removed or requeued: see [LoseNode],
+// which does that too, and [View.Stranded].
+func RemoveNode(name string) Change { return Change{record.RemoveNode.Of(name)} }
 
-	// PutObject adds an object of storage or devices, or replaces the one of
-	// the same kind and ID. What has been decided about it is kept, as far as
-	// the new one does not say it; see [model.Decidable].
-	PutObject model.Object `json:"-"`
-	// RemoveObject removes it.
-	RemoveObject *model.ObjectRef `json:",omitempty"`
+// LoseNode says that the node with the name is gone with all that was on it. In one
+// transaction it removes the node and takes everything recorded there off it:
+//
+//   - what was being bound to it, bound or confirmed there is requeued: bindings under
+//     way are cancelled, and the workload is placed again;
+//   - what was terminating (see [Terminate]) is finished, and so is what was adopted
+//     and has a profile that the engine has not: the one shall not run again, the other
+//     is for whoever placed it. [Remove] forgets them, as after [Finish].
+//
+// Listeners are told as if RemoveNode, Requeue and Finish had been applied one by one,
+// in this order, the workloads by phase and ID. Nominations to the node stay until the
+// next attempt of their workloads, as with RemoveNode.
+func LoseNode(name string) Change { return Change{record.LoseNode.Of(name)} }
+
+// Drain empties the node with the name: it is Unschedulable from now on, and all that is
+// on it is evicted, as if [Raw.Evict] were called for each, with the reason.
+//
+//   - A workload that is still being bound to it is called off and placed elsewhere.
+//   - For each that is bound or confirmed there the orchestrator's Evict is called; it
+//     stays where it is until the orchestrator reports what has become of it.
+//   - If Evict returns an error, Listener.Failed is told, and the workload stays;
+//     the engine does not ask again by itself, but another Drain does.
+//   - Budgets are not consulted, no more than by Raw.Evict: they limit what the engine
+//     displaces for other workloads. An orchestrator that wants them honoured refuses.
+//   - What is adopted onto the node, or confirmed there, later is not evicted.
+//
+// A PutNode of the node that is not Unschedulable opens it again; evictions under way
+// go on. On a [Branch] nothing is evicted; the node is closed.
+func Drain(name, reason string) Change {
+	return Change{record.DrainNode.Of(record.Drain{Node: name, Reason: reason})}
 }
 
-// Placement is a workload and where it is.
-type Placement struct {
-	Workload *model.Workload
-	Node     string
-	Devices  []model.DeviceShare `json:",omitempty"`
-	// Since is when it got there; zero: now.
-	Since time.Time
+// Submit submits a new workload to be placed.
+func Submit(w *model.Workload) Change { return Change{record.Submit.Of(w)} }
+
+// Adopt submits a workload that already is on a node: on that of the binding, with
+// its devices, since when it says (zero: now). The binding need not repeat the
+// workload's ID. The node need not be known yet: an engine that starts is told of nodes
+// and workloads in whatever order they come; see [View.Stranded].
+func Adopt(w *model.Workload, b model.Binding) Change { return Change{record.Adopt(w, b)} }
+
+// Update replaces the workload of the same ID.
+func Update(w *model.Workload) Change { return Change{record.Update.Of(w)} }
+
+// Confirm says that a workload has been seen on its node: the one that was
+// chosen for it, or, if that was somebody else's choice, another. Since may
+// say when it started, also later, of one that is confirmed already. The node need
+// not be known, as with [Adopt].
+func Confirm(b model.Binding) Change { return Change{record.Confirm.Of(b)} }
+
+// Nominate says which node the workload with the ID waits for, where somebody else
+// decided that: an earlier engine, or another program. Room is kept for it there, and
+// the node is looked at first. Without a node it waits for none any more. Of one that
+// does not wait for a node it changes nothing.
+func Nominate(workload, node string) Change { return Change{record.Nominate(workload, node)} }
+
+// Terminate says that the workload with the ID is terminating; it keeps
+// its room until it is finished or removed. It may be repeated, and may come
+// after the engine had it from the orchestrator that evicted the workload.
+func Terminate(id string) Change { return Change{record.Terminate.Of(id)} }
+
+// Displace is Terminate, or comes after it, and says besides that the
+// workload has to make room for another. It may be repeated too: what the
+// engine evicts for that it knows by itself.
+func Displace(id string) Change { return Change{record.Displace.Of(id)} }
+
+// Finish says that the workload with the ID has ended; its room is free.
+func Finish(id string) Change { return Change{record.Finish.Of(id)} }
+
+// Requeue says that the workload with the ID has lost its node and must be placed
+// again.
+func Requeue(id string) Change { return Change{record.Requeue.Of(id)} }
+
+// Remove forgets the workload with the ID, in whatever phase it is.
+func Remove(id string) Change { return Change{record.Remove.Of(id)} }
+
+// PutGroup adds a group, or replaces the one of the same ID.
+func PutGroup(g *model.Group) Change { return Change{record.PutGroup.Of(g)} }
+
+// RemoveGroup removes the group with the ID. Its members stay its members.
+func RemoveGroup(id string) Change { return Change{record.RemoveGroup.Of(id)} }
+
+// PutBudget adds a budget, or replaces the one of the same ID.
+func PutBudget(b *model.Budget) Change { return Change{record.PutBudget.Of(b)} }
+
+// RemoveBudget removes the budget with the ID.
+func RemoveBudget(id string) Change { return Change{record.RemoveBudget.Of(id)} }
+
+// PutNamespace adds a namespace, or replaces the one of the same name.
+func PutNamespace(n *model.Namespace) Change { return Change{record.PutNamespace.Of(n)} }
+
+// RemoveNamespace removes the namespace with the name. The workloads in it stay.
+func RemoveNamespace(name string) Change { return Change{record.RemoveNamespace.Of(name)} }
+
+// PutObject adds an object of storage, devices or queues, or a hold, or replaces the one of
+// the same kind and ID. What has been decided about it (which volume or
+// devices a claim has, for which claim a volume is) is kept, as far as the new one
+// does not say it.
+func PutObject(o model.Object) Change { return Change{record.PutObject(o)} }
+
+// RemoveObject removes the object.
+func RemoveObject(ref model.ObjectRef) Change { return Change{record.RemoveObject(ref)} }
+
+// ChargeUsage says what workloads of the principal, or of none, in the queue have used until a
+// time (zero: now) that the engine does not know of, because an earlier engine had them: by
+// resource, in its unit times seconds. It counts where a queue above goes by usage, and for
+// limits on resource-seconds, and decays from that time on; see [model.Queue]. The queue and the
+// principal must be there with all above them. What an adopted workload has used since it was placed
+// is known from [Adopt]. On a [Branch], and where the order is not by queues, nothing is charged.
+func ChargeUsage(queue, principal string, used map[string]int64, until time.Time) Change {
+	return Change{record.ChargeUsage.Of(record.Usage{Queue: queue, Principal: principal, Used: used, Until: until})}
 }
 
-// Nomination is the node that a workload waits for. Room is kept for it there, and
-// the node is looked at first.
-type Nomination struct {
-	Workload string // ID
-	Node     string // name; empty: it waits for none any more
-}
+// Verb is what the change does, in words: "put node" for PutNode, "put VolumeClaim"
+// for PutObject of a claim; empty for the zero Change.
+func (ch Change) Verb() string { return ch.c.Verb() }
 
-// each calls f with the verb and the object of every field that is set.
-func (ch *Change) each(f func(verb, object string)) {
-	named := func(verb, object string) {
-		if object != "" {
-			f(verb, object)
-		}
-	}
-	if ch.PutNode != nil {
-		f("put node", ch.PutNode.Name)
-	}
-	named("remove node", ch.RemoveNode)
-	if ch.Submit != nil {
-		f("submit", ch.Submit.ID)
-	}
-	if ch.Adopt != nil {
-		f("adopt", ch.Adopt.id())
-	}
-	if ch.Update != nil {
-		f("update", ch.Update.ID)
-	}
-	if ch.Confirm != nil {
-		f("confirm", ch.Confirm.Workload)
-	}
-	if ch.Nominate != nil {
-		f("nominate", ch.Nominate.Workload)
-	}
-	named("terminate", ch.Terminate)
-	named("displace", ch.Displace)
-	named("finish", ch.Finish)
-	named("requeue", ch.Requeue)
-	named("remove", ch.Remove)
-	if ch.PutGroup != nil {
-		f("put group", ch.PutGroup.ID)
-	}
-	named("remove group", ch.RemoveGroup)
-	if ch.PutBudget != nil {
-		f("put budget", ch.PutBudget.ID)
-	}
-	named("remove budget", ch.RemoveBudget)
-	if ch.PutNamespace != nil {
-		f("put namespace", ch.PutNamespace.Name)
-	}
-	named("remove namespace", ch.RemoveNamespace)
-	if !isNothing(ch.PutObject) {
-		f("put "+string(ch.PutObject.ObjectKind()), ch.PutObject.ObjectID())
-	}
-	if ch.RemoveObject != nil {
-		f("remove "+string(ch.RemoveObject.Kind), ch.RemoveObject.ID)
-	}
-}
+// ID is the ID or name of what the change is about; empty where it names nothing.
+func (ch Change) ID() string { return ch.c.ID() }
 
-func (p *Placement) id() string {
-	if p.Workload == nil {
-		return ""
+// Value is what the change submits: the *model.Node, *model.Workload (of Submit,
+// Adopt and Update), *model.Group, *model.Budget, *model.Namespace or model.Object, or
+// the model.Binding of Confirm; nil where it only names something.
+func (ch Change) Value() any { return ch.c.Value() }
+
+// String says what the change is, for messages: its verb and, quoted, its ID.
+func (ch Change) String() string {
+	if ch.Verb() == "" {
+		return "the zero Change"
 	}
-	return p.Workload.ID
-}
-
-// count is the number of fields that are set.
-func (ch *Change) count() (n int) {
-	ch.each(func(string, string) { n++ })
-	return n
-}
-
-// String says what the change is, for messages.
-func (ch *Change) String() string {
-	switch ch.count() {
-	case 0:
-		return "an empty change"
-	case 1:
-		text := ""
-		ch.each(func(verb, object string) { text = fmt.Sprintf("%s %q", verb, object) })
-		return text
-	default:
-		return fmt.Sprintf("%d changes in one", ch.count())
-	}
-}
-
-// plainChange is a Change without its methods.
-type plainChange Change
-
-// writtenChange is a Change as JSON: an object needs its kind beside it.
-type writtenChange struct {
-	*plainChange
-	PutObject model.Objects `json:",omitempty"`
+	return fmt.Sprintf("%s %q", ch.Verb(), ch.ID())
 }
 
 // MarshalJSON implements [json.Marshaler].
-func (ch Change) MarshalJSON() ([]byte, error) {
-	w := writtenChange{plainChange: (*plainChange)(&ch)}
-	if ch.PutObject != nil {
-		w.PutObject = model.Objects{ch.PutObject}
-	}
-	return json.Marshal(w)
-}
+func (ch Change) MarshalJSON() ([]byte, error) { return ch.c.MarshalJSON() }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (ch *Change) UnmarshalJSON(text []byte) error {
-	w := writtenChange{plainChange: (*plainChange)(ch)}
-	if err := json.Unmarshal(text, &w); err != nil {
-		return err
-	}
-	switch len(w.PutObject) {
-	case 0:
-	case 1:
-		ch.PutObject = w.PutObject[0]
-	default:
-		return fmt.Errorf("putObject: %d objects in one change", len(w.PutObject))
-	}
-	return nil
-}
+func (ch *Change) UnmarshalJSON(text []byte) error { return ch.c.UnmarshalJSON(text) }

@@ -41,17 +41,39 @@ func (t TieBreak) String() string {
 	return [...]string{"heap", "lowest index", "random", "invalid"}[min(t, tieBreaks)]
 }
 
+// FastPath says whether decisions may be made from what plugins said before.
+type FastPath uint8
+
+// The values of FastPath.
+const (
+	// FastPathAuto remembers what plugins said of nodes that have not changed since, for
+	// workloads that are alike to them, and asks only about the others. It does so where
+	// every plugin that takes part is an [extpoints.NodeLocalPlugin] and says yes, or is an
+	// [extpoints.SlotPlugin], which is asked about all nodes at once; and never where extenders
+	// or reservations have a say, nor for a workload that is nominated itself. Nodes where
+	// others are nominated to which the workload must leave room are asked about anew.
+	// Decisions, their words and the start of the next search are the same as without.
+	FastPathAuto FastPath = iota
+	// FastPathOff asks the plugins about every node that a decision looks at.
+	FastPathOff
+	// FastPathVerify decides as FastPathOff and compares: a decision that would be another
+	// fails with an error that says what is different, and the workload is tried again like
+	// after any failure. For tests, and to find a plugin that does not keep its promise. It
+	// costs more than FastPathOff.
+	FastPathVerify
+
+	fastPaths
+)
+
 // Config says what an engine is made of and how it works. The zero value of
 // every optional field means its default.
 type Config struct {
 	// Profiles are the ways of scheduling; the first is for workloads that
-	// name none. Required.
+	// name none, and its plugin sorts the queue. Required.
 	Profiles []extpoints.Profile
-	// Registry has the plugins that the profiles name. Required.
-	Registry extpoints.Registry
 	// Orchestrator makes decisions come true. Required.
 	Orchestrator extpoints.Orchestrator
-	// Extenders are those outside who have a say in decisions. They are asked
+	// Extenders are programs outside the engine that take part in decisions. They are asked
 	// in this order, those that are not ignorable first. While one is asked for
 	// a decision the engine does nothing else, and Apply waits. Default: none.
 	Extenders []extpoints.Extender
@@ -64,41 +86,69 @@ type Config struct {
 	// Workers is how many goroutines filter and score the nodes of one
 	// decision. It changes nothing but speed. Default 1.
 	Workers int
+	// FastPath says whether decisions may be made from what plugins said before. It changes
+	// nothing but speed, how often plugins are called, and memory: up to 100 MB for the engine
+	// and for each of its branches that decides. Default FastPathAuto.
+	FastPath FastPath
 	// TieBreak chooses among equal nodes. Default TieBreakHeap.
 	TieBreak TieBreak
 	// Seed is where all random choices come from. Default 0, a seed like any
 	// other.
 	Seed uint64
 
-	// Queue holds the queue's times; its functions are set by the engine.
-	// Default: kube-scheduler's numbers, see [queue.Config].
-	Queue queue.Config
+	// Order says in which order active workloads are tried. Default OrderBySort.
+	Order Order
+	// Queue is how long workloads are kept back, and how long they wait for an
+	// event. Default: kube-scheduler's numbers.
+	Queue queue.Timing
 
-	// ReferenceWakeUps wakes nobody when a workload that was nominated to one
-	// node is placed on another, as kube-scheduler 1.37.1 (eventhandlers.go,
-	// which calls it an issue to be fixed), has groups wait in the queue as they
-	// do there, see [queue.Config], and leaves a tree of groups that no plugin
-	// rejected a member of behind the gate of DefaultPreemption when the room that
-	// was made for it is there. It is for comparing the two. Default: those that
-	// had left it room are woken, and that tree is tried again.
-	ReferenceWakeUps bool
+	// Backfill says how the engine plans ahead, and who may overtake. Default: it does
+	// not, as kube-scheduler.
+	Backfill Backfill
+	// Forecast says whether, and how, the engine forecasts when those that wait will start; see
+	// [Raw.Forecast]. Default: it does not.
+	Forecast ForecastOptions
+
+	// Compat says which waiting workloads are woken, and when they are tried
+	// again: whenever a change may help them, or as kube-scheduler does it.
+	// Default [extpoints.Improved].
+	Compat extpoints.Compat
 
 	// MaxBindings is how many bindings may be under way at once, and how many
 	// evictions. While that many bindings are, nothing more is scheduled.
 	// Default 16 for each processor. Only for Engine.
 	MaxBindings int
+	// MaxBindingsPerNode is how many of these may be to one node, so that a node that
+	// does not answer cannot take all places. A binding whose node has no place left
+	// waits for one; those to other nodes start, and scheduling goes on. Default a
+	// quarter of MaxBindings, at least 1. Only for Engine.
+	MaxBindingsPerNode int
+	// BindTimeout is how long one call of Bind (the orchestrator's, a Bind plugin's or
+	// an extender's), of Evict or of ReleaseDevices may take. Then its context is
+	// cancelled with ErrBindTimeout as the cause, and what it returns counts; one that
+	// does not heed its context keeps its place until it returns. PreBind plugins have
+	// timeouts of their own. Default 2 minutes; negative: no timeout. Only for Engine:
+	// the program that runs the tasks of a Raw passes a context.
+	BindTimeout time.Duration
 	// DrainTimeout is how long bindings under way may go on after the context
 	// of Run has ended. Default 30 s; negative: not at all. Only for Engine.
 	DrainTimeout time.Duration
 
-	// Decisions is how many of the most recent decisions Explain can explain.
+	// RememberDecisions is how many of the most recent decisions Explain can explain.
 	// Default 256; negative: none.
-	Decisions int
-	// Listener is told what happens. Default: nobody.
+	RememberDecisions int
+	// Listener is told what happens, and what things cost. Default: nobody.
 	Listener Listener
-	// Meter is told how long things take and how often plugins are asked. Default:
-	// nobody, and then nothing is measured.
-	Meter Meter
+	// SampleEvery: Listener.PluginRan is told of one cycle in so many; which ones
+	// depends on their numbers alone. They are decided as with FastPathOff, so that every
+	// call of a plugin is measured. Default 10, as in kube-scheduler
+	// (schedule_one.go pluginMetricsSamplePercent, 1.37.1).
+	SampleEvery int
+	// Clock is how much time has passed since some moment, for the durations that
+	// the Listener is told. It is read for nothing else, only where something is
+	// measured, and by several goroutines at once. Default: the monotonic clock for
+	// an Engine; one that stands still for a Raw.
+	Clock func() time.Duration
 	// Logger gets what an operator should know; every event is logged at a
 	// level that fits it. Default: nothing is logged.
 	Logger hclog.Logger
@@ -115,14 +165,20 @@ func (c Config) WithDefaults() Config {
 	if c.MaxBindings == 0 {
 		c.MaxBindings = 16 * runtime.GOMAXPROCS(0)
 	}
+	if c.MaxBindingsPerNode == 0 {
+		c.MaxBindingsPerNode = max(c.MaxBindings/4, 1)
+	}
+	if c.BindTimeout == 0 {
+		c.BindTimeout = 2 * time.Minute
+	}
 	if c.DrainTimeout == 0 {
 		c.DrainTimeout = 30 * time.Second
 	}
-	if c.Decisions == 0 {
-		c.Decisions = 256
+	if c.RememberDecisions == 0 {
+		c.RememberDecisions = 256
 	}
-	if c.Meter.Every == 0 {
-		c.Meter.Every = 10
+	if c.SampleEvery == 0 {
+		c.SampleEvery = 10
 	}
 	if c.Logger == nil {
 		c.Logger = hclog.NewNullLogger()
@@ -149,9 +205,6 @@ func (c *Config) Validate() error {
 		}
 		seen[name] = true
 	}
-	if c.Registry == nil {
-		problem("Registry: is missing")
-	}
 	if c.Orchestrator == nil {
 		problem("Orchestrator: is missing")
 	}
@@ -164,28 +217,41 @@ func (c *Config) Validate() error {
 	if c.TieBreak >= tieBreaks {
 		problem("TieBreak: %d is not one of the constants", c.TieBreak)
 	}
+	if c.FastPath >= fastPaths {
+		problem("FastPath: %d is not one of the constants", c.FastPath)
+	}
+	if !c.Compat.Valid() {
+		problem("Compat: %d is not one of the constants", c.Compat)
+	}
+	if c.Order >= orders {
+		problem("Order: %d is not one of the constants", c.Order)
+	}
 	if c.MaxBindings < 0 {
 		problem("MaxBindings: %d is negative", c.MaxBindings)
 	}
-	if c.Meter.Every < 0 {
-		problem("Meter.Every: %d is negative", c.Meter.Every)
+	if c.MaxBindingsPerNode < 0 {
+		problem("MaxBindingsPerNode: %d is negative", c.MaxBindingsPerNode)
 	}
-	if c.Meter.Clock == nil && c.Meter.tells() {
-		problem("Meter.Clock: is missing")
+	if c.SampleEvery < 0 {
+		problem("SampleEvery: %d is negative", c.SampleEvery)
 	}
-	if err := c.checkQueue(); err != nil {
+	if err := c.Queue.WithDefaults().Validate(); err != nil {
 		problem("Queue: %w", err)
+	}
+	for _, err := range c.Backfill.problems() {
+		problem("%w", err)
+	}
+	for _, err := range c.Forecast.problems() {
+		problem("%w", err)
+	}
+	if c.Order == OrderByQueues && c.Backfill.Slack {
+		problem("Backfill.Slack does not go with Order by queues, where another comes first after each start")
+	}
+	if c.Order == OrderByQueues && c.Backfill.ShortestFirst {
+		problem("Backfill.ShortestFirst does not go with Order by queues, which is by shares")
 	}
 	for _, err := range framework.CheckExtenders(c.Extenders) {
 		problem("%w", err)
 	}
 	return errors.Join(problems...)
-}
-
-// checkQueue is the check of the queue's times: its functions are the engine's.
-func (c *Config) checkQueue() error {
-	q := c.Queue.WithDefaults()
-	q.Less = func(a, b *extpoints.Queued) bool { return false }
-	q.PreEnqueue, q.Hints = nil, nil
-	return q.Validate()
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
 )
@@ -17,15 +18,15 @@ func TestAConfirmationWithOtherDevicesWakes(t *testing.T) {
 	r := newRaw(t, &world{})
 	two := &model.Node{Name: "n1", Devices: []model.Device{{Class: "gpu"}, {Class: "gpu"}}}
 	gpus := func(id string, n int64) engine.Change {
-		return engine.Change{Submit: &model.Workload{ID: id, Devices: []model.DeviceRequest{{Class: "gpu", Count: n, Share: model.WholeDevice}}}}
+		return engine.Submit(&model.Workload{ID: id, Devices: []model.DeviceRequest{{Class: "gpu", Count: n, Share: model.WholeDevice}}})
 	}
-	require.NoError(t, r.Apply(epoch, engine.Change{PutNode: two}, gpus("a", 2), gpus("b", 1)))
+	require.NoError(t, r.Apply(epoch, engine.PutNode(two), gpus("a", 2), gpus("b", 1)))
 	settle(r, epoch)
 	p, _ := r.Queue("b")
 	require.Equal(t, queue.Unschedulable, p.Place)
 
 	one := []model.DeviceShare{{Device: 1, Share: model.WholeDevice}}
-	require.NoError(t, r.Apply(epoch, engine.Change{Confirm: &model.Binding{Workload: "a", Node: "n1", Devices: one}}))
+	require.NoError(t, r.Apply(epoch, engine.Confirm(model.Binding{Workload: "a", Node: "n1", Devices: one})))
 	p, _ = r.Queue("b")
 	require.Equal(t, queue.Backoff, p.Place)
 	settle(r, epoch)
@@ -38,8 +39,8 @@ func TestAnUpdateWithTheConfirmationWakes(t *testing.T) {
 	r := newRaw(t, &world{})
 	require.NoError(t, r.Apply(epoch, node("n1", 1000), task("a", 800), task("b", 500)))
 	settle(r, epoch)
-	smaller := task("a", 100).Submit
-	require.NoError(t, r.Apply(epoch, engine.Change{Update: smaller}, engine.Change{Confirm: &model.Binding{Workload: "a", Node: "n1"}}))
+	smaller := spec(task("a", 100))
+	require.NoError(t, r.Apply(epoch, engine.Update(smaller), engine.Confirm(model.Binding{Workload: "a", Node: "n1"})))
 	p, _ := r.Queue("b")
 	require.Equal(t, queue.Backoff, p.Place)
 }
@@ -66,24 +67,24 @@ func TestCallOffLeavesTasksThatWereTaken(t *testing.T) {
 // nominated to: those that had left it room are woken, but not where the wake-ups
 // are to be the reference's (eventhandlers.go deletePodFromSchedulingQueue, 1.37.1).
 func TestAConfirmationElsewhereWakesThoseThatLeftRoom(t *testing.T) {
-	for reference, want := range map[bool]queue.Place{false: queue.Backoff, true: queue.Unschedulable} {
+	for compat, want := range map[extpoints.Compat]queue.Place{extpoints.Improved: queue.Backoff, extpoints.KubeScheduler137: queue.Unschedulable} {
 		cfg := config(&world{})
-		cfg.ReferenceWakeUps = reference
+		cfg.Compat = compat
 		r, err := engine.NewRaw(cfg)
 		require.NoError(t, err)
 		high, low := task("high", 900), task("low", 400)
-		high.Submit.Priority, low.Submit.Priority = 10, 1
+		spec(high).Priority, spec(low).Priority = 10, 1
 		require.NoError(t, r.Apply(epoch, node("n1", 1000), task("v", 500)))
 		settle(r, epoch)
-		require.NoError(t, r.Apply(epoch, engine.Change{Confirm: &model.Binding{Workload: "v", Node: "n1"}}, high))
+		require.NoError(t, r.Apply(epoch, engine.Confirm(model.Binding{Workload: "v", Node: "n1"}), high))
 		settle(r, epoch)
 		w, _ := r.View().Workload("high")
 		require.Equal(t, "n1", w.Nominated)
 		require.NoError(t, r.Apply(epoch, low))
 		settle(r, epoch)
-		require.NoError(t, r.Apply(epoch, engine.Change{Confirm: &model.Binding{Workload: "high", Node: "n2"}}))
+		require.NoError(t, r.Apply(epoch, engine.Confirm(model.Binding{Workload: "high", Node: "n2"})))
 		p, _ := r.Queue("low")
-		require.Equal(t, want, p.Place, "reference: %v", reference)
+		require.Equal(t, want, p.Place, "%s", compat)
 	}
 }
 
@@ -104,7 +105,7 @@ func TestConfirmSaysWhenItStarted(t *testing.T) {
 		{time.Time{}, epoch.Add(3 * time.Second)},
 		{epoch.Add(5 * time.Second), epoch.Add(5 * time.Second)},
 	} {
-		require.NoError(t, r.Apply(epoch.Add(time.Minute), engine.Change{Confirm: &model.Binding{Workload: "a", Node: "n1", Since: step.said}}))
+		require.NoError(t, r.Apply(epoch.Add(time.Minute), engine.Confirm(model.Binding{Workload: "a", Node: "n1", Since: step.said})))
 		require.Equal(t, step.want, started())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/engine/enginetest/simulate"
+	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -23,16 +25,20 @@ import (
 var (
 	seed = flag.Uint64("seed", 0, "take only the history of this seed")
 	soak = flag.Bool("soak", false, "begin at a random seed")
+	long = flag.Bool("long", false, "take four times as many histories")
 )
 
 // seeds are the seeds of a test's histories: always the same ones, and with
-// -soak others.
+// -soak others. With -long there are four times as many.
 func seeds(t *testing.T, n int) []uint64 {
 	if *seed != 0 {
 		return []uint64{*seed}
 	}
-	if testing.Short() {
-		n = (n + 7) / 8
+	switch {
+	case testing.Short():
+		n = (n + 1) / 2
+	case *long:
+		n *= 4
 	}
 	first := uint64(1)
 	if *soak {
@@ -60,7 +66,7 @@ func recorded(t *testing.T, seed uint64, workers int) *simulate.Result {
 // The number of workers changes nothing: not an event, not an input.
 func TestWorkersDoNotShow(t *testing.T) {
 	t.Parallel()
-	for _, seed := range seeds(t, 80) {
+	for _, seed := range seeds(t, 20) {
 		one := recorded(t, seed, 1)
 		for _, workers := range []int{2, 16} {
 			many := recorded(t, seed, workers)
@@ -77,21 +83,51 @@ func TestWorkersDoNotShow(t *testing.T) {
 // written down again.
 func TestReplayIsTheSame(t *testing.T) {
 	t.Parallel()
-	for i, seed := range seeds(t, 160) {
+	for _, seed := range seeds(t, 40) {
 		r := recorded(t, seed, 1)
 		for _, life := range r.Lives {
 			log := life.Log
-			for round := range 2 {
+			for _, workers := range []int{1, 2, 16} {
 				var events []string
 				var again bytes.Buffer
 				cfg := r.Config(&events)
 				cfg.Recorder = engine.NewRecorder(&again)
-				cfg.Workers = []int{1, 2, 16}[(i+round)%3]
+				cfg.Workers = workers
 				_, err := engine.Replay(cfg, bytes.NewReader(log))
 				require.NoError(t, err, "seed %d", seed)
 				requireSameLines(t, life.Events, events, "seed %d", seed)
 				requireSameLog(t, log, again.Bytes(), "seed %d", seed)
 				log = again.Bytes()
+			}
+		}
+	}
+}
+
+// The store writes the rows of many commits to memdb at once. Whether it does, and of how many,
+// changes nothing: not an event, not an input, not a row. A replay is where nobody reads rows
+// in between.
+func TestRowsWrittenTogetherDoNotShow(t *testing.T) { // not parallel: it changes how stores are made
+	rows := store.RecentRows
+	defer func() { store.RecentRows = rows }()
+	for _, seed := range seeds(t, 8) {
+		store.RecentRows = rows
+		r := recorded(t, seed, 1)
+		for _, life := range r.Lives {
+			var want []model.WorkloadRecord
+			for _, store.RecentRows = range []int{0, 5, rows} {
+				var events []string
+				var log bytes.Buffer
+				cfg := r.Config(&events)
+				cfg.Recorder = engine.NewRecorder(&log)
+				raw, err := engine.Replay(cfg, bytes.NewReader(life.Log))
+				require.NoError(t, err, "seed %d, %d rows", seed, store.RecentRows)
+				requireSameLines(t, life.Events, events, "seed %d, %d rows", seed, store.RecentRows)
+				requireSameLog(t, life.Log, log.Bytes(), "seed %d, %d rows", seed, store.RecentRows)
+				have := slices.Collect(raw.View().Workloads())
+				if want == nil {
+					want = have
+				}
+				require.Equal(t, want, have, "seed %d, %d rows", seed, store.RecentRows)
 			}
 		}
 	}
@@ -196,15 +232,15 @@ func load(e *engine.Engine, rng *rand.Rand, client string) {
 		// Errors are part of it: what is evicted may be gone already.
 		switch rng.IntN(10) {
 		case 0:
-			_ = e.Apply(engine.Change{Remove: id})
+			_ = e.Apply(engine.Remove(id))
 		case 1:
 			_ = e.Evict(id, "by lot")
 		case 2:
-			_ = e.Apply(engine.Change{RemoveNode: name})
+			_ = e.Apply(engine.RemoveNode(name))
 		case 3:
 			_ = e.Apply(node(name, 600))
 		case 4:
-			_ = e.Apply(engine.Change{Requeue: id})
+			_ = e.Apply(engine.Requeue(id))
 		case 5:
 			_, _ = e.Explain(id, engine.ExplainOptions{})
 			_ = e.Branch()
@@ -235,7 +271,7 @@ func TestLookingDoesNotSettleTheOrder(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, r.Apply(epoch, node("n1", 1000), node("n2", 1000), task("first", 1)))
 		settle(r, epoch)
-		require.NoError(t, r.Apply(epoch, task("w", 100), engine.Change{Remove: "first"}, engine.Change{RemoveNode: "n1"}))
+		require.NoError(t, r.Apply(epoch, task("w", 100), engine.Remove("first"), engine.RemoveNode("n1")))
 		look(r)
 		require.NoError(t, r.Apply(epoch, node("n1", 1000)))
 		settle(r, epoch)
@@ -251,8 +287,7 @@ var _ extpoints.Orchestrator = (*slowWorld)(nil)
 func TestAnUpdateWithTheSameObjectIsReplayed(t *testing.T) {
 	rejecting := func() engine.Config {
 		cfg := config(&world{})
-		require.NoError(t, cfg.Registry.Register("RejectAll", func(any, extpoints.Handle) (extpoints.Plugin, error) { return rejectAll{}, nil }))
-		cfg.Profiles[0].Plugins.Filter.Enabled = []extpoints.PluginRef{{Name: "RejectAll"}}
+		use(&cfg, rejectAll{})
 		return cfg
 	}
 	var log bytes.Buffer
@@ -263,7 +298,7 @@ func TestAnUpdateWithTheSameObjectIsReplayed(t *testing.T) {
 	w := task("w", 1)
 	require.NoError(t, r.Apply(epoch, node("n1", 1000), w))
 	require.True(t, r.Schedule(epoch))
-	require.NoError(t, r.Apply(epoch.Add(time.Hour), engine.Change{Update: w.Submit}))
+	require.NoError(t, r.Apply(epoch.Add(time.Hour), engine.Update(spec(w))))
 	again, err := engine.Replay(rejecting(), bytes.NewReader(log.Bytes()))
 	require.NoError(t, err)
 	want, _ := again.Queue("w")
@@ -278,4 +313,31 @@ func (rejectAll) Name() string { return "RejectAll" }
 
 func (rejectAll) Filter(*extpoints.CycleState, *extpoints.WorkloadInfo, *extpoints.NodeInfo) *extpoints.Status {
 	return extpoints.NewStatus(extpoints.Unschedulable, "no")
+}
+
+// A log that begins in the middle of an engine's life, with its state, leads to the same
+// events as the engine has from then on, and beginning it breaks nothing.
+func TestReplayFromTheMiddle(t *testing.T) {
+	t.Parallel()
+	begun := 0
+	for _, seed := range seeds(t, 40) {
+		r := simulate.Run(t, seed, simulate.Options{
+			Record: true, Rotate: 3 + int(seed%40), TieBreak: engine.TieBreak(seed % 3), Compat: extpoints.Compat(seed % 2),
+			Plugins: simulate.MoodGood, // the others count, and nobody writes that down
+			Queues:  seed%3 == 0,
+		})
+		begun += r.Reached["rotated"]
+		for i, life := range r.Lives {
+			var events []string
+			var again bytes.Buffer
+			cfg := r.Config(&events)
+			cfg.Recorder = engine.NewRecorder(&again)
+			cfg.Workers = []int{1, 2, 16}[i%3]
+			_, err := engine.Replay(cfg, bytes.NewReader(life.Log))
+			require.NoError(t, err, "seed %d, life %d", seed, i)
+			requireSameLines(t, life.Events, events, "seed %d, life %d", seed, i)
+			requireSameLog(t, life.Log, again.Bytes(), "seed %d, life %d", seed, i)
+		}
+	}
+	require.Positive(t, begun)
 }

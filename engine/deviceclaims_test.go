@@ -70,7 +70,7 @@ func TestDevicesAreGivenWhenTheNodeIsChosen(t *testing.T) {
 				require.Equal(t, []string{"devices w", "bind w"}, p.calls)
 				require.Equal(t, []string{"c1 p/d0 for w"}, saidOfAll(p.given["devices w"]))
 			}
-			apply(t, r, epoch, engine.Change{Finish: "w"})
+			apply(t, r, epoch, engine.Finish("w"))
 			require.Equal(t, "free", said(r.View(), deviceClaimKind, "c1"), "nobody has reported that it is not")
 			goOn(r, epoch)
 			require.Equal(t, "Bound@n2", phaseOf(r, "next"))
@@ -91,12 +91,12 @@ func TestAFailureGivesDevicesBack(t *testing.T) {
 		"the devices are not bound":   {err: errNoDisk, ends: "Pending"},
 		"the call panics":             {boom: true, ends: "Pending"},
 		"the workload is not bound":   {bind: errNoRoute, ends: "Pending"},
-		"it is requeued meanwhile":    {change: engine.Change{Requeue: "w"}, ends: "Pending"},
-		"it is removed meanwhile":     {change: engine.Change{Remove: "w"}, ends: "gone"},
-		"it has ended meanwhile":      {change: engine.Change{Finish: "w"}, ends: "Finished"},
+		"it is requeued meanwhile":    {change: engine.Requeue("w"), ends: "Pending"},
+		"it is removed meanwhile":     {change: engine.Remove("w"), ends: "gone"},
+		"it has ended meanwhile":      {change: engine.Finish("w"), ends: "Finished"},
 		"it is evicted meanwhile":     {evict: true, ends: "Pending"},
-		"it is seen elsewhere":        {change: engine.Change{Confirm: &model.Binding{Workload: "w", Node: "n1"}}, ends: "Confirmed@n1"},
-		"it is removed, and it fails": {change: engine.Change{Remove: "w"}, err: errNoDisk, ends: "gone"},
+		"it is seen elsewhere":        {change: engine.Confirm(model.Binding{Workload: "w", Node: "n1"}), ends: "Confirmed@n1"},
+		"it is removed, and it fails": {change: engine.Remove("w"), err: errNoDisk, ends: "gone"},
 	} {
 		for _, byName := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestAFailureGivesDevicesBack(t *testing.T) {
 						require.NoError(t, r.Evict(epoch, "w", "drain"))
 						<-ctx.Done()
 						return context.Cause(ctx)
-					case c.change.String() != "an empty change":
+					case c.change.Verb() != "":
 						require.NoError(t, r.Apply(epoch, c.change))
 						<-ctx.Done()
 						return context.Cause(ctx)
@@ -150,7 +150,7 @@ func TestAFailureGivesDevicesBack(t *testing.T) {
 				}
 				require.True(t, mayBeTried(r, "next"), "it is woken")
 				if _, ok := r.View().Workload("w"); ok {
-					require.NoError(t, r.Apply(epoch, engine.Change{Remove: "w"}))
+					require.NoError(t, r.Apply(epoch, engine.Remove("w")))
 				}
 				goOn(r, epoch)
 				require.Equal(t, "Bound@n2", phaseOf(r, "next"))
@@ -171,8 +171,8 @@ func TestAMadeClaimOfAFailedBindingGoes(t *testing.T) {
 				orchestrator = struct{ extpoints.DeviceBinder }{o}
 			}
 			r := newRaw(t, orchestrator)
-			o.onDevices = func(_ context.Context, _ *model.Workload, b model.Binding) error {
-				return r.Apply(epoch, puts(b.Decided...)...)
+			o.onDevices = func(ctx context.Context, _ *model.Workload, b model.Binding) error {
+				return r.Apply(clock(ctx), puts(b.Decided...)...)
 			}
 			fails := true
 			o.onBind = func(context.Context, string) error {
@@ -223,7 +223,9 @@ func TestReportsOfClaimsWhileBinding(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				o := &provider{}
 				r := newRaw(t, o)
-				o.onDevices = func(context.Context, *model.Workload, model.Binding) error { return r.Apply(epoch, puts(c.report)...) }
+				o.onDevices = func(ctx context.Context, _ *model.Workload, _ model.Binding) error {
+					return r.Apply(clock(ctx), puts(c.report)...)
+				}
 				o.onBind = func(context.Context, string) error {
 					if fails {
 						return errNoRoute
@@ -239,7 +241,7 @@ func TestReportsOfClaimsWhileBinding(t *testing.T) {
 				}
 				require.Equal(t, "Bound@n2", phaseOf(r, "w"))
 				require.Equal(t, c.then, said(r.View(), deviceClaimKind, "c1"))
-				apply(t, r, epoch, engine.Change{Remove: "w"})
+				apply(t, r, epoch, engine.Remove("w"))
 				require.Equal(t, c.after, said(r.View(), deviceClaimKind, "c1"))
 			})
 		}
@@ -269,11 +271,11 @@ func TestTwoWorkloadsShareDevices(t *testing.T) {
 		}
 		second.Run(t.Context())
 		r.Finish(epoch, second)
-		goOn(r, epoch)
+		now := goOn(r, epoch)
 		require.Equal(t, "Bound@n2 Bound@n2", phaseOf(r, "w")+" "+phaseOf(r, "x"))
-		apply(t, r, epoch, engine.Change{Remove: "w"})
+		apply(t, r, now, engine.Remove("w"))
 		require.Equal(t, "p/d0 for x", said(r.View(), deviceClaimKind, "c1"))
-		apply(t, r, epoch, engine.Change{Finish: "x"})
+		apply(t, r, now, engine.Finish("x"))
 		require.Equal(t, "free", said(r.View(), deviceClaimKind, "c1"))
 	}
 }
@@ -287,12 +289,12 @@ func TestGeneratedDeviceClaims(t *testing.T) {
 	})
 	apply(t, r, epoch, append(oneGPU(), submit(w))...)
 	settle(r, epoch)
-	require.Equal(t, `pod "w": ResourceClaim not created yet`, why(t, r, "w"))
+	require.Equal(t, `workload "w": device claim not created yet`, why(t, r, "w"))
 	claim := modeltest.DeviceClaim("w-gpu-x7").Request("r", "gpu", 1)
 	named := w.With(func(w *model.Workload) {
 		w.DeviceClaims = []model.DeviceClaimRef{{Name: "gpu", ID: "w-gpu-x7", Generated: true}}
 	})
-	apply(t, r, epoch, engine.Change{Update: named.Build()})
+	apply(t, r, epoch, engine.Update(named.Build()))
 	settle(r, epoch)
 	require.Equal(t, "Pending", phaseOf(r, "w"))
 	apply(t, r, epoch, claim.With(func(c *model.DeviceClaim) { c.Owner = "w" }).Build())
@@ -316,7 +318,7 @@ func TestABranchPlansWithDevices(t *testing.T) {
 	d, err = b.Schedule(epoch, "next")
 	require.NoError(t, err)
 	require.Equal(t, []string{plugins.DynamicResources}, d.Plugins)
-	require.NoError(t, b.Apply(epoch, engine.Change{Remove: "w"}, engine.Change{Remove: "next"}))
+	require.NoError(t, b.Apply(epoch, engine.Remove("w"), engine.Remove("next")))
 	require.Equal(t, "free", said(b.View(), deviceClaimKind, "c1"))
 
 	require.NoError(t, b.Apply(epoch, puts(idle())...))
@@ -337,11 +339,11 @@ func TestReplayWithDevicesAndGroups(t *testing.T) {
 	now := epoch
 	fails := 2
 	r := replays(t, o, func(r *engine.Raw) {
-		o.onDevices = func(_ context.Context, _ *model.Workload, b model.Binding) error {
+		o.onDevices = func(ctx context.Context, _ *model.Workload, b model.Binding) error {
 			if fails--; fails >= 0 {
 				return errNoDisk
 			}
-			return r.Apply(now, puts(b.Decided...)...)
+			return r.Apply(clock(ctx), puts(b.Decided...)...)
 		}
 		member := func(id string) engine.Change {
 			return submit(modeltest.Workload(id).CPU(100).Group("g").With(func(w *model.Workload) {
@@ -350,7 +352,7 @@ func TestReplayWithDevicesAndGroups(t *testing.T) {
 		}
 		apply(t, r, now, oneGPU()...)
 		apply(t, r, now, idle(), member("m1"),
-			engine.Change{PutGroup: &model.Group{ID: "g", Policy: model.Gang, MinCount: 2, DeviceClaims: []model.DeviceClaimRef{{Name: "gpu", ID: "c1"}}}})
+			engine.PutGroup(&model.Group{ID: "g", Policy: model.Gang, MinCount: 2, DeviceClaims: []model.DeviceClaimRef{{Name: "gpu", ID: "c1"}}}))
 		settle(r, now)
 		apply(t, r, now, member("m2"))
 		settle(r, now)
@@ -361,8 +363,8 @@ func TestReplayWithDevicesAndGroups(t *testing.T) {
 		require.Equal(t, "p/d0 for g", said(r.View(), deviceClaimKind, "c1"))
 		apply(t, r, now, asks("next", "c2"))
 		settle(r, now)
-		apply(t, r, now, engine.Change{RemoveGroup: "g"}, engine.Change{Remove: "m1"}, engine.Change{Remove: "m2"})
-		apply(t, r, now, engine.Change{RemoveObject: &model.ObjectRef{Kind: deviceClaimKind, ID: "c1"}})
+		apply(t, r, now, engine.RemoveGroup("g"), engine.Remove("m1"), engine.Remove("m2"))
+		apply(t, r, now, engine.RemoveObject(model.ObjectRef{Kind: deviceClaimKind, ID: "c1"}))
 		now = goOn(r, now)
 	})
 	require.Equal(t, "Bound@n2", phaseOf(r, "next"))

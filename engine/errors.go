@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/berth-project/berth/engine/internal/decide"
-	"github.com/berth-project/berth/engine/internal/framework"
 	"github.com/berth-project/berth/engine/internal/store"
 )
 
@@ -13,41 +12,78 @@ import (
 var (
 	// ErrStopped is why everything ends after the context given to Run has.
 	ErrStopped = errors.New("the engine is stopped")
+	// ErrBindTimeout ends a call of Bind, Evict or ReleaseDevices that has taken longer
+	// than Config.BindTimeout.
+	ErrBindTimeout = errors.New("it took longer than Config.BindTimeout")
+	// ErrNodeRemoved ends a binding whose node was removed meanwhile.
+	ErrNodeRemoved = errors.New("the node was removed before the workload was bound to it")
+	// ErrTasksLeft: Run has returned although tasks are still running, because they do
+	// not heed that their context has ended. The text names them.
+	ErrTasksLeft = errors.New("tasks are still running after they were cancelled")
+	// ErrTime: a method of a Raw was called with the zero time, or with one before that of
+	// an earlier call.
+	ErrTime = errors.New("time must not be zero nor go backwards")
 	// ErrRunning: Run was called while it is running, or for a second time.
 	ErrRunning = errors.New("the engine is running or has run")
+	// ErrCalledBack: a method of an engine was called by a listener, or by a plugin
+	// while the engine decides, and would have had to wait for what waits for it. Call
+	// it from a goroutine of its own, and do not wait for that.
+	ErrCalledBack = errors.New("a listener or a plugin must not wait for the engine")
+	// ErrRecorderTaken: the recorder of the configuration is another engine's. Make
+	// one for each engine.
+	ErrRecorderTaken = errors.New("the recorder belongs to another engine")
+	// ErrUnderWay: a recording cannot begin now, because something is under way that is
+	// not kept in a state: a binding, a wait on Permit, an eviction or a release.
+	ErrUnderWay = errors.New("a recording cannot begin while something is under way")
+	// ErrNoForecasts: Config.Forecast does not ask for any.
+	ErrNoForecasts = errors.New("there are no forecasts without Config.Forecast.Runs")
+	// ErrNoHeader: what is to be replayed does not begin as a [Recorder] of this version
+	// begins: it is the end of a log, a log of another format, or no log at all.
+	ErrNoHeader = errors.New("the log does not begin with the header of a recording")
+	// ErrTornLog: the last line of a log is not whole, as a crash leaves it. All before
+	// it was replayed.
+	ErrTornLog = errors.New("the log ends in the middle of a line")
 	// ErrNoNodes is why a workload is not placed where there is no node at
-	// all. The text is kube-scheduler's.
+	// all.
 	ErrNoNodes = decide.ErrNoNodes
+	// ErrDifference is in the error of a decision with which [FastPathVerify] finds fault;
+	// its text says what is different.
+	ErrDifference = decide.ErrDifference
 	// ErrRemoved ends the binding of a workload that was removed meanwhile.
 	ErrRemoved = errors.New("the workload was removed while it was being bound")
-	// ErrNotFound: there is no object of that name or ID.
+	// ErrNotFound: what the change or call names is not there.
 	ErrNotFound = store.ErrNotFound
-	// ErrExists: there is one already.
+	// ErrExists: there is a workload of that ID already, in whatever phase.
 	ErrExists = store.ErrExists
 	// ErrNoRecord: no decision about the workload is remembered any more.
 	ErrNoRecord = errors.New("no decision about the workload is remembered")
 )
 
-// Diagnosis says why a workload fits nowhere: node by node, and in one line.
-type Diagnosis = framework.Diagnosis
+// PhaseError is why a workload cannot be confirmed, terminated, finished or requeued: the
+// phase that it is in does not allow it. It has the workload's ID, its phase and node,
+// and the phase that it was to move to.
+type PhaseError = store.PhaseError
 
-// ExtenderError says which extender failed at what, about which workload, and
-// why.
-type ExtenderError = framework.ExtenderError
-
-// PluginError says which plugin failed at which point, and why.
-type PluginError = framework.PluginError
-
-// ChangeError is what is wrong with one change of a batch.
+// ChangeError is what is wrong with one change of a batch. Behind it are, for errors.Is
+// and errors.As: [ErrNotFound], [ErrExists], a [PhaseError], or what the model's
+// validation says, a *model.ValidationError.
 type ChangeError struct {
-	Index  int    // the change's place in the batch, from 0
-	Change string // what it is, for example `submit "web-1"`
-	Err    error
+	Index int    // the change's place in the batch, from 0
+	Verb  string // what it does, as [Change.Verb] says it
+	ID    string // of what it is about, as [Change.ID] says it
+	Err   error
 }
 
 // Error says it in one line.
 func (e *ChangeError) Error() string {
-	return fmt.Sprintf("change %d, %s: %v", e.Index, e.Change, e.Err)
+	about := fmt.Sprintf("change %d", e.Index)
+	if e.Verb != "" {
+		about += ", " + e.Verb
+	}
+	if e.ID != "" {
+		about += fmt.Sprintf(" %q", e.ID)
+	}
+	return fmt.Sprintf("%s: %v", about, e.Err)
 }
 
 // Unwrap returns the cause.

@@ -21,7 +21,7 @@ func TestALateEvictionIsForgotten(t *testing.T) {
 	first := r.NextTask()
 	first.Run(t.Context())
 
-	require.NoError(t, r.Apply(epoch, engine.Change{Requeue: "w"}))
+	require.NoError(t, r.Apply(epoch, engine.Requeue("w")))
 	settle(r, epoch)
 	require.NoError(t, r.Evict(epoch, "w", "second"))
 	second := r.NextTask()
@@ -40,18 +40,17 @@ func TestConfirmationsMayBeRepeated(t *testing.T) {
 	r := newRaw(t, &world{})
 	require.NoError(t, r.Apply(epoch, node("n1", 1000), node("n2", 1), task("w", 100)))
 	settle(r, epoch)
-	confirm := engine.Change{Confirm: &model.Binding{Workload: "w", Node: "n1"}}
+	confirm := engine.Confirm(model.Binding{Workload: "w", Node: "n1"})
 	require.NoError(t, r.Apply(epoch, confirm))
 	index := r.View().Index()
 	require.NoError(t, r.Apply(epoch, confirm))
 	require.Equal(t, index, r.View().Index())
-	confirm.Confirm.Node = "n2"
-	require.Error(t, r.Apply(epoch, confirm), "it cannot be on two nodes")
+	require.Error(t, r.Apply(epoch, engine.Confirm(model.Binding{Workload: "w", Node: "n2"})), "it cannot be on two nodes")
 }
 
 func TestWhatEndsBeforeItBeganIsNotQueued(t *testing.T) {
 	r := newRaw(t, &world{})
-	require.NoError(t, r.Apply(epoch, node("n1", 1000), task("w", 100), engine.Change{Finish: "w"}))
+	require.NoError(t, r.Apply(epoch, node("n1", 1000), task("w", 100), engine.Finish("w")))
 	_, queued := r.Queue("w")
 	require.False(t, queued)
 	require.False(t, r.Schedule(epoch))
@@ -76,14 +75,13 @@ func (k *keeper) Unreserve(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, _
 func TestALostAnswerKeepsTheReservation(t *testing.T) {
 	k := &keeper{holds: map[string]bool{}}
 	cfg := config(&world{})
-	require.NoError(t, cfg.Registry.Register("Keeper", func(any, extpoints.Handle) (extpoints.Plugin, error) { return k, nil }))
-	cfg.Profiles[0].Plugins.Reserve.Enabled = []extpoints.PluginRef{{Name: "Keeper"}}
+	use(&cfg, k)
 	r, err := engine.NewRaw(cfg)
 	require.NoError(t, err)
 	require.NoError(t, r.Apply(epoch, node("n1", 1000), node("n2", 1), task("there", 100), task("not there", 100)))
 	for r.Schedule(epoch) {
 	}
-	require.NoError(t, r.Apply(epoch, engine.Change{Confirm: &model.Binding{Workload: "there", Node: "n1"}}))
+	require.NoError(t, r.Apply(epoch, engine.Confirm(model.Binding{Workload: "there", Node: "n1"})))
 	for task := r.NextTask(); task != nil; task = r.NextTask() {
 		task.Settle(errors.New("the answer was lost"))
 		r.Finish(epoch, task)
@@ -99,7 +97,7 @@ func TestAnEvictionEndsWhereTheWorkloadHasLeft(t *testing.T) {
 	settle(r, epoch)
 	require.NoError(t, r.Evict(epoch, "w", "first"))
 	first := r.NextTask()
-	require.NoError(t, r.Apply(epoch, node("n2", 1000), engine.Change{Confirm: &model.Binding{Workload: "w", Node: "n2"}}))
+	require.NoError(t, r.Apply(epoch, node("n2", 1000), engine.Confirm(model.Binding{Workload: "w", Node: "n2"})))
 	require.NoError(t, r.Evict(epoch, "w", "second"))
 	second := r.NextTask()
 	require.NotNil(t, second)
@@ -121,7 +119,7 @@ func TestAnEvictionOutlivesALostAnswer(t *testing.T) {
 	require.True(t, r.Schedule(epoch))
 	bind := r.NextTask()
 	require.NoError(t, r.Evict(epoch, "w", "drain"))
-	require.NoError(t, r.Apply(epoch, engine.Change{Confirm: &model.Binding{Workload: "w", Node: "n1"}}))
+	require.NoError(t, r.Apply(epoch, engine.Confirm(model.Binding{Workload: "w", Node: "n1"})))
 	bind.Run(t.Context())
 	r.Finish(epoch, bind)
 	evict := r.NextTask()

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,6 @@ func (printer) Evict(_ context.Context, w *model.Workload, reason string) error 
 func ExampleEngine() {
 	eng, err := engine.New(engine.Config{
 		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
-		Registry:     plugins.Default(),
 		Orchestrator: printer{},
 	})
 	if err != nil {
@@ -42,8 +42,8 @@ func ExampleEngine() {
 
 	view := eng.View()
 	err = eng.Apply(
-		engine.Change{PutNode: &model.Node{Name: "node-1", Allocatable: model.Resources{CPU: 4000, Memory: 8 << 30}}},
-		engine.Change{Submit: &model.Workload{ID: "web-1", Requests: model.Resources{CPU: 500, Memory: 1 << 30}}},
+		engine.PutNode(&model.Node{Name: "node-1", Allocatable: model.Resources{CPU: model.Cores(4), Memory: model.GiB(8)}}),
+		engine.Submit(&model.Workload{ID: "web-1", Requests: model.Resources{CPU: model.Cores(0.5), Memory: model.GiB(1)}}),
 	)
 	for w, _ := view.Workload("web-1"); err == nil && w.Phase != model.Bound; w, _ = view.Workload("web-1") {
 		view, err = view.Wait(ctx, engine.QueryWorkload("web-1"))
@@ -60,7 +60,6 @@ func ExampleEngine() {
 func ExampleRaw() {
 	raw, err := engine.NewRaw(engine.Config{
 		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
-		Registry:     plugins.Default(),
 		Orchestrator: printer{},
 		Listener: engine.Listener{Rejected: func(e engine.RejectedEvent) {
 			fmt.Printf("%s: %s\n", e.Workload.ID, e.Message)
@@ -72,9 +71,9 @@ func ExampleRaw() {
 	}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	err = raw.Apply(now,
-		engine.Change{PutNode: &model.Node{Name: "node-1", Allocatable: model.Resources{CPU: 1000}}},
-		engine.Change{Submit: &model.Workload{ID: "small", Priority: 1, Requests: model.Resources{CPU: 700}}},
-		engine.Change{Submit: &model.Workload{ID: "large", Requests: model.Resources{CPU: 700}}},
+		engine.PutNode(&model.Node{Name: "node-1", Allocatable: model.Resources{CPU: model.Cores(1)}}),
+		engine.Submit(&model.Workload{ID: "small", Priority: 1, Requests: model.Resources{CPU: model.Cores(0.7)}}),
+		engine.Submit(&model.Workload{ID: "large", Requests: model.Resources{CPU: model.Cores(0.7)}}),
 	)
 	for raw.Schedule(now) {
 		for task := raw.NextTask(); task != nil; task = raw.NextTask() {
@@ -85,8 +84,55 @@ func ExampleRaw() {
 	fmt.Println(err)
 	// Output:
 	// small starts on node-1
-	// large: 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.
+	// large: 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming workload.
 	// <nil>
+}
+
+// Record a run, replay it, and replay it with a profile that scores otherwise: the
+// first decision that differs is found.
+func ExampleReplay() {
+	cfg := engine.Config{
+		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
+		Orchestrator: printer{},
+	}
+	var log bytes.Buffer
+	recorded := cfg
+	recorded.Recorder = engine.NewRecorder(&log)
+	raw, err := engine.NewRaw(recorded)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	err = raw.Apply(now,
+		engine.PutNode(&model.Node{Name: "bare", Allocatable: model.Resources{CPU: model.Cores(4)}}),
+		engine.PutNode(&model.Node{Name: "cached", Images: []model.NodeImage{{Names: []string{"app:1"}, Size: model.GiB(1)}}, Allocatable: model.Resources{CPU: model.Cores(4)}}),
+		engine.Submit(&model.Workload{ID: "web", Images: []string{"app:1"}, Requests: model.Resources{CPU: model.Cores(1)}}),
+	)
+	raw.Schedule(now)
+	fmt.Println(err)
+
+	replayed, err := engine.Replay(cfg, bytes.NewReader(log.Bytes()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	w, _ := replayed.View().Workload("web")
+	fmt.Println(w.Phase, w.Node)
+
+	cfg.Profiles = []extpoints.Profile{plugins.DefaultProfile()}
+	cfg.Profiles[0].Remove(plugins.ImageLocality)
+	_, err = engine.Replay(cfg, bytes.NewReader(log.Bytes()))
+	var d *engine.Divergence
+	if errors.As(err, &d) {
+		fmt.Println(d.Line, d.Workload, d.Want, d.Got)
+		fmt.Println(len(d.Config), "settings differ")
+	}
+	// Output:
+	// <nil>
+	// Assumed cached
+	// 3 web node "cached" node "bare"
+	// 2 settings differ
 }
 
 // Ask what would happen if there were one more node, without touching the
@@ -94,7 +140,6 @@ func ExampleRaw() {
 func ExampleBranch() {
 	eng, err := engine.New(engine.Config{
 		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
-		Registry:     plugins.Default(),
 		Orchestrator: printer{},
 	})
 	if err != nil {
@@ -102,8 +147,8 @@ func ExampleBranch() {
 		return
 	}
 	err = eng.Apply(
-		engine.Change{PutNode: &model.Node{Name: "small", Allocatable: model.Resources{CPU: 1000}}},
-		engine.Change{Submit: &model.Workload{ID: "large", Requests: model.Resources{CPU: 4000}}},
+		engine.PutNode(&model.Node{Name: "small", Allocatable: model.Resources{CPU: model.Cores(1)}}),
+		engine.Submit(&model.Workload{ID: "large", Requests: model.Resources{CPU: model.Cores(4)}}),
 	)
 	if err != nil {
 		fmt.Println(err)
@@ -113,7 +158,7 @@ func ExampleBranch() {
 	plan := eng.Branch()
 	today, err := plan.Schedule(now, "large")
 	fmt.Println(today.Message, err)
-	err = plan.Apply(now, engine.Change{PutNode: &model.Node{Name: "bigger", Allocatable: model.Resources{CPU: 8000}}})
+	err = plan.Apply(now, engine.PutNode(&model.Node{Name: "bigger", Allocatable: model.Resources{CPU: model.Cores(8)}}))
 	fmt.Println(err)
 	then, err := plan.Schedule(now, "large")
 	fmt.Println(then.Binding.Node, err)
@@ -127,7 +172,6 @@ func ExampleBranch() {
 func ExampleEngine_Explain() {
 	eng, err := engine.New(engine.Config{
 		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
-		Registry:     plugins.Default(),
 		Orchestrator: printer{},
 	})
 	if err != nil {
@@ -135,13 +179,13 @@ func ExampleEngine_Explain() {
 		return
 	}
 	err = eng.Apply(
-		engine.Change{PutNode: &model.Node{Name: "busy", Allocatable: model.Resources{CPU: 100}}},
-		engine.Change{PutNode: &model.Node{
+		engine.PutNode(&model.Node{Name: "busy", Allocatable: model.Resources{CPU: model.Cores(0.1)}}),
+		engine.PutNode(&model.Node{
 			Name:        "reserved",
-			Allocatable: model.Resources{CPU: 8000},
+			Allocatable: model.Resources{CPU: model.Cores(8)},
 			Taints:      []model.Taint{{Key: "team", Value: "vision", Effect: model.NoSchedule}},
-		}},
-		engine.Change{Submit: &model.Workload{ID: "job", Requests: model.Resources{CPU: 500}}},
+		}),
+		engine.Submit(&model.Workload{ID: "job", Requests: model.Resources{CPU: model.Cores(0.5)}}),
 	)
 	if err != nil {
 		fmt.Println(err)
@@ -162,4 +206,53 @@ func ExampleEngine_Explain() {
 	// 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s).
 	// busy NodeResourcesFit UnschedulableAndUnresolvable [Insufficient cpu]
 	// reserved TaintToleration UnschedulableAndUnresolvable [node(s) had untolerated taint(s)]
+}
+
+// Ask when something that waits will start: at the latest, and probably.
+func ExampleRaw_Forecast() {
+	raw, err := engine.NewRaw(engine.Config{
+		Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Orchestrator: printer{},
+		Backfill: engine.Backfill{Mode: engine.EASY},
+		Forecast: engine.ForecastOptions{Runs: 19},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	job := func(id string) engine.Change {
+		return engine.Submit(&model.Workload{ID: id, Principal: "ann", Requests: model.Resources{CPU: model.Cores(1)}, Limit: time.Hour})
+	}
+	start := func() {
+		for raw.Schedule(now) {
+			for task := raw.NextTask(); task != nil; task = raw.NextTask() {
+				task.Settle(nil)
+				raw.Finish(now, task)
+			}
+		}
+	}
+	err = raw.Apply(now, engine.PutNode(&model.Node{Name: "node-1", Allocatable: model.Resources{CPU: model.Cores(1)}}))
+	for i := range 10 { // Ann says an hour, and her jobs take 10 to 19 minutes
+		id := fmt.Sprintf("job-%d", i)
+		err = errors.Join(err, raw.Apply(now, job(id)))
+		start()
+		now = now.Add(time.Duration(10+i) * time.Minute)
+		err = errors.Join(err, raw.Apply(now, engine.Finish(id)))
+	}
+	err = errors.Join(err, raw.Apply(now, job("runs"), job("waits")))
+	start()
+
+	promise, _ := raw.Promise("waits")
+	forecast, failed := raw.Forecast(context.Background(), now)
+	fmt.Println(errors.Join(err, failed))
+	fmt.Println("at the latest in", promise.Current.Sub(now))
+	for _, s := range forecast.Starts {
+		fmt.Printf("%s starts in %v (P50), %v (P90)\n", s.ID, s.P50.Sub(now).Round(time.Second), s.P90.Sub(now).Round(time.Second))
+	}
+	fmt.Printf("of %d starts %d were by the P50, %d by the P90\n", forecast.Calibration.Starts, forecast.Calibration.ByP50, forecast.Calibration.ByP90)
+	// Output:
+	// <nil>
+	// at the latest in 1h0m0s
+	// waits starts in 15m0s (P50), 19m0s (P90)
+	// of 0 starts 0 were by the P50, 0 by the P90
 }

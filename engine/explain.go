@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/decide"
+	"github.com/berth-project/berth/engine/internal/tasks"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
@@ -16,19 +18,38 @@ type Explanation struct {
 	Workload *model.Workload
 	Phase    model.Phase
 	// Node is where the workload is, or where it would go if it were tried
-	// now; empty where it fits nowhere.
+	// now; empty where it fits nowhere, or would not be tried.
 	Node string
 	// At is the moment that is explained: the decision's for a workload that
 	// has a node, the present for one that waits.
 	At time.Time
-	// Message is the one-line summary of why it fits nowhere, in
-	// kube-scheduler's words; empty where it fits.
+	// Message is the one-line summary of why it fits nowhere, or of why it would
+	// not be tried; empty where it fits.
 	Message string
+	// Reasons lists what speaks against the nodes that are not feasible, whether
+	// others are or not, the most common first; or why nothing was asked about
+	// nodes.
+	Reasons []Reason
+	// MissingTopology lists the topology keys of its spread constraints, its affinity,
+	// its anti-affinity and its group for which no node is in any domain, in this
+	// order: most likely nobody has labelled the nodes. A required constraint then
+	// fits nowhere, anti-affinity keeps nothing apart, and a preference has no effect.
+	MissingTopology []string
 	// Last is why its last attempt failed, nil where there was none. The
 	// cluster may have changed since.
-	Last *Reason
-	// Waiting is its place in the queue, nil where it is not queued.
+	Last *Rejection
+	// Waiting is where it waits, nil where it waits for nothing; see [Raw.Queue].
 	Waiting *queue.Position
+	// Ahead is how many workloads and trees of groups that wait go before it, gated ones
+	// not counted. With OrderByQueues it is how many active workloads would have their turn
+	// before it if nothing else changed, see [queue.Standing].
+	Ahead int
+	// Promise is when it is to start, or what keeps it from being promised a start; nil where
+	// nothing was ever planned for it. See [Raw.Promise].
+	Promise *Promise
+	// Permit lists the plugins that have not let it go to be bound yet, in the
+	// order of the profile; none where it does not wait on Permit.
+	Permit []PermitWait
 	// Signature is equal for workloads that are interchangeable to the
 	// scheduler, empty where that cannot be told.
 	Signature string
@@ -37,13 +58,22 @@ type Explanation struct {
 	// the Score plugins come the extenders that prioritize.
 	Filters []string
 	Scores  []PluginWeight
-	// Nodes are the nodes in visiting order. For a workload that waits these
-	// are all nodes; for one that has a node, those that were looked at.
+	// Nodes are the nodes in visiting order, or the best of them; see
+	// [ExplainOptions]. For a workload that waits these are all nodes; for one
+	// that has a node, those that were looked at.
 	Nodes []NodeExplanation
 	// Ties are the nodes that share the highest total, in the order in which
 	// they were found; TieBreak says how one was chosen.
 	Ties     []string
 	TieBreak TieBreak
+}
+
+// PermitWait is a Permit plugin that has a workload wait with its node.
+type PermitWait struct {
+	Plugin string
+	// Since is when it began, Until when the plugin gives up and the workload is
+	// rejected.
+	Since, Until time.Time
 }
 
 // PluginWeight is a Score plugin, or an extender, and its weight.
@@ -68,14 +98,6 @@ type NodeExplanation struct {
 	Total  int64
 }
 
-// Verdict is one plugin's rejection of a node; [extpoints.ExtenderPlugin] stands
-// for the extenders.
-type Verdict struct {
-	Plugin  string
-	Code    extpoints.Code
-	Reasons []string
-}
-
 // PluginScore is what one plugin, or extender, gave one node.
 type PluginScore struct {
 	// Skipped: the plugin had nothing to say about the workload; the extender
@@ -91,14 +113,19 @@ type ExplainOptions struct {
 	// AllFilters asks every filter about every node, and not only up to the
 	// first that rejects it.
 	AllFilters bool
+	// Top is how many nodes to list: those with the highest totals first, the
+	// other feasible ones then, and the rest, all in visiting order where they are
+	// equal. Default 0: all of them, in visiting order.
+	Top int
 }
 
 // Explain says why a workload is where it is. For one that waits it tries the
 // workload on every node as things are now; for one that has a node it makes
 // the remembered decision again, which is possible for the most recent ones
-// (Config.Decisions), else the error is ErrNoRecord. Extenders are asked again,
-// as things are with them now. A member of a group that waits is tried as if it
-// were by itself; Explanation.Last says what keeps the group.
+// (Config.RememberDecisions), else the error is ErrNoRecord. Extenders are asked again,
+// as things are with them now. Of a member of a group that waits, Node and Message say what
+// would come of its whole tree of groups; Reasons, Scores and Nodes are those of the member, tried as if it
+// were by itself.
 func (r *Raw) Explain(now time.Time, id string, o ExplainOptions) (*Explanation, error) {
 	explain, err := r.explainer(now, id, o)
 	if err != nil {
@@ -116,28 +143,51 @@ func (r *Raw) explainer(now time.Time, id string, o ExplainOptions) (func() (*Ex
 	}
 	e := &Explanation{Workload: row.Info.Workload, Phase: row.Phase, Node: row.Node, At: now, TieBreak: r.cfg.TieBreak}
 	if why, ok := r.lastWhy[id]; ok {
+		why.Plugins = slices.Clone(why.Plugins)
 		e.Last = &why
 	}
-	if pos, ok := r.queue.Position(id); ok {
-		e.Waiting = &pos
+	if pos, ok := r.Queue(id); ok {
+		e.Waiting, e.Ahead = &pos, r.queue.Ahead(id)
+	}
+	if p, ok := r.Promise(id); ok {
+		e.Promise = &p
 	}
 	d := r.memory.Of(id)
-	switch {
+	var whole *wholeTree
+	switch waits := r.permits.Of(id); {
 	case row.Phase == model.Pending:
 		d = r.decider.Upcoming(now, row.Info)
+		if group := row.Info.Group; group != "" {
+			whole = &wholeTree{r.decider.Fork(), group, now}
+		}
+	case waits != nil && waits.Node() == row.Node:
+		e.Permit = permitWaits(waits)
+		d = decide.Recall(waits.Task.Member.Cycle, row.CreateIndex) // which is not forgotten meanwhile
 	case d == nil || d.Node != row.Node || d.Created != row.CreateIndex:
 		return nil, fmt.Errorf("explain workload %q on node %q: %w", id, row.Node, ErrNoRecord)
 	}
 	e.Signature = d.Framework.Signature(d.Info.Workload) // here, because Sign may look at the cluster as it is
 	return func() (*Explanation, error) {
-		e.fill(d, o)
+		e.fill(d, whole, o)
 		return e, nil
 	}, nil
 }
 
+// permitWaits lists the plugins that a workload waits for.
+func permitWaits(w *tasks.Waiting) []PermitWait {
+	var list []PermitWait
+	for _, d := range w.Pending() {
+		list = append(list, PermitWait{Plugin: d.Plugin, Since: w.Since, Until: d.At})
+	}
+	return list
+}
+
+// waitsAt reports whether it waits in the place.
+func (e *Explanation) waitsAt(p queue.Place) bool { return e.Waiting != nil && e.Waiting.Place == p }
+
 // fill makes the decision again, on the view that it was made on, and writes
 // down everything.
-func (e *Explanation) fill(d *decide.Remembered, o ExplainOptions) {
+func (e *Explanation) fill(d *decide.Remembered, whole *wholeTree, o ExplainOptions) {
 	e.At = d.At
 	e.Filters = d.Framework.FilterNames()
 	for i, name := range d.Framework.ScoreNames() {
@@ -157,17 +207,55 @@ func (e *Explanation) fill(d *decide.Remembered, o ExplainOptions) {
 	}
 	c := d.Again(waits)
 	st := c.Decide()
+	t := tally{}
 	switch {
-	case e.Waiting != nil && e.Waiting.Place == queue.Gated:
+	case e.waitsAt(queue.Gated):
 		e.Node, e.Message = "", e.Waiting.Gate.Message()
+		t.add(verdict(e.Waiting.Gate), 0)
+	case e.waitsAt(queue.Incomplete):
+		e.Node, e.Message = "", whole.missing()
+		t.add(Verdict{Reasons: []string{e.Message}}, 0)
+	case e.waitsAt(queue.OldBinding):
+		e.Node, e.Message = "", fmt.Sprintf("an earlier binding to node %q was cancelled and has not returned", e.Waiting.Node)
+		t.add(Verdict{Reasons: []string{e.Message}}, 0)
+	case e.Waiting != nil && e.Waiting.Standing != nil && e.Waiting.Standing.Held != nil:
+		e.Node, e.Message = "", e.Waiting.Standing.Held.String()
+		t.add(Verdict{Plugin: queue.QueuesGate, Code: extpoints.Unschedulable, Reasons: []string{e.Message}}, 0)
 	case st != nil && c.Diagnosis != nil:
 		e.Message = c.Diagnosis.Message()
 	case st != nil:
 		e.Message = st.Message()
+		t.add(verdict(st), 0)
+	case whole != nil:
+		if e.Node, e.Message = whole.try(e.Workload.ID); e.Node == "" {
+			t.add(Verdict{Code: extpoints.Unschedulable, Reasons: []string{e.Message}}, 0)
+		}
 	}
 	if c.Nodes().Len() > 0 {
 		e.fillNodes(c, o)
+		e.MissingTopology = missingTopology(c, e.Workload)
 	}
+	for i := range e.Nodes {
+		for _, v := range e.Nodes[i].Verdicts {
+			t.add(v, 1)
+		}
+	}
+	e.Reasons = t.reasons()
+	if o.Top > 0 {
+		slices.SortStableFunc(e.Nodes, better)
+		e.Nodes = slices.Clip(e.Nodes[:min(o.Top, len(e.Nodes))])
+	}
+}
+
+// better orders nodes by how good they are.
+func better(a, b NodeExplanation) int {
+	switch {
+	case a.Feasible == b.Feasible:
+		return cmp.Compare(b.Total, a.Total)
+	case a.Feasible:
+		return -1
+	}
+	return +1
 }
 
 // fillNodes writes down the nodes: in visiting order, what each plugin said.
@@ -248,10 +336,6 @@ func everyVerdict(c *decide.Cycle, node *extpoints.NodeInfo) []Verdict {
 		}
 	}
 	return list
-}
-
-func verdict(st *extpoints.Status) Verdict {
-	return Verdict{Plugin: st.Plugin(), Code: st.Code(), Reasons: st.Reasons()}
 }
 
 // feasible writes down the scores of the i-th feasible node.

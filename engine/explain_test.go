@@ -22,9 +22,9 @@ func mixedFleet(t *testing.T) *engine.Raw {
 	r := newRaw(t, &world{})
 	full := node("full", 10)
 	tainted := node("tainted", 10)
-	tainted.PutNode.Taints = []model.Taint{{Key: "gpu", Effect: model.NoSchedule}}
+	nodeOf(tainted).Taints = []model.Taint{{Key: "gpu", Effect: model.NoSchedule}}
 	cordoned := node("cordoned", 1000)
-	cordoned.PutNode.Unschedulable = true
+	nodeOf(cordoned).Unschedulable = true
 	require.NoError(t, r.Apply(epoch, full, tainted, cordoned))
 	return r
 }
@@ -78,7 +78,7 @@ func TestExplainAPendingWorkloadThatFitsByNow(t *testing.T) {
 func TestExplainNodesThatPreFilterLeftOut(t *testing.T) {
 	r := mixedFleet(t)
 	picky := task("a", 100)
-	picky.Submit.NodeName = "full"
+	spec(picky).NodeName = "full"
 	require.NoError(t, r.Apply(epoch, picky))
 	settle(r, epoch)
 	e, err := r.Explain(epoch, "a", engine.ExplainOptions{AllFilters: true})
@@ -93,11 +93,11 @@ func TestExplainAPlacedWorkload(t *testing.T) {
 		require.NoError(t, r.Apply(epoch, node(fmt.Sprintf("n%d", i), 1000)))
 	}
 	tainted := node("soft", 1000)
-	tainted.PutNode.Taints = []model.Taint{{Key: "k", Effect: model.PreferNoSchedule}}
+	nodeOf(tainted).Taints = []model.Taint{{Key: "k", Effect: model.PreferNoSchedule}}
 	require.NoError(t, r.Apply(epoch, tainted, task("a", 100)))
 	settle(r, epoch)
 	// What happens later does not change what is explained.
-	require.NoError(t, r.Apply(epoch, engine.Change{RemoveNode: "n3"}, task("b", 100)))
+	require.NoError(t, r.Apply(epoch, engine.RemoveNode("n3"), task("b", 100)))
 	settle(r, epoch)
 
 	e, err := r.Explain(epoch, "a", engine.ExplainOptions{})
@@ -134,7 +134,7 @@ func indexOf(list []engine.PluginWeight, plugin string) int {
 
 func TestExplainForgetsTheOldestDecisions(t *testing.T) {
 	cfg := config(&world{})
-	cfg.Decisions = 2
+	cfg.RememberDecisions = 2
 	r, err := engine.NewRaw(cfg)
 	require.NoError(t, err)
 	require.NoError(t, r.Apply(epoch, node("n", 1000)))
@@ -153,7 +153,7 @@ func TestExplainForgetsTheOldestDecisions(t *testing.T) {
 func TestExplainWhatNobodyDecided(t *testing.T) {
 	r := newRaw(t, &world{})
 	require.NoError(t, r.Apply(epoch, node("n", 1000),
-		engine.Change{Adopt: &engine.Placement{Workload: &model.Workload{ID: "a"}, Node: "n"}}))
+		engine.Adopt(&model.Workload{ID: "a"}, model.Binding{Node: "n"})))
 	_, err := r.Explain(epoch, "a", engine.ExplainOptions{})
 	require.ErrorIs(t, err, engine.ErrNoRecord)
 }
@@ -178,10 +178,84 @@ func TestExplainForgetsWhyOnceThereIsANode(t *testing.T) {
 	r.Tick(later)
 	require.True(t, r.Schedule(later))
 	bind := r.NextTask()
-	require.NoError(t, r.Apply(later, engine.Change{Confirm: &model.Binding{Workload: "w", Node: "n1"}}))
+	require.NoError(t, r.Apply(later, engine.Confirm(model.Binding{Workload: "w", Node: "n1"})))
 	bind.Settle(errors.New("the answer was lost"))
 	r.Finish(later, bind)
 	e, err := r.Explain(later, "w", engine.ExplainOptions{})
 	require.NoError(t, err)
 	require.Nil(t, e.Last)
+}
+
+// Reasons say in data what the message says in words, and the nodes asked for are
+// the best.
+func TestExplainReasonsAndTheTopNodes(t *testing.T) {
+	r := mixedFleet(t)
+	require.NoError(t, r.Apply(epoch, task("a", 100), node("n1", 1000), node("n2", 4000)))
+	e, err := r.Explain(epoch, "a", engine.ExplainOptions{AllFilters: true, Top: 3})
+	require.NoError(t, err)
+	require.Equal(t, []engine.Reason{
+		{Plugin: plugins.NodeResourcesFit, Code: extpoints.UnschedulableAndUnresolvable, Text: "Insufficient cpu", Nodes: 2},
+		{Plugin: plugins.NodeUnschedulable, Code: extpoints.UnschedulableAndUnresolvable, Text: "node(s) were unschedulable", Nodes: 1},
+		{Plugin: plugins.TaintToleration, Code: extpoints.UnschedulableAndUnresolvable, Text: "node(s) had untolerated taint(s)", Nodes: 1},
+	}, e.Reasons, "of all nodes, also those that are not listed")
+	require.Equal(t, "[n2][n1][full NodeResourcesFit]", verdicts(e))
+	e, err = r.Explain(epoch, "a", engine.ExplainOptions{Top: 100})
+	require.NoError(t, err)
+	require.Len(t, e.Nodes, 5)
+}
+
+// licence is a Permit plugin that has everybody wait.
+type licence struct{}
+
+func (licence) Name() string { return "Licence" }
+
+func (licence) Permit(*extpoints.CycleState, *extpoints.WorkloadInfo, *model.Binding) (*extpoints.Status, time.Duration) {
+	return extpoints.NewStatus(extpoints.Wait), 10 * time.Minute
+}
+
+// A workload that waits on Permit is explained for as long as it waits.
+func TestExplainWaitingOnPermit(t *testing.T) {
+	cfg := config(&world{})
+	cfg.RememberDecisions = 1
+	use(&cfg, licence{})
+	r, err := engine.NewRaw(cfg)
+	require.NoError(t, err)
+	require.NoError(t, r.Apply(epoch, node("n", 1000), task("a", 1), task("b", 1), task("c", 1)))
+	for i := range 3 {
+		require.True(t, r.Schedule(epoch.Add(time.Duration(i)*time.Second)))
+	}
+	for i, id := range []string{"a", "b", "c"} {
+		e, err := r.Explain(epoch.Add(time.Minute), id, engine.ExplainOptions{})
+		require.NoError(t, err)
+		since := epoch.Add(time.Duration(i) * time.Second)
+		require.Equal(t, []engine.PermitWait{{Plugin: "Licence", Since: since, Until: since.Add(10 * time.Minute)}}, e.Permit)
+		require.Equal(t, model.Assumed, e.Phase)
+		require.Equal(t, "n", e.Node)
+		require.Equal(t, since, e.At)
+		require.True(t, e.Nodes[0].Feasible)
+	}
+}
+
+// A topology key that no node has is most likely a mistake, and is said so.
+func TestExplainNamesTopologyThatNoNodeHas(t *testing.T) {
+	r := newRaw(t, &world{})
+	apply(t, r, epoch,
+		engine.PutNode(&model.Node{Name: "n1", Labels: map[string]string{"rack": "r1"}, Allocatable: model.Resources{CPU: 4000, Memory: model.GiB(8)}}),
+		engine.PutNode(&model.Node{Name: "n2", Zone: "a", Allocatable: model.Resources{CPU: 4000, Memory: model.GiB(8)}}))
+	others := model.SelectLabels(map[string]string{"app": "web"})
+	term := func(key string) model.AffinityTerm { return model.AffinityTerm{Selector: others, TopologyKey: key} }
+	apply(t, r, epoch, engine.Submit(&model.Workload{
+		ID: "w", Labels: map[string]string{"app": "web"},
+		Spread: []model.SpreadConstraint{
+			{TopologyKey: "floor", MaxSkew: 1, Mode: model.SpreadPreferred, Selector: others},
+			{TopologyKey: model.ByZone, MaxSkew: 1, Mode: model.SpreadPreferred, Selector: others},
+		},
+		Affinity: &model.WorkloadAffinity{Preferred: []model.WeightedAffinityTerm{{Weight: 1, AffinityTerm: term("floor")}}},
+		AntiAffinity: &model.WorkloadAffinity{Required: []model.AffinityTerm{
+			term("building"), term(model.ByNode), term("rack"),
+		}},
+	}))
+	e, err := r.Explain(epoch, "w", engine.ExplainOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"floor", "building"}, e.MissingTopology)
 }

@@ -21,15 +21,11 @@ import (
 // always the same, so that a decision can be explained; of some workloads it says
 // nothing sensible until it is calm.
 type lot struct {
-	base
 	seed         uint64
 	calm         *bool
 	orchestrator extpoints.Orchestrator
 	deaf         func()
 }
-
-func (x *lot) Interested(w *model.Workload) bool { return x.draw(3, w.ID) > 0 }
-func (x *lot) Weight() int64                     { return 1 + int64(x.seed%5) }
 
 // draw returns a number below n that depends on the keys.
 func (x *lot) draw(n uint64, keys ...string) uint64 {
@@ -40,7 +36,7 @@ func (x *lot) draw(n uint64, keys ...string) uint64 {
 	return h.Sum64() >> 20 % n
 }
 
-func (x *lot) Filter(_ context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
+func (x *lot) filter(_ context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
 	if x.deaf != nil {
 		x.deaf()
 	}
@@ -76,7 +72,7 @@ func (x *lot) Filter(_ context.Context, w *extpoints.WorkloadInfo, nodes []*extp
 	return r, nil
 }
 
-func (x *lot) Prioritize(_ context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (map[string]int64, error) {
+func (x *lot) prioritize(_ context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (map[string]int64, error) {
 	if x.deaf != nil {
 		x.deaf()
 	}
@@ -97,7 +93,7 @@ func (x *lot) Prioritize(_ context.Context, w *extpoints.WorkloadInfo, nodes []*
 	return points, nil
 }
 
-func (x *lot) Preempt(_ context.Context, w *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, _ extpoints.Nodes) (map[string]*extpoints.Victims, error) {
+func (x *lot) preempt(_ context.Context, w *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, _ extpoints.Nodes) (map[string]*extpoints.Victims, error) {
 	if x.deaf != nil {
 		x.deaf()
 	}
@@ -111,10 +107,7 @@ func (x *lot) Preempt(_ context.Context, w *extpoints.WorkloadInfo, candidates m
 	return candidates, nil
 }
 
-// lotBinder is a lot that binds.
-type lotBinder struct{ *lot }
-
-func (x lotBinder) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
+func (x *lot) bind(ctx context.Context, w *model.Workload, b model.Binding) error {
 	if !*x.calm && x.draw(4, w.ID, b.Node) == 0 {
 		return errors.New("out of order")
 	}
@@ -123,17 +116,25 @@ func (x lotBinder) Bind(ctx context.Context, w *model.Workload, b model.Binding)
 
 // lots are three of them.
 func lots(seed uint64, o extpoints.Orchestrator, calm *bool, deaf func()) []extpoints.Extender {
-	x := func(name string, ignorable bool, seed uint64) *lot {
-		return &lot{base: base{name, ignorable}, seed: seed, calm: calm, orchestrator: o, deaf: deaf}
+	x := func(name string, ignorable bool, seed uint64) extpoints.Extender {
+		l := &lot{seed: seed, calm: calm, orchestrator: o, deaf: deaf}
+		e := extpoints.Extender{
+			Name: name, Ignorable: ignorable, Weight: 1 + int64(seed%5), Filter: l.filter, Prioritize: l.prioritize, Preempt: l.preempt,
+			Interested: func(w *model.Workload) bool { return l.draw(3, w.ID) > 0 },
+		}
+		if name == "binder" {
+			e.Bind = l.bind
+		}
+		return e
 	}
-	return []extpoints.Extender{x("ignorable", true, seed), lotBinder{x("binder", seed%2 == 0, seed+1000)}, x("plain", false, seed+2000)}
+	return []extpoints.Extender{x("ignorable", true, seed), x("binder", seed%2 == 0, seed+1000), x("plain", false, seed+2000)}
 }
 
 // With extenders that fail in every way nothing is lost either, the number of
 // workers does not show, and a replay, which asks nobody, does the same.
 func TestHistoriesWithExtenders(t *testing.T) {
 	t.Parallel()
-	for _, seed := range seeds(t, 32) {
+	for _, seed := range seeds(t, 8) {
 		simulated := func(workers int) *simulate.Result {
 			o := simulate.Options{Record: true, Workers: workers, TieBreak: engine.TieBreak(seed % 3)}
 			if seed%5 == 0 {

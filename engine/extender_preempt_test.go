@@ -58,14 +58,14 @@ func (p preemptOutside) PostFilter(s *extpoints.CycleState, w *extpoints.Workloa
 	return nil, extpoints.NewStatus(extpoints.Unschedulable)
 }
 
-// preempting is an extender that answers with its function.
-type preempting struct {
-	base
-	answer func(candidates map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error)
-}
-
-func (p *preempting) Preempt(_ context.Context, _ *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, _ extpoints.Nodes) (map[string]*extpoints.Victims, error) {
-	return p.answer(candidates)
+// preempting is an extender that answers with the function.
+func preempting(answer func(candidates map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error)) extpoints.Extender {
+	return extpoints.Extender{
+		Name: "x",
+		Preempt: func(_ context.Context, _ *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, _ extpoints.Nodes) (map[string]*extpoints.Victims, error) {
+			return answer(candidates)
+		},
+	}
 }
 
 func TestPreemptExtenders(t *testing.T) {
@@ -106,23 +106,22 @@ func TestPreemptExtenders(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var heard, again []string
 			var log bytes.Buffer
-			x := &preempting{base{name: "x"}, test.answer}
-			cfg := preemptConfig(t, x, &heard)
+			cfg := preemptConfig(t, preempting(test.answer), &heard)
 			cfg.Recorder = engine.NewRecorder(&log)
 			r, err := engine.NewRaw(cfg)
 			require.NoError(t, err)
 			adopt := func(id, node string) engine.Change {
-				return engine.Change{Adopt: &engine.Placement{Workload: &model.Workload{ID: id, Requests: model.Resources{CPU: 1000}}, Node: node, Since: epoch}}
+				return engine.Adopt(&model.Workload{ID: id, Requests: model.Resources{CPU: 1000}}, model.Binding{Node: node, Since: epoch})
 			}
 			require.NoError(t, r.Apply(epoch, node("n1", 2000), node("n2", 1000), adopt("a", "n1"), adopt("b", "n1"), adopt("c", "n2"), task("w", 500)))
 			require.True(t, r.Schedule(epoch))
 			require.Equal(t, test.want, heard)
 
-			x.answer = func(map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) {
+			silent := preempting(func(map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) {
 				t.Error("a replay asks nobody")
 				return nil, nil
-			}
-			_, err = engine.Replay(preemptConfig(t, x, &again), bytes.NewReader(log.Bytes()))
+			})
+			_, err = engine.Replay(preemptConfig(t, silent, &again), bytes.NewReader(log.Bytes()))
 			require.NoError(t, err)
 			require.Equal(t, heard, again)
 		})
@@ -133,11 +132,11 @@ func preemptConfig(t *testing.T, x extpoints.Extender, heard *[]string) engine.C
 	t.Helper()
 	cfg := config(&world{})
 	cfg.Extenders = []extpoints.Extender{x}
-	require.NoError(t, cfg.Registry.Register("PreemptOutside", func(_ any, h extpoints.Handle) (extpoints.Plugin, error) {
-		return preemptOutside{h, heard}, nil
-	}))
-	cfg.Profiles[0].Plugins.PostFilter = extpoints.PluginSet{
-		Enabled: []extpoints.PluginRef{{Name: "PreemptOutside"}}, Disabled: []string{extpoints.AllPlugins},
+	for i := range cfg.Profiles[0].Plugins {
+		cfg.Profiles[0].Plugins[i].Except = []extpoints.Point{"PostFilter"}
 	}
+	extpoints.Use(&cfg.Profiles[0], func(_ extpoints.NoArgs, h extpoints.Handle) (preemptOutside, error) {
+		return preemptOutside{h, heard}, nil
+	}, extpoints.NoArgs{})
 	return cfg
 }

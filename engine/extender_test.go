@@ -19,72 +19,31 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// base is an extender that has a say in nothing.
-type base struct {
-	name      string
-	ignorable bool
-}
-
-func (b base) Name() string                    { return b.name }
-func (b base) Interested(*model.Workload) bool { return true }
-func (b base) Ignorable() bool                 { return b.ignorable }
-
-// filterer answers with its function.
-type filterer struct {
-	base
-	answer func(ctx context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error)
-}
-
-func (f filterer) Filter(ctx context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
-	return f.answer(ctx, w, nodes)
-}
-
-type weigher struct {
-	base
-	weight int64
-}
-
-func (weigher) Prioritize(context.Context, *extpoints.WorkloadInfo, []*extpoints.NodeInfo) (map[string]int64, error) {
+// noPoints and bindsNothing are what extenders can be asked.
+func noPoints(context.Context, *extpoints.WorkloadInfo, []*extpoints.NodeInfo) (map[string]int64, error) {
 	return nil, nil
 }
-func (w weigher) Weight() int64 { return w.weight }
 
-type binderOutside struct{ base }
-
-func (binderOutside) Bind(context.Context, *model.Workload, model.Binding) error { return nil }
-
-// nothing has all methods and serves none.
-type nothing struct {
-	weigher
-	binderOutside
-}
-
-func (n nothing) Name() string                    { return n.weigher.name }
-func (n nothing) Interested(*model.Workload) bool { return true }
-func (n nothing) Ignorable() bool                 { return false }
-func (nothing) Verbs() extpoints.ExtenderVerbs    { return 0 }
+func bindsNothing(context.Context, *model.Workload, model.Binding) error { return nil }
 
 func TestExtendersListEveryProblem(t *testing.T) {
 	cfg := config(&world{})
 	cfg.Extenders = []extpoints.Extender{
-		base{name: "a"}, nil, base{name: "a"}, base{}, weigher{base{name: "w"}, 0},
-		binderOutside{base{name: "b1"}}, binderOutside{base{name: "b2"}},
-		nothing{weigher: weigher{base{name: "n"}, -1}}, (*lot)(nil), base{name: "\xff"},
+		{Name: "a"}, {Name: "a"}, {}, {Name: "w", Prioritize: noPoints},
+		{Name: "b1", Bind: bindsNothing}, {Name: "b2", Bind: bindsNothing},
+		{Name: "a weight that nothing is multiplied with", Weight: -1}, {Name: "\xff"},
 	}
 	_, err := engine.New(cfg)
 	require.EqualError(t, err, strings.Join([]string{
-		`config: Extenders[1]: is nil`,
-		`config: Extenders[2].Name: "a" is there twice`,
-		`config: Extenders[3].Name: is empty`,
-		`config: Extenders[4].Weight: extender "w" prioritizes with a weight of 0; it must be positive`,
-		`config: Extenders[8]: panic: runtime error: invalid memory address or nil pointer dereference`,
-		`config: Extenders[9].Name: "\xff" is not valid UTF-8, and no record could tell whose answers are its`,
+		`config: Extenders[1].Name: "a" is there twice`,
+		`config: Extenders[2].Name: is empty`,
+		`config: Extenders[3].Weight: extender "w" prioritizes with a weight of 0; it must be positive`,
+		`config: Extenders[7].Name: "\xff" is not valid UTF-8, and no record could tell whose answers are its`,
 		`config: Extenders: only one may bind, got ["b1" "b2"]`,
 	}, "\n"))
 
-	cfg.Extenders = []extpoints.Extender{base{name: "a"}}
-	require.NoError(t, cfg.Registry.Register(extpoints.ExtenderPlugin, func(any, extpoints.Handle) (extpoints.Plugin, error) { return namedExtender{}, nil }))
-	cfg.Profiles[0].Plugins.PreEnqueue.Enabled = []extpoints.PluginRef{{Name: extpoints.ExtenderPlugin}}
+	cfg.Extenders = []extpoints.Extender{{Name: "a"}}
+	use(&cfg, namedExtender{}, extpoints.Only("PreEnqueue"))
 	_, err = engine.New(cfg)
 	require.EqualError(t, err, `profile "default-scheduler": plugin "Extender": the name stands for the extenders where there are any`)
 }
@@ -102,16 +61,16 @@ func answerNothing(context.Context, *extpoints.WorkloadInfo, []*extpoints.NodeIn
 func TestExtenderErrors(t *testing.T) {
 	var events []engine.RejectedEvent
 	cfg := config(&world{})
-	cfg.Extenders = []extpoints.Extender{filterer{base{name: "x"}, answerNothing}}
+	cfg.Extenders = []extpoints.Extender{{Name: "x", Filter: answerNothing}}
 	cfg.Listener = engine.Listener{Rejected: func(e engine.RejectedEvent) { events = append(events, e) }}
 	r, err := engine.NewRaw(cfg)
 	require.NoError(t, err)
 	w := &model.Workload{ID: "id", Namespace: "shop", Name: "web"}
-	require.NoError(t, r.Apply(epoch, node("n1", 1000), engine.Change{Submit: w}))
+	require.NoError(t, r.Apply(epoch, node("n1", 1000), engine.Submit(w)))
 	require.True(t, r.Schedule(epoch))
 	require.Len(t, events, 1)
 	require.EqualError(t, events[0].Err, `extender "x": filter workload "shop/web": there is no answer`)
-	var failed *engine.ExtenderError
+	var failed *extpoints.ExtenderError
 	require.ErrorAs(t, events[0].Err, &failed)
 	require.Equal(t, []string{"x", "filter", "id"}, []string{failed.Extender, failed.Verb, failed.Workload})
 	pos, ok := r.Queue("id")
@@ -125,8 +84,10 @@ func TestInterestedPanics(t *testing.T) {
 		var failed []string
 		o := &world{}
 		cfg := config(o)
-		x := shy{filterer{base{name: "x", ignorable: ignorable}, answerNothing}}
-		cfg.Extenders = []extpoints.Extender{x}
+		cfg.Extenders = []extpoints.Extender{{
+			Name: "x", Ignorable: ignorable, Filter: answerNothing, Bind: bindsNothing,
+			Interested: func(*model.Workload) bool { panic("shy") },
+		}}
 		cfg.Listener = engine.Listener{Failed: func(e engine.FailedEvent) { failed = append(failed, e.Err.Error()) }}
 		r, err := engine.NewRaw(cfg)
 		require.NoError(t, err)
@@ -143,13 +104,6 @@ func TestInterestedPanics(t *testing.T) {
 			`extender "x": interested workload "w": panic: shy`, // binding
 		}, failed)
 	}
-}
-
-type shy struct{ filterer }
-
-func (shy) Interested(*model.Workload) bool { panic("shy") }
-func (shy) Bind(context.Context, *model.Workload, model.Binding) error {
-	return errors.New("not asked")
 }
 
 // What is no text in an answer is made one before it is used, so that a record
@@ -169,7 +123,7 @@ func TestExtenderAnswersAreText(t *testing.T) {
 	var events, again []string
 	var log, copied bytes.Buffer
 	cfg := config(&world{})
-	cfg.Extenders = []extpoints.Extender{filterer{base{name: "x"}, func(context.Context, *extpoints.WorkloadInfo, []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
+	cfg.Extenders = []extpoints.Extender{{Name: "x", Filter: func(context.Context, *extpoints.WorkloadInfo, []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
 		asked++
 		return answers[asked-1]()
 	}}}
@@ -200,7 +154,7 @@ func TestReplayWithOtherExtenders(t *testing.T) {
 	all := func(_ context.Context, _ *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
 		return &extpoints.ExtenderFilterResult{Nodes: []string{nodes[0].Node.Name}}, nil
 	}
-	cfg.Extenders = []extpoints.Extender{filterer{base{name: "x"}, all}}
+	cfg.Extenders = []extpoints.Extender{{Name: "x", Filter: all}}
 	cfg.Recorder = engine.NewRecorder(&log)
 	r, err := engine.NewRaw(cfg)
 	require.NoError(t, err)
@@ -209,9 +163,11 @@ func TestReplayWithOtherExtenders(t *testing.T) {
 
 	cfg.Recorder = nil
 	for name, want := range map[string]string{
-		"x": "", "y": `replay: line 2: there is no answer of extender "y" to filter workload "w" on record`,
+		"x": "", "y": `replay: line 3: workload "w": recorded: a decision about "w" (node "n1"); ` +
+			`replayed: there is no answer of extender "y" to filter workload "w" on record ` +
+			`(the configuration differs: Extenders[0]: recorded x, weight 0, filter, given y, weight 0, filter)`,
 	} {
-		cfg.Extenders = []extpoints.Extender{filterer{base{name: name}, all}}
+		cfg.Extenders = []extpoints.Extender{{Name: name, Filter: all}}
 		_, err := engine.Replay(cfg, bytes.NewReader(log.Bytes()))
 		if want == "" {
 			require.NoError(t, err)
@@ -220,7 +176,7 @@ func TestReplayWithOtherExtenders(t *testing.T) {
 		}
 	}
 	asked := 0
-	cfg.Extenders = []extpoints.Extender{filterer{base{name: "x"}, func(ctx context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
+	cfg.Extenders = []extpoints.Extender{{Name: "x", Filter: func(ctx context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
 		asked++
 		return all(ctx, w, nodes)
 	}}}
@@ -232,14 +188,18 @@ func TestReplayWithOtherExtenders(t *testing.T) {
 
 	cfg.Extenders = nil
 	_, err = engine.Replay(cfg, bytes.NewReader(log.Bytes()))
-	require.EqualError(t, err, `replay: line 2: the answer of extender "x" to filter workload "w" was not asked for`)
+	var d *engine.Divergence
+	require.ErrorAs(t, err, &d)
+	require.Equal(t, 3, d.Line)
+	require.Equal(t, "x", d.Plugin)
+	require.Equal(t, `the answer of extender "x" to filter workload "w" was not asked for`, d.Got)
 }
 
 // What an extender does to the list that it is given is its own affair.
 func TestExtenderListsAreItsOwn(t *testing.T) {
 	o := &world{}
 	cfg := config(o)
-	cfg.Extenders = []extpoints.Extender{filterer{base{name: "x"}, func(_ context.Context, _ *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
+	cfg.Extenders = []extpoints.Extender{{Name: "x", Filter: func(_ context.Context, _ *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
 		clear(nodes)
 		return &extpoints.ExtenderFilterResult{Nodes: []string{"n2"}}, nil
 	}}}
@@ -255,7 +215,7 @@ func TestBranchesAskLive(t *testing.T) {
 	var log bytes.Buffer
 	asked := 0
 	cfg := config(&world{})
-	cfg.Extenders = []extpoints.Extender{filterer{base{name: "x"}, func(_ context.Context, _ *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
+	cfg.Extenders = []extpoints.Extender{{Name: "x", Filter: func(_ context.Context, _ *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
 		asked++
 		return &extpoints.ExtenderFilterResult{Nodes: []string{nodes[asked%len(nodes)].Node.Name}}, nil
 	}}}
@@ -279,7 +239,7 @@ func TestBranchesAskLive(t *testing.T) {
 func TestStopEndsExtenders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := config(&world{})
-		cfg.Extenders = []extpoints.Extender{filterer{base{name: "x"}, func(ctx context.Context, _ *extpoints.WorkloadInfo, _ []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
+		cfg.Extenders = []extpoints.Extender{{Name: "x", Filter: func(ctx context.Context, _ *extpoints.WorkloadInfo, _ []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}}}
@@ -298,7 +258,7 @@ func TestStopEndsExtenders(t *testing.T) {
 // Two workloads that look the same are not interchangeable where somebody
 // outside may tell them apart.
 func TestNoSignatureWithExtenders(t *testing.T) {
-	for _, list := range [][]extpoints.Extender{nil, {base{name: "x"}}} {
+	for _, list := range [][]extpoints.Extender{nil, {{Name: "x"}}} {
 		cfg := config(&world{})
 		cfg.Extenders = list
 		r, err := engine.NewRaw(cfg)
@@ -324,20 +284,19 @@ func (p slots) Score(s *extpoints.CycleState, _ *extpoints.WorkloadInfo, n *extp
 func TestBareNodes(t *testing.T) {
 	p := slots{map[string]string{}}
 	cfg := config(&world{})
-	require.NoError(t, cfg.Registry.Register("Slots", func(any, extpoints.Handle) (extpoints.Plugin, error) { return p, nil }))
-	cfg.Profiles[0].Plugins.Score = extpoints.PluginSet{Enabled: []extpoints.PluginRef{{Name: "Slots"}}}
+	use(&cfg, p)
 	bare := false
-	cfg.Extenders = []extpoints.Extender{filterer{base{name: "x"}, func(context.Context, *extpoints.WorkloadInfo, []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
+	cfg.Extenders = []extpoints.Extender{{Name: "x", Filter: func(context.Context, *extpoints.WorkloadInfo, []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
 		return &extpoints.ExtenderFilterResult{Nodes: []string{"n3", "n1"}, Bare: bare}, nil
 	}}}
 	r, err := engine.NewRaw(cfg)
 	require.NoError(t, err)
 	require.NoError(t, r.Apply(epoch, node("n1", 1000), node("n2", 1000), node("n3", 1000),
-		engine.Change{Adopt: &engine.Placement{Workload: &model.Workload{ID: "a", Requests: model.Resources{CPU: 300}}, Node: "n3"}}, task("v", 1)))
+		engine.Adopt(&model.Workload{ID: "a", Requests: model.Resources{CPU: 300}}, model.Binding{Node: "n3"}), task("v", 1)))
 	require.True(t, r.Schedule(epoch))
 	require.Equal(t, map[string]string{"n1": "true true 0 0 0", "n3": "true true 1 1 300"}, p.seen)
 	bare = true
-	require.NoError(t, r.Apply(epoch, engine.Change{Remove: "v"}, task("w", 1)))
+	require.NoError(t, r.Apply(epoch, engine.Remove("v"), task("w", 1)))
 	require.True(t, r.Schedule(epoch))
 	require.Equal(t, map[string]string{"n1": "true true 0 0 0", "n3": "true true 0 1 0"}, p.seen)
 }
@@ -366,15 +325,15 @@ func TestSilentExtendersChangeNothing(t *testing.T) {
 	}
 	without := decisions()
 	for name, list := range map[string][]extpoints.Extender{
-		"prioritizer": {weigher{base{name: "x"}, 5}},
-		"filter": {filterer{base{name: "x"}, func(_ context.Context, _ *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
+		"prioritizer": {{Name: "x", Prioritize: noPoints, Weight: 5}},
+		"filter": {{Name: "x", Filter: func(_ context.Context, _ *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
 			r := &extpoints.ExtenderFilterResult{}
 			for _, n := range nodes {
 				r.Nodes = append(r.Nodes, n.Node.Name)
 			}
 			return r, nil
 		}}},
-		"nothing": {nothing{weigher: weigher{base{name: "x"}, 1}}},
+		"nothing": {{Name: "x", Weight: 1}},
 	} {
 		require.True(t, maps.Equal(without, decisions(list...)), name)
 	}

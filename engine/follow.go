@@ -10,154 +10,175 @@ import (
 )
 
 // commit makes the transaction part of the record and lets the rest follow: first the
-// whole view, then the queue, so that whoever is woken sees everything.
-func (r *Raw) commit(now time.Time, tx *store.Txn) {
-	facts := r.rec.Commit(tx)
+// whole view, then the queue, so that all that is woken sees the whole change.
+func (f facts) commit(now time.Time, tx *store.Txn) {
+	facts := f.rec.Commit(tx)
 	for i := range facts {
-		r.follow(now, &facts[i])
+		f.follow(now, &facts[i])
 	}
+	f.queue.Reorder(now) // once, for all that belongs together
 }
 
 // commitOwn is commit for a decision of the engine's own. What it changes of
 // objects is returned and not told: to the workload in flight it would be an event
 // like any other, so that a decision that is taken back would wake the very
 // workload it was about.
-func (r *Raw) commitOwn(now time.Time, tx *store.Txn) (objects []store.Change) {
-	facts := r.rec.Commit(tx)
+func (f facts) commitOwn(now time.Time, tx *store.Txn) (objects []store.Change) {
+	facts := f.rec.Commit(tx)
 	for i := range facts {
 		if facts[i].Kind == store.ObjectKind {
 			objects = append(objects, facts[i])
+			f.plan.Follow(&facts[i])
 		} else {
-			r.follow(now, &facts[i])
+			f.follow(now, &facts[i])
 		}
 	}
 	return objects
 }
 
 // tellGivenBack tells of objects about which nothing is decided any more for the
-// sake of the workload of the ID, which need not be told.
-func (r *Raw) tellGivenBack(now time.Time, objects []store.Change, id string) {
+// sake of the workload with the ID, which need not be told.
+func (f facts) tellGivenBack(now time.Time, objects []store.Change, id string) {
 	for i := range objects {
-		r.wake.Object(now, &objects[i], id)
+		f.wake.Object(now, &objects[i], id)
 	}
 }
 
 // follow lets preemptions, tasks, queue and listeners follow one fact.
-func (r *Raw) follow(now time.Time, fact *store.Change) {
+func (f facts) follow(now time.Time, fact *store.Change) {
+	f.plan.Follow(fact)
 	switch fact.Kind {
 	case store.WorkloadKind:
-		r.room.Follow(fact.OldWorkload, fact.NewWorkload)
-		r.followWorkload(now, fact.OldWorkload, fact.NewWorkload)
+		if w := fact.NewWorkload; w == nil || w.Phase != model.Pending {
+			delete(f.heldBack, fact.ID())
+		}
+		f.charge(now, fact.OldWorkload, fact.NewWorkload)
+		f.forecasts.follow(now, fact.OldWorkload, fact.NewWorkload)
+		f.room.Follow(fact.OldWorkload, fact.NewWorkload)
+		f.followWorkload(now, fact.OldWorkload, fact.NewWorkload)
 		return
+	case store.NodeKind:
+		f.offer(fact.OldNode, fact.NewNode)
+		if fact.NewNode == nil && f.cfg.Compat == extpoints.Improved {
+			f.tasks.CancelTo(fact.ID(), ErrNodeRemoved)
+		}
 	case store.GroupKind:
-		r.queue.GroupChanged(now, fact.ID())
-		r.room.FollowGroup(fact.ID())
+		f.queue.GroupChanged(now, fact.ID())
+		f.room.FollowGroup(fact.ID())
+	case store.ObjectKind:
+		f.define(fact)
+		if isHold(fact.OldObject.Current(), fact.NewObject.Current()) {
+			f.holdsChanged(now)
+		}
 	}
-	r.wake.Fact(now, fact)
+	f.wake.Fact(now, fact)
 }
 
 // followWorkload follows a workload's move from one phase to another. What the
 // scheduling cycle itself does (assume, forget, bind, nominate) is followed
 // where it happens.
-func (r *Raw) followWorkload(now time.Time, before, after *store.Workload) {
+func (f facts) followWorkload(now time.Time, before, after *store.Workload) {
 	if before != nil && after != nil && before.CreateIndex != after.CreateIndex {
-		// Removed and handed in again in one transaction: another workload.
-		r.removed(now, before, nil)
+		// Removed and submitted again in one transaction: another workload.
+		f.removed(now, before, nil)
 		before = nil
 	}
 	switch {
 	case before == nil:
-		r.submitted(now, after)
+		f.submitted(now, after)
 	case after == nil || after.Phase == model.Finished:
-		r.removed(now, before, after)
+		f.removed(now, before, after)
 	case after.Phase == model.Pending && before.Phase == model.Pending:
-		if before.Info.Workload != after.Info.Workload && r.tasks.Binding(after.Info.ID) == nil {
-			r.wake.Changed(now, before, after)
+		if before.Info.Workload != after.Info.Workload && f.tasks.Of(after.Info.ID) == nil {
+			f.wake.Changed(now, before, after)
 		}
 		if before.NominatedTo() != after.NominatedTo() {
-			r.wake.Freed(now, before)
+			f.wake.Freed(now, before)
 		}
 	case after.Phase == model.Pending:
 		// Where the engine itself takes a decision back there is no task.
-		if before.Phase != model.Assumed || r.tasks.Binding(before.Info.ID) != nil {
-			r.requeued(now, before, after)
+		if before.Phase != model.Assumed || f.tasks.Of(before.Info.ID) != nil {
+			f.requeued(now, before, after)
 		}
 	case after.Phase == model.Terminating && before.Phase == model.Pending:
-		r.queue.Delete(before.Info.ID)
-		r.wake.Freed(now, before)
+		f.queue.Delete(before.Info.ID)
+		f.wake.Freed(now, before)
 	case after.Phase == model.Terminating && before.Phase == model.Assumed:
-		r.interrupt(now, before.Info.ID, ErrRemoved)
-		r.wake.Freed(now, before) // not the room, but what was reserved besides
+		f.interrupt(now, before.Info.ID, ErrRemoved)
+		f.wake.Freed(now, before) // not the room, but what was reserved besides
 	case after.Phase == model.Confirmed && before.Phase != model.Confirmed:
-		r.confirmed(now, before, after)
+		f.confirmed(now, before, after)
 	case after.Phase == model.Assumed || after.Phase == model.Bound:
-		r.onItsWay(now, before, after)
+		f.onItsWay(now, before, after)
 	default:
-		r.wake.Updated(now, before, after)
+		f.wake.Updated(now, before, after)
 	}
 }
 
 // submitted follows a workload that became known.
-func (r *Raw) submitted(now time.Time, after *store.Workload) {
-	r.listener.Submitted(SubmittedEvent{At: now, Workload: after.Info.Workload})
+func (f facts) submitted(now time.Time, after *store.Workload) {
+	f.listener.Submitted(SubmittedEvent{At: now, Workload: after.Info.Workload})
 	switch {
 	case after.Phase == model.Pending:
-		r.enqueue(now, after.Info)
+		f.enqueue(now, after.Info)
 	case after.TakesRoomOn() == "": // ended before it began
 	default:
-		r.confirmed(now, nil, after)
+		f.confirmed(now, nil, after)
 	}
 }
 
 // enqueue lets a pending workload into the queue, unless a binding of it that
 // was called off is still under way: then it goes in when that has ended.
-func (r *Raw) enqueue(now time.Time, w *extpoints.WorkloadInfo) {
-	if r.tasks.Binding(w.ID) == nil {
-		r.wake.Submitted(now, w)
+func (f facts) enqueue(now time.Time, w *extpoints.WorkloadInfo) {
+	if f.tasks.Of(w.ID) != nil {
+		f.heldBack[w.ID] = true
+		return
 	}
+	delete(f.heldBack, w.ID)
+	f.wake.Submitted(now, w)
 }
 
 // onItsWay follows a workload that was given a node, or is updated while it is bound.
-func (r *Raw) onItsWay(now time.Time, before, after *store.Workload) {
+func (f facts) onItsWay(now time.Time, before, after *store.Workload) {
 	if before.Phase == after.Phase {
-		r.wake.Updated(now, before, after)
+		f.wake.Updated(now, before, after)
 	}
 	if kept := before.NominatedTo(); kept != "" && kept != after.Node {
-		r.wake.PlacedElsewhere(now, before)
+		f.wake.PlacedElsewhere(now, before)
 	}
-	if r.permits.Of(after.Info.ID) != nil {
-		r.queue.Update(now, before.Info, after.Info) // for when it is turned down
+	if f.permits.Of(after.Info.ID) != nil {
+		f.queue.Update(now, before.Info, after.Info) // for when it is rejected
 	}
 }
 
 // confirmed follows a workload that has been seen on a node.
-func (r *Raw) confirmed(now time.Time, before, after *store.Workload) {
+func (f facts) confirmed(now time.Time, before, after *store.Workload) {
 	id := after.Info.ID
-	delete(r.lastWhy, id)
+	delete(f.lastWhy, id)
 	if before != nil {
-		r.leftFor(now, before, after)
+		f.leftFor(now, before, after)
 	}
-	r.listener.Confirmed(PlacedEvent{At: now, Workload: after.Info.Workload,
-		Binding: model.Binding{Workload: id, Node: after.Node, Devices: after.Info.Shares}})
+	f.listener.Confirmed(PlacedEvent{At: now, Workload: after.Info.Workload,
+		Binding: model.Binding{Workload: id, Node: after.Node, Devices: slices.Clone(after.Info.Shares), Limit: after.Info.GrantedLimit}})
 	if before == nil || before.Phase != model.Bound || before.Node != after.Node {
-		r.wake.Arrived(now, after.Info)
+		f.wake.Arrived(now, after.Info)
 	}
 }
 
 // leftFor ends what a workload was or had before it was seen on a node.
-func (r *Raw) leftFor(now time.Time, before, after *store.Workload) {
+func (f facts) leftFor(now time.Time, before, after *store.Workload) {
 	id := after.Info.ID
 	if before.Phase == model.Pending {
-		r.wake.Withdrawn(id)
+		f.wake.Withdrawn(id)
 	}
 	if before.Phase == model.Assumed && before.Node != after.Node {
-		r.interrupt(now, id, ErrRemoved) // it went elsewhere
+		f.interrupt(now, id, ErrRemoved) // it went elsewhere
 	}
 	if before.TakesRoomOn() != after.Node {
-		r.left(id)
-		r.wake.Moved(now, before, after.Node)
+		f.left(id)
+		f.wake.Moved(now, before, after.Node)
 	} else if holdsOther(before, after) {
-		r.wake.Updated(now, before, after) // it may hold less there than it was given
+		f.wake.Updated(now, before, after) // it may hold less there than it was given
 	}
 }
 
@@ -168,28 +189,55 @@ func holdsOther(before, after *store.Workload) bool {
 }
 
 // requeued follows a workload that lost its node and waits again.
-func (r *Raw) requeued(now time.Time, before, after *store.Workload) {
-	r.left(before.Info.ID)
-	r.interrupt(now, before.Info.ID, ErrRemoved)
-	r.wake.Freed(now, before)
-	r.enqueue(now, after.Info)
+func (f facts) requeued(now time.Time, before, after *store.Workload) {
+	f.left(before.Info.ID)
+	f.interrupt(now, before.Info.ID, ErrRemoved)
+	f.wake.Freed(now, before)
+	f.enqueue(now, after.Info)
 }
 
 // removed follows a workload that has ended or was forgotten.
-func (r *Raw) removed(now time.Time, before, after *store.Workload) {
+func (f facts) removed(now time.Time, before, after *store.Workload) {
 	id := before.Info.ID
-	delete(r.lastWhy, id)
-	r.left(id)
+	delete(f.lastWhy, id)
+	f.left(id)
 	if before.Phase != model.Finished {
 		if before.TakesRoomOn() == "" {
-			r.wake.Withdrawn(id)
+			f.wake.Withdrawn(id)
 		} else {
-			r.queue.Delete(id) // an attempt that is under way
+			f.queue.Delete(id) // an attempt that is under way
 		}
-		r.interrupt(now, id, ErrRemoved)
-		r.wake.Freed(now, before)
+		f.interrupt(now, id, ErrRemoved)
+		f.wake.Freed(now, before)
 	}
 	if after == nil {
-		r.listener.Removed(RemovedEvent{At: now, Workload: before.Info.Workload, Phase: before.Phase, Node: before.Node})
+		f.listener.Removed(RemovedEvent{At: now, Workload: before.Info.Workload, Phase: before.Phase, Node: before.Node})
+	}
+}
+
+// interrupt ends the binding of a workload that is no longer wanted where it
+// was going. A task that waits on Permit ends at once; any other is told to, and
+// ends when it is given back.
+func (f facts) interrupt(now time.Time, id string, cause error) {
+	t := f.tasks.Of(id)
+	if t == nil {
+		return
+	}
+	f.tasks.Abandon(now, t, cause)
+	t.Member.Now = now
+	if f.permits.Of(id) != nil {
+		f.tasks.Forget(t)
+		f.permits.Remove(id)
+		f.unreserve(t.Member.Cycle)
+		f.queue.Done(id)
+	}
+}
+
+// left is told that a workload has left the node that it may have been asked to
+// leave. It must not be asked any more: it may be on another by now.
+func (f facts) left(id string) {
+	if t := f.tasks.Eviction(id); t != nil {
+		t.Stop(ErrRemoved)
+		f.tasks.Forget(t)
 	}
 }

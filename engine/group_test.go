@@ -9,6 +9,7 @@ import (
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/queue"
 )
 
@@ -39,15 +40,13 @@ func (p *picky) Unreserve(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, _ 
 func gangOf(t *testing.T, p *picky, minCount int32, ids ...string) *engine.Raw {
 	t.Helper()
 	cfg := config(&world{})
-	require.NoError(t, cfg.Registry.Register("Picky", func(any, extpoints.Handle) (extpoints.Plugin, error) { return p, nil }))
-	multi := &cfg.Profiles[0].Plugins.MultiPoint
-	multi.Enabled = append(multi.Enabled, extpoints.PluginRef{Name: "Picky"})
+	use(&cfg, p)
 	r, err := engine.NewRaw(cfg)
 	require.NoError(t, err)
-	changes := []engine.Change{node("n1", 10_000), {PutGroup: &model.Group{ID: "g", Policy: model.Gang, MinCount: minCount}}}
+	changes := []engine.Change{node("n1", 10_000), engine.PutGroup(&model.Group{ID: "g", Policy: model.Gang, MinCount: minCount})}
 	for _, id := range ids {
 		ch := task(id, 100)
-		ch.Submit.Group = "g"
+		spec(ch).Group = "g"
 		changes = append(changes, ch)
 	}
 	require.NoError(t, r.Apply(epoch, changes...))
@@ -94,16 +93,16 @@ func TestAGangThatDoesNotHoldGivesEverythingBack(t *testing.T) {
 // A workload that runs already and joins a gang may be the one that was missing.
 func TestARunningWorkloadCompletesAGang(t *testing.T) {
 	r := gangOf(t, &picky{reserved: map[string]int{}}, 2, "a")
-	require.NoError(t, r.Apply(epoch, engine.Change{Adopt: &engine.Placement{Workload: task("b", 100).Submit, Node: "n1"}}))
+	require.NoError(t, r.Apply(epoch, engine.Adopt(spec(task("b", 100)), model.Binding{Node: "n1"})))
 	require.False(t, r.Schedule(epoch))
-	joins := task("b", 100).Submit
+	joins := spec(task("b", 100))
 	joins.Group = "g"
-	require.NoError(t, r.Apply(epoch, engine.Change{Update: joins}))
+	require.NoError(t, r.Apply(epoch, engine.Update(joins)))
 	require.True(t, r.Schedule(epoch))
 	require.Equal(t, []model.Phase{model.Assumed}, phases(r, "a"))
 }
 
-// alone is a plugin that turns groups down as such where anybody runs.
+// alone is a plugin that rejects groups as such where anybody runs.
 type alone struct{}
 
 func (alone) Name() string { return "Alone" }
@@ -121,15 +120,13 @@ func (alone) PlacementFeasible(s *extpoints.CycleState, _ *extpoints.GroupInfo, 
 // has rejected a member and so none waits for the departure.
 func TestAGroupTurnedDownAsSuchIsTriedWhenItsRoomIsThere(t *testing.T) {
 	cfg := config(&world{})
-	require.NoError(t, cfg.Registry.Register("Alone", func(any, extpoints.Handle) (extpoints.Plugin, error) { return alone{}, nil }))
-	multi := &cfg.Profiles[0].Plugins.MultiPoint
-	multi.Enabled = append(multi.Enabled, extpoints.PluginRef{Name: "Alone"})
+	use(&cfg, alone{})
 	r, err := engine.NewRaw(cfg)
 	require.NoError(t, err)
 	w := urgent("w", 10_000)
-	w.Submit.Group = "g"
+	spec(w).Group = "g"
 	require.NoError(t, r.Apply(epoch, node("n1", 10_000), running("v", "n1", 100),
-		engine.Change{PutGroup: &model.Group{ID: "g", Policy: model.Gang, MinCount: 1, Priority: 10}}, w))
+		engine.PutGroup(&model.Group{ID: "g", Policy: model.Gang, MinCount: 1, Priority: 10}), w))
 	require.True(t, r.Schedule(epoch))
 	evict := r.NextTask()
 	require.Equal(t, "v", evict.Workload().ID)
@@ -144,7 +141,7 @@ func TestAGroupTurnedDownAsSuchIsTriedWhenItsRoomIsThere(t *testing.T) {
 	}
 	tryAt(10 * time.Second) // in vain, as v has not left
 	require.Equal(t, []model.Phase{model.Pending}, phases(r, "w"))
-	require.NoError(t, r.Apply(epoch.Add(20*time.Second), engine.Change{Remove: "v"}))
+	require.NoError(t, r.Apply(epoch.Add(20*time.Second), engine.Remove("v")))
 	tryAt(40 * time.Second)
 	require.Equal(t, []model.Phase{model.Assumed}, phases(r, "w"))
 }
@@ -166,7 +163,7 @@ func TestBranchScheduleGroup(t *testing.T) {
 	require.Equal(t, []model.Phase{model.Pending, model.Pending}, phases(r, "a", "b"), "the engine is as it was")
 
 	small := r.Branch()
-	require.NoError(t, small.Apply(epoch, engine.Change{PutNode: &model.Node{Name: "n1", Allocatable: model.Resources{CPU: 150}}}))
+	require.NoError(t, small.Apply(epoch, engine.PutNode(&model.Node{Name: "n1", Allocatable: model.Resources{CPU: 150}})))
 	d, err = small.ScheduleGroup(epoch, "g")
 	require.NoError(t, err)
 	require.False(t, d.Placed)
@@ -174,4 +171,35 @@ func TestBranchScheduleGroup(t *testing.T) {
 	require.Contains(t, d.Message, "No preemption victims found for incoming preemptor")
 	_, err = r.Branch().ScheduleGroup(epoch, "nothing")
 	require.ErrorIs(t, err, engine.ErrNotFound)
+}
+
+// The event of a group that is rejected names the plugin which did.
+func TestGroupEventsNameThePlugin(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		group model.Group
+		cpu   int64
+		want  string
+	}{
+		{"room for two of three", model.Group{ID: "g", Policy: model.Gang, MinCount: 3}, 200, plugins.GangScheduling},
+		{"no node with the label", model.Group{ID: "g", Policy: model.Gang, MinCount: 1, TopologyKey: "rack"}, 1000, plugins.TopologyPlacementGenerator},
+		{"room", model.Group{ID: "g", Policy: model.Gang, MinCount: 3}, 1000, ""},
+	} {
+		var events []engine.GroupEvent
+		cfg := config(&world{})
+		cfg.Listener.Decided = func(e engine.GroupEvent) { events = append(events, e) }
+		r, err := engine.NewRaw(cfg)
+		require.NoError(t, err)
+		changes := []engine.Change{node("n", c.cpu), engine.PutGroup(&c.group)}
+		for _, id := range []string{"a", "b", "c"} {
+			ch := task(id, 100)
+			spec(ch).Group = "g"
+			changes = append(changes, ch)
+		}
+		require.NoError(t, r.Apply(epoch, changes...))
+		require.True(t, r.Schedule(epoch))
+		require.Len(t, events, 1)
+		require.Equal(t, c.want, events[0].Plugin, "%s: %s", c.name, events[0].Message)
+		require.Equal(t, c.want == "", events[0].Code == extpoints.Success, c.name)
+	}
 }

@@ -61,12 +61,12 @@ func (b *Branch) ScheduleGroup(now time.Time, group string) (GroupDecision, erro
 func (d *GroupDecision) fill(a *decide.Attempt) {
 	d.Placed, d.Message = a.Result.Status.IsSuccess(), a.Result.Status.Message()
 	if !d.Placed {
-		d.Evictions = a.State.Evictions()
+		d.Evictions = a.Requests().Evictions
 	}
 	if a.Nominations != nil {
 		d.Nominations = make(map[string]string, len(a.Nominations))
 		for id, n := range a.Nominations {
-			d.Nominations[id] = n.Node
+			d.Nominations[id] = n.Nominate
 		}
 	}
 	placed := a.Chosen()

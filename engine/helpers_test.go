@@ -70,9 +70,14 @@ func (o *world) nodesOf(id string) []string {
 func config(o extpoints.Orchestrator) engine.Config {
 	return engine.Config{
 		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
-		Registry:     plugins.Default(),
 		Orchestrator: o,
+		FastPath:     engine.FastPathVerify,
 	}
+}
+
+// use adds a plugin that has been made to the profile.
+func use(cfg *engine.Config, plugin extpoints.Plugin, options ...extpoints.Option) {
+	extpoints.Use(&cfg.Profiles[0], func(extpoints.NoArgs, extpoints.Handle) (extpoints.Plugin, error) { return plugin, nil }, extpoints.NoArgs{}, options...)
 }
 
 func newRaw(t testing.TB, o extpoints.Orchestrator) *engine.Raw {
@@ -84,13 +89,19 @@ func newRaw(t testing.TB, o extpoints.Orchestrator) *engine.Raw {
 
 // node has room for the given milli-CPU.
 func node(name string, cpu int64) engine.Change {
-	return engine.Change{PutNode: &model.Node{Name: name, Allocatable: model.Resources{CPU: cpu, Memory: 1 << 40}}}
+	return engine.PutNode(&model.Node{Name: name, Allocatable: model.Resources{CPU: cpu, Memory: 1 << 40}})
 }
 
 // task asks for the given milli-CPU.
 func task(id string, cpu int64) engine.Change {
-	return engine.Change{Submit: &model.Workload{ID: id, Requests: model.Resources{CPU: cpu}}}
+	return engine.Submit(&model.Workload{ID: id, Requests: model.Resources{CPU: cpu}})
 }
+
+// spec is the workload that a change submits.
+func spec(ch engine.Change) *model.Workload { return ch.Value().(*model.Workload) }
+
+// nodeOf is the node that a change puts.
+func nodeOf(ch engine.Change) *model.Node { return ch.Value().(*model.Node) }
 
 // tasks are n workloads of the given milli-CPU.
 func tasks(n int, cpu int64) []engine.Change {
@@ -101,11 +112,22 @@ func tasks(n int, cpu int64) []engine.Change {
 	return changes
 }
 
+// clockKey is the key of a context under which the time is that it is outside.
+type clockKey struct{}
+
+// clock says what time it is while a task runs.
+func clock(ctx context.Context) time.Time {
+	if now, ok := ctx.Value(clockKey{}).(time.Time); ok {
+		return now
+	}
+	return epoch
+}
+
 // settle schedules and binds until there is nothing to do.
 func settle(r *engine.Raw, now time.Time) {
 	for r.Schedule(now) {
 		for t := r.NextTask(); t != nil; t = r.NextTask() {
-			t.Run(context.Background())
+			t.Run(context.WithValue(context.Background(), clockKey{}, now))
 			r.Finish(now, t)
 		}
 	}

@@ -1,11 +1,13 @@
 package engine
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/berth-project/berth/engine/internal/decide"
+	"github.com/berth-project/berth/engine/internal/framework"
+	"github.com/berth-project/berth/engine/internal/observe"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
@@ -13,9 +15,18 @@ import (
 
 // Listener is told what happens to workloads, stage by stage; the fields have
 // the names of the stages. A nil function is not called. The functions are
-// called in order, one at a time, while the engine waits for them: they must
-// be quick and must not call the engine. What they are given must not be
-// changed.
+// called in order, one at a time (PluginRan apart), while the engine waits for
+// them: they must be quick. They may read the engine; [Engine] and [Raw] say which
+// methods they may call, and what happens where they call others. The workloads,
+// groups and objects that they are given are the engine's own, frozen: they may be
+// kept, and must not be changed (a build with the tag berth_invariants panics where
+// one was). Everything else is theirs. One that panics is logged, and the engine goes
+// on.
+//
+// The functions from PluginRan on are told what things cost. To measure it costs
+// something, so nothing is measured unless one of them is there. They are told of
+// what the engine itself does, not of branches and explanations. What is decided, and
+// what a [Recorder] writes, does not depend on who listens.
 type Listener struct {
 	Submitted func(SubmittedEvent)
 	Gated     func(QueuedEvent)
@@ -42,30 +53,53 @@ type Listener struct {
 	Unnominated func(UnnominatedEvent)
 	// Removed tells of a workload that has gone.
 	Removed func(RemovedEvent)
+	// LimitReached tells, once each time, of a limit of breach [model.LimitStop] on
+	// resource-seconds that what runs has reached. Raw.Tick finds it.
+	LimitReached func(LimitReachedEvent)
 	// Failed tells of a failure that does not end a cycle by itself, such as a
 	// panic in Unreserve.
 	Failed func(FailedEvent)
+
+	// PluginRan tells of one call of a plugin, in some cycles. It is called by
+	// several goroutines at once.
+	PluginRan func(PluginRanEvent)
+	// PluginEvaluated tells how often a plugin was asked, in every cycle.
+	PluginEvaluated func(PluginEvaluatedEvent)
+	// HintRan tells of a hint that was asked what a change means for a workload.
+	HintRan func(HintRanEvent)
+	// ChangeOffered tells of a change that the queue was told of.
+	ChangeOffered func(ChangeOfferedEvent)
+	// PreemptionTried tells of a plugin that was asked whom to displace, at PostFilter
+	// for a workload or at GroupPostFilter for a group, in every cycle.
+	PreemptionTried func(PluginRanEvent)
+	// PreemptionEnded tells that all evictions were accepted that a plugin asked
+	// for, or one failed.
+	PreemptionEnded func(PreemptionEndedEvent)
+	// PlacementsGenerated tells how many placements there are to try for a group.
+	PlacementsGenerated func(PlacementsGeneratedEvent)
+	// PlacementTried tells of one that was tried.
+	PlacementTried func(PlacementTriedEvent)
 }
 
-// SubmittedEvent: a workload became known.
+// SubmittedEvent tells of a workload that became known.
 type SubmittedEvent struct {
 	At       time.Time
 	Workload *model.Workload
 }
 
-// QueuedEvent: a workload moved from one part of the queue to another.
+// QueuedEvent tells of a workload that moved from one part of the queue to another.
 type QueuedEvent struct {
 	queue.Move
 }
 
-// PoppedEvent: a scheduling cycle begins.
+// PoppedEvent tells that a scheduling cycle begins.
 type PoppedEvent struct {
 	At       time.Time
 	Workload *model.Workload
 	Attempt  int // from 1
 }
 
-// FilteredEvent: the nodes are filtered.
+// FilteredEvent tells that the nodes have been filtered.
 type FilteredEvent struct {
 	At        time.Time
 	Workload  *model.Workload
@@ -73,7 +107,7 @@ type FilteredEvent struct {
 	Feasible  int // nodes found feasible and kept
 }
 
-// ScoredEvent: the feasible nodes are scored.
+// ScoredEvent tells that the feasible nodes have been scored.
 type ScoredEvent struct {
 	At       time.Time
 	Workload *model.Workload
@@ -81,7 +115,7 @@ type ScoredEvent struct {
 	Best     int64 // highest total
 }
 
-// SelectedEvent: a node is chosen.
+// SelectedEvent tells which node was chosen.
 type SelectedEvent struct {
 	At       time.Time
 	Workload *model.Workload
@@ -89,21 +123,21 @@ type SelectedEvent struct {
 	Ties     int // nodes with the same total, the chosen one included
 }
 
-// PlacedEvent: a workload has got one step further with its node.
+// PlacedEvent tells of a workload that has got one step further with its node.
 type PlacedEvent struct {
 	At       time.Time
 	Workload *model.Workload
 	Binding  model.Binding
 }
 
-// WaitingEvent: a workload waits on Permit.
+// WaitingEvent tells of a workload that waits on Permit.
 type WaitingEvent struct {
 	PlacedEvent
-	Plugins []string  // who wants to wait
+	Plugins []string  // that want to wait
 	Until   time.Time // when the first of them gives up
 }
 
-// RejectedEvent: a workload goes back to the queue.
+// RejectedEvent tells of a workload that goes back to the queue.
 type RejectedEvent struct {
 	At       time.Time
 	Workload *model.Workload
@@ -113,31 +147,43 @@ type RejectedEvent struct {
 	Err error
 	// Message is the one-line summary.
 	Message string
-	// Diagnosis has the details where nodes were looked at, else nil. It must
-	// not be kept: it holds on to the state of the whole cluster.
-	Diagnosis *Diagnosis
+	// Diagnosis has the details where nodes were looked at. It must not be kept:
+	// it holds on to the state of the whole cluster.
+	Diagnosis Diagnosis
 	// Nominated is the node that the workload is nominated to, or empty.
 	Nominated string
 	// Plugins are those that must change their mind, sorted.
 	Plugins []string
 }
 
-// GroupEvent: an attempt to place a group has ended; of a tree of groups there
-// is one for each.
+// GroupEvent tells that an attempt to place a group has ended. For a tree of groups
+// there is one event for each group.
 type GroupEvent struct {
 	At    time.Time
 	Group *model.Group
 	// Code is Success, Unschedulable, or Error.
 	Code extpoints.Code
-	// Message is why it was not placed.
+	// Message is why it was not placed, and Plugin is the one that turned it, or the
+	// first placement that was tried, down; empty where no plugin did.
 	Message string
+	Plugin  string
 	// Placed and Unplaced count the members that were tried in this attempt.
 	Placed, Unplaced int
-	// MakingRoom: others are asked to leave for the group's sake.
-	MakingRoom bool
+	// Preempting: others are asked to leave for the group's sake.
+	Preempting bool
 }
 
-// EvictingEvent: a workload is asked to leave its node, or has its binding called off.
+// LimitReachedEvent tells of a limit that is used up while something of it runs.
+type LimitReachedEvent struct {
+	At    time.Time
+	Limit *model.Limit
+	// Principal is whose limit it is where each has it for itself, see
+	// [model.LimitEachPrincipal]; else empty.
+	Principal string
+}
+
+// EvictingEvent tells of a workload that is asked to leave its node, or whose binding
+// is called off.
 type EvictingEvent struct {
 	At       time.Time
 	Workload *model.Workload
@@ -151,14 +197,14 @@ type EvictingEvent struct {
 	For *model.Workload
 }
 
-// UnnominatedEvent: a workload is not nominated to a node any more.
+// UnnominatedEvent tells of a workload that is not nominated to a node any more.
 type UnnominatedEvent struct {
 	At       time.Time
 	Workload *model.Workload
 	Node     string // that it was nominated to
 }
 
-// RemovedEvent: a workload has gone.
+// RemovedEvent tells of a workload that has gone.
 type RemovedEvent struct {
 	At       time.Time
 	Workload *model.Workload
@@ -166,70 +212,63 @@ type RemovedEvent struct {
 	Node     string      // where it was, or empty
 }
 
-// FailedEvent: something failed that has no event of its own.
+// FailedEvent tells of a failure that has no event of its own.
 type FailedEvent struct {
 	At       time.Time
 	Workload string // ID, or empty
 	Err      error
 }
 
-// Tee returns a listener that tells all of the given ones, in order.
-func Tee(listeners ...Listener) Listener {
-	return guardedTee(nil, listeners...)
+// placedEvent is that the cycle's workload has got one step further.
+func placedEvent(now time.Time, c *decide.Cycle) PlacedEvent {
+	return PlacedEvent{At: now, Workload: c.Info.Workload, Binding: framework.OwnBinding(&c.Binding)}
 }
 
-// guardedTee is Tee; with a logger, a listener that panics is logged and the
-// engine goes on.
-func guardedTee(log hclog.Logger, listeners ...Listener) Listener {
+// Tee returns a listener that tells all of the given ones, in order.
+func Tee(listeners ...Listener) Listener { return tee(nil, listeners) }
+
+// tee is Tee. With a logger it is for the engine: then every function is there, and
+// none panics.
+func tee(log hclog.Logger, listeners []Listener) Listener {
 	return Listener{
-		Submitted:   tee(log, listeners, func(l *Listener) func(SubmittedEvent) { return l.Submitted }),
-		Gated:       tee(log, listeners, func(l *Listener) func(QueuedEvent) { return l.Gated }),
-		Enqueued:    tee(log, listeners, func(l *Listener) func(QueuedEvent) { return l.Enqueued }),
-		Popped:      tee(log, listeners, func(l *Listener) func(PoppedEvent) { return l.Popped }),
-		Filtered:    tee(log, listeners, func(l *Listener) func(FilteredEvent) { return l.Filtered }),
-		Scored:      tee(log, listeners, func(l *Listener) func(ScoredEvent) { return l.Scored }),
-		Selected:    tee(log, listeners, func(l *Listener) func(SelectedEvent) { return l.Selected }),
-		Reserved:    tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Reserved }),
-		Waiting:     tee(log, listeners, func(l *Listener) func(WaitingEvent) { return l.Waiting }),
-		Permitted:   tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Permitted }),
-		Bound:       tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Bound }),
-		Confirmed:   tee(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Confirmed }),
-		Rejected:    tee(log, listeners, func(l *Listener) func(RejectedEvent) { return l.Rejected }),
-		Decided:     tee(log, listeners, func(l *Listener) func(GroupEvent) { return l.Decided }),
-		Evicting:    tee(log, listeners, func(l *Listener) func(EvictingEvent) { return l.Evicting }),
-		Unnominated: tee(log, listeners, func(l *Listener) func(UnnominatedEvent) { return l.Unnominated }),
-		Removed:     tee(log, listeners, func(l *Listener) func(RemovedEvent) { return l.Removed }),
-		Failed:      tee(log, listeners, func(l *Listener) func(FailedEvent) { return l.Failed }),
+		Submitted:           join(log, listeners, func(l *Listener) func(SubmittedEvent) { return l.Submitted }),
+		Gated:               join(log, listeners, func(l *Listener) func(QueuedEvent) { return l.Gated }),
+		Enqueued:            join(log, listeners, func(l *Listener) func(QueuedEvent) { return l.Enqueued }),
+		Popped:              join(log, listeners, func(l *Listener) func(PoppedEvent) { return l.Popped }),
+		Filtered:            join(log, listeners, func(l *Listener) func(FilteredEvent) { return l.Filtered }),
+		Scored:              join(log, listeners, func(l *Listener) func(ScoredEvent) { return l.Scored }),
+		Selected:            join(log, listeners, func(l *Listener) func(SelectedEvent) { return l.Selected }),
+		Reserved:            join(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Reserved }),
+		Waiting:             join(log, listeners, func(l *Listener) func(WaitingEvent) { return l.Waiting }),
+		Permitted:           join(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Permitted }),
+		Bound:               join(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Bound }),
+		Confirmed:           join(log, listeners, func(l *Listener) func(PlacedEvent) { return l.Confirmed }),
+		Rejected:            join(log, listeners, func(l *Listener) func(RejectedEvent) { return l.Rejected }),
+		Decided:             join(log, listeners, func(l *Listener) func(GroupEvent) { return l.Decided }),
+		LimitReached:        join(log, listeners, func(l *Listener) func(LimitReachedEvent) { return l.LimitReached }),
+		Evicting:            join(log, listeners, func(l *Listener) func(EvictingEvent) { return l.Evicting }),
+		Unnominated:         join(log, listeners, func(l *Listener) func(UnnominatedEvent) { return l.Unnominated }),
+		Removed:             join(log, listeners, func(l *Listener) func(RemovedEvent) { return l.Removed }),
+		Failed:              join(log, listeners, func(l *Listener) func(FailedEvent) { return l.Failed }),
+		PluginRan:           join(log, listeners, func(l *Listener) func(PluginRanEvent) { return l.PluginRan }),
+		PluginEvaluated:     join(log, listeners, func(l *Listener) func(PluginEvaluatedEvent) { return l.PluginEvaluated }),
+		HintRan:             join(log, listeners, func(l *Listener) func(HintRanEvent) { return l.HintRan }),
+		ChangeOffered:       join(log, listeners, func(l *Listener) func(ChangeOfferedEvent) { return l.ChangeOffered }),
+		PreemptionTried:     join(log, listeners, func(l *Listener) func(PluginRanEvent) { return l.PreemptionTried }),
+		PreemptionEnded:     join(log, listeners, func(l *Listener) func(PreemptionEndedEvent) { return l.PreemptionEnded }),
+		PlacementsGenerated: join(log, listeners, func(l *Listener) func(PlacementsGeneratedEvent) { return l.PlacementsGenerated }),
+		PlacementTried:      join(log, listeners, func(l *Listener) func(PlacementTriedEvent) { return l.PlacementTried }),
 	}
 }
 
-// tee joins the functions that the listeners have for one event; with no
-// function at all it is a no-op, so that the engine never tests for nil.
-func tee[E any](log hclog.Logger, listeners []Listener, pick func(*Listener) func(E)) func(E) {
+// join joins the functions that the listeners have for one event.
+func join[E any](log hclog.Logger, listeners []Listener, pick func(*Listener) func(E)) func(E) {
 	var functions []func(E)
 	for i := range listeners {
-		if f := pick(&listeners[i]); f != nil {
-			functions = append(functions, f)
-		}
+		functions = append(functions, pick(&listeners[i]))
 	}
-	if len(functions) == 0 {
-		return func(E) {}
-	}
-	return func(e E) {
-		for _, f := range functions {
-			call(log, "a listener", f, e)
-		}
-	}
-}
-
-// call tells somebody; with a logger, a panic is logged, and who it was.
-func call[E any](log hclog.Logger, who string, f func(E), e E) {
 	if log != nil {
-		defer func() {
-			if cause := recover(); cause != nil {
-				log.Error(who+" panicked", "event", fmt.Sprintf("%T", e), "panic", cause)
-			}
-		}()
+		return observe.Guarded(log, observe.Join(functions...))
 	}
-	f(e)
+	return observe.Join(functions...)
 }

@@ -1,106 +1,63 @@
 package engine
 
-import "github.com/hashicorp/go-hclog"
+import (
+	"github.com/hashicorp/go-hclog"
 
-// logListener is the listener that writes a log. Failures are errors, what
-// became of a workload is info, its way there is debug and trace. The level is
-// asked for first: making the arguments of a line costs more than the rest of
-// many a stage.
+	"github.com/berth-project/berth/engine/internal/observe"
+)
+
+// logListener is the listener that writes a log. Failures are errors, how an attempt
+// has ended is info, the way there is debug and trace. What is measured is not logged.
 func logListener(log hclog.Logger) Listener {
 	if !log.IsError() {
 		return Listener{} // it logs nothing at all
 	}
+	placed := func(level hclog.Level, stage string) func(PlacedEvent) {
+		return observe.Log(log, level, stage, func(e PlacedEvent) []any { return fields{"workload", e.Workload.ID, "node", e.Binding.Node} })
+	}
+	rejected := observe.Log(log, hclog.Info, "rejected", func(e RejectedEvent) []any {
+		return fields{"workload", e.Workload.ID, "code", e.Code, "message", e.Message, "nominated", e.Nominated}
+	})
 	return Listener{
-		Submitted: func(e SubmittedEvent) {
-			if log.IsDebug() {
-				log.Debug("submitted", "workload", e.Workload.ID)
-			}
-		},
-		Gated: func(e QueuedEvent) {
-			if log.IsDebug() {
-				log.Debug("gated", "workload", e.ID, "plugin", e.Plugin)
-			}
-		},
-		Enqueued: func(e QueuedEvent) {
-			if log.IsTrace() {
-				log.Trace("enqueued", "workload", e.ID, "from", e.From, "to", e.To, "event", e.Event, "plugin", e.Plugin)
-			}
-		},
-		Popped: func(e PoppedEvent) {
-			if log.IsTrace() {
-				log.Trace("popped", "workload", e.Workload.ID, "attempt", e.Attempt)
-			}
-		},
-		Filtered: func(e FilteredEvent) {
-			if log.IsTrace() {
-				log.Trace("filtered", "workload", e.Workload.ID, "evaluated", e.Evaluated, "feasible", e.Feasible)
-			}
-		},
-		Scored: func(e ScoredEvent) {
-			if log.IsTrace() {
-				log.Trace("scored", "workload", e.Workload.ID, "nodes", e.Nodes, "best", e.Best)
-			}
-		},
-		Selected: func(e SelectedEvent) {
-			if log.IsTrace() {
-				log.Trace("selected", "workload", e.Workload.ID, "node", e.Node, "ties", e.Ties)
-			}
-		},
-		Reserved: func(e PlacedEvent) {
-			if log.IsDebug() {
-				log.Debug("reserved", "workload", e.Workload.ID, "node", e.Binding.Node)
-			}
-		},
-		Waiting: func(e WaitingEvent) {
-			if log.IsDebug() {
-				log.Debug("waiting", "workload", e.Workload.ID, "node", e.Binding.Node, "plugins", e.Plugins, "until", e.Until)
-			}
-		},
-		Permitted: func(e PlacedEvent) {
-			if log.IsTrace() {
-				log.Trace("permitted", "workload", e.Workload.ID, "node", e.Binding.Node)
-			}
-		},
-		Bound: func(e PlacedEvent) {
-			if log.IsInfo() {
-				log.Info("bound", "workload", e.Workload.ID, "node", e.Binding.Node)
-			}
-		},
-		Confirmed: func(e PlacedEvent) {
-			if log.IsDebug() {
-				log.Debug("confirmed", "workload", e.Workload.ID, "node", e.Binding.Node)
-			}
-		},
+		Submitted: observe.Log(log, hclog.Debug, "submitted", func(e SubmittedEvent) []any { return fields{"workload", e.Workload.ID} }),
+		Gated:     observe.Log(log, hclog.Debug, "gated", func(e QueuedEvent) []any { return fields{"workload", e.ID, "plugin", e.Plugin} }),
+		Enqueued: observe.Log(log, hclog.Trace, "enqueued", func(e QueuedEvent) []any {
+			return fields{"workload", e.ID, "from", e.From, "to", e.To, "event", e.Event, "plugin", e.Plugin}
+		}),
+		Popped: observe.Log(log, hclog.Trace, "popped", func(e PoppedEvent) []any { return fields{"workload", e.Workload.ID, "attempt", e.Attempt} }),
+		Filtered: observe.Log(log, hclog.Trace, "filtered", func(e FilteredEvent) []any {
+			return fields{"workload", e.Workload.ID, "evaluated", e.Evaluated, "feasible", e.Feasible}
+		}),
+		Scored:   observe.Log(log, hclog.Trace, "scored", func(e ScoredEvent) []any { return fields{"workload", e.Workload.ID, "nodes", e.Nodes, "best", e.Best} }),
+		Selected: observe.Log(log, hclog.Trace, "selected", func(e SelectedEvent) []any { return fields{"workload", e.Workload.ID, "node", e.Node, "ties", e.Ties} }),
+		Reserved: placed(hclog.Debug, "reserved"),
+		Waiting: observe.Log(log, hclog.Debug, "waiting", func(e WaitingEvent) []any {
+			return fields{"workload", e.Workload.ID, "node", e.Binding.Node, "plugins", e.Plugins, "until", e.Until}
+		}),
+		Permitted: placed(hclog.Trace, "permitted"),
+		Bound:     placed(hclog.Info, "bound"),
+		Confirmed: placed(hclog.Debug, "confirmed"),
 		Rejected: func(e RejectedEvent) {
-			if e.Err != nil {
-				log.Error("rejected", "workload", e.Workload.ID, "error", e.Err)
+			if e.Err == nil {
+				rejected(e)
 				return
 			}
-			if log.IsInfo() {
-				log.Info("rejected", "workload", e.Workload.ID, "code", e.Code, "message", e.Message, "nominated", e.Nominated)
-			}
+			log.Error("rejected", "workload", e.Workload.ID, "error", e.Err)
 		},
-		Decided: func(e GroupEvent) {
-			if log.IsInfo() {
-				log.Info("group decided", "group", e.Group.ID, "code", e.Code, "message", e.Message,
-					"placed", e.Placed, "unplaced", e.Unplaced, "making room", e.MakingRoom)
-			}
-		},
-		Evicting: func(e EvictingEvent) {
-			if log.IsInfo() {
-				log.Info("evicting", "workload", e.Workload.ID, "node", e.Node, "reason", e.Reason)
-			}
-		},
-		Unnominated: func(e UnnominatedEvent) {
-			if log.IsInfo() {
-				log.Info("unnominated", "workload", e.Workload.ID, "node", e.Node)
-			}
-		},
-		Removed: func(e RemovedEvent) {
-			if log.IsDebug() {
-				log.Debug("removed", "workload", e.Workload.ID, "phase", e.Phase)
-			}
-		},
-		Failed: func(e FailedEvent) { log.Error("failed", "workload", e.Workload, "error", e.Err) },
+		Decided: observe.Log(log, hclog.Info, "group decided", func(e GroupEvent) []any {
+			return fields{"group", e.Group.ID, "code", e.Code, "message", e.Message, "placed", e.Placed, "unplaced", e.Unplaced, "preempting", e.Preempting}
+		}),
+		Evicting: observe.Log(log, hclog.Info, "evicting", func(e EvictingEvent) []any {
+			return fields{"workload", e.Workload.ID, "node", e.Node, "reason", e.Reason}
+		}),
+		LimitReached: observe.Log(log, hclog.Info, "limit reached", func(e LimitReachedEvent) []any {
+			return fields{"limit", e.Limit.Name, "principal", e.Principal}
+		}),
+		Unnominated: observe.Log(log, hclog.Info, "unnominated", func(e UnnominatedEvent) []any { return fields{"workload", e.Workload.ID, "node", e.Node} }),
+		Removed:     observe.Log(log, hclog.Debug, "removed", func(e RemovedEvent) []any { return fields{"workload", e.Workload.ID, "phase", e.Phase} }),
+		Failed:      observe.Log(log, hclog.Error, "failed", func(e FailedEvent) []any { return fields{"workload", e.Workload, "error", e.Err} }),
 	}
 }
+
+// fields are the keys and values of a line.
+type fields = []any

@@ -12,7 +12,7 @@ import (
 )
 
 func nominate(id, node string) engine.Change {
-	return engine.Change{Nominate: &engine.Nomination{Workload: id, Node: node}}
+	return engine.Nominate(id, node)
 }
 
 // A workload goes where somebody else has nominated it to, though another node is
@@ -36,7 +36,7 @@ func TestANominationFromOutsideIsLookedAtFirst(t *testing.T) {
 func TestANominationFromOutsideKeepsRoom(t *testing.T) {
 	r := newRaw(t, &world{})
 	w := urgent("w", 600)
-	w.Submit.Gates = []string{"later"}
+	spec(w).Gates = []string{"later"}
 	require.NoError(t, r.Apply(epoch, node("n1", 1000), w, nominate("w", "n1"), task("small", 600)))
 	require.True(t, r.Schedule(epoch))
 	require.Equal(t, []model.Phase{model.Pending}, phases(r, "small"))
@@ -48,4 +48,25 @@ func TestANominationFromOutsideKeepsRoom(t *testing.T) {
 	r.Tick(later)
 	require.True(t, r.Schedule(later))
 	require.Equal(t, []model.Phase{model.Assumed}, phases(r, "small"))
+}
+
+// When it asks for less than room is kept for, or matters less, those that had to leave it that room are
+// woken, too.
+func TestANominationKeepsLessRoom(t *testing.T) {
+	for name, change := range map[string]func(*model.Workload){
+		"requests": func(w *model.Workload) { w.Requests.CPU = 100 },
+		"priority": func(w *model.Workload) { w.Priority = -1 },
+	} {
+		r := newRaw(t, &world{})
+		w := urgent("w", 600)
+		spec(w).Gates = []string{"later"}
+		require.NoError(t, r.Apply(epoch, node("n1", 1000), w, nominate("w", "n1"), task("small", 600)))
+		require.True(t, r.Schedule(epoch))
+
+		less := spec(w).Clone()
+		change(less)
+		require.NoError(t, r.Apply(epoch, engine.Update(less)))
+		p, _ := r.Queue("small")
+		require.Equal(t, queue.Backoff, p.Place, name)
+	}
 }

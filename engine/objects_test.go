@@ -95,12 +95,12 @@ func (o *provider) Bind(ctx context.Context, w *model.Workload, b model.Binding)
 func puts(objects ...model.Object) []engine.Change {
 	var list []engine.Change
 	for _, o := range objects {
-		list = append(list, engine.Change{PutObject: o})
+		list = append(list, engine.PutObject(o))
 	}
 	return list
 }
 
-func submit(b *modeltest.WorkloadBuilder) engine.Change { return engine.Change{Submit: b.Build()} }
+func submit(b *modeltest.WorkloadBuilder) engine.Change { return engine.Submit(b.Build()) }
 
 // apply makes changes and lists of changes.
 func apply(t testing.TB, r *engine.Raw, now time.Time, changes ...any) {
@@ -113,7 +113,7 @@ func apply(t testing.TB, r *engine.Raw, now time.Time, changes ...any) {
 		case []engine.Change:
 			list = append(list, c...)
 		case model.Object:
-			list = append(list, engine.Change{PutObject: c})
+			list = append(list, engine.PutObject(c))
 		default:
 			t.Fatalf("apply of a %T", c)
 		}
@@ -162,7 +162,7 @@ func saidOf(o model.Object) string {
 
 func saidOfAll(objects model.Objects) (list []string) {
 	for _, o := range objects {
-		list = append(list, o.ObjectID()+" "+saidOf(o))
+		list = append(list, model.RefOf(o).ID+" "+saidOf(o))
 	}
 	return list
 }
@@ -208,7 +208,7 @@ const soon = 30 * time.Second
 // work runs the tasks there are, and then schedules and binds.
 func work(r *engine.Raw, now time.Time) {
 	for t := r.NextTask(); t != nil; t = r.NextTask() {
-		t.Run(context.Background())
+		t.Run(context.WithValue(context.Background(), clockKey{}, now))
 		r.Finish(now, t)
 	}
 	settle(r, now)
@@ -270,10 +270,10 @@ func replays(t *testing.T, o extpoints.Orchestrator, history func(r *engine.Raw)
 	for _, kind := range model.ObjectKinds {
 		var list, other []string
 		for o := range r.View().Objects(kind) {
-			list = append(list, o.ObjectID()+" "+saidOf(o.Object))
+			list = append(list, model.RefOf(o).ID+" "+saidOf(o.Object))
 		}
 		for o := range replayed.View().Objects(kind) {
-			other = append(other, o.ObjectID()+" "+saidOf(o.Object))
+			other = append(other, model.RefOf(o).ID+" "+saidOf(o.Object))
 		}
 		require.Equal(t, list, other, "%s", kind)
 	}

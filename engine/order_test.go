@@ -54,14 +54,14 @@ func TestMembersOfAGroupGoInTheOrderOfArrival(t *testing.T) {
 		r, err := engine.NewRaw(cfg)
 		require.NoError(t, err)
 		gang := func(minCount int32) engine.Change {
-			return engine.Change{PutGroup: &model.Group{ID: "g", Policy: model.Gang, MinCount: minCount}}
+			return engine.PutGroup(&model.Group{ID: "g", Policy: model.Gang, MinCount: minCount})
 		}
 		require.NoError(t, r.Apply(epoch, node("n1", 4000), gang(5)))
 		ids := randomIDs(rng, 5)
 		var members []engine.Change
 		for _, id := range ids {
 			w := task(id, 1000)
-			w.Submit.Group = "g"
+			spec(w).Group = "g"
 			members = append(members, w)
 		}
 		handIn(t, r, rng, members)

@@ -39,17 +39,17 @@ func (o *reluctant) Evict(ctx context.Context, w *model.Workload, reason string)
 // urgent is a task of priority 10.
 func urgent(id string, cpu int64) engine.Change {
 	ch := task(id, cpu)
-	ch.Submit.Priority = 10
+	spec(ch).Priority = 10
 	return ch
 }
 
 // running is a task that is on the node already.
 func running(id, node string, cpu int64) engine.Change {
-	return engine.Change{Adopt: &engine.Placement{Workload: task(id, cpu).Submit, Node: node}}
+	return engine.Adopt(spec(task(id, cpu)), model.Binding{Node: node})
 }
 
 func synchronous(cfg engine.Config) engine.Config {
-	cfg.Profiles[0].Args = map[string]any{plugins.DefaultPreemption: defaultpreemption.Args{Synchronous: true}}
+	extpoints.Use(&cfg.Profiles[0], defaultpreemption.New, defaultpreemption.Args{Synchronous: true}, extpoints.InPlaceOf(plugins.DefaultPreemption))
 	return cfg
 }
 
@@ -59,7 +59,7 @@ func TestRunMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var e *engine.Engine
 		o := &reluctant{onEvict: func(_ context.Context, id string) error {
-			time.AfterFunc(5*time.Second, func() { _ = e.Apply(engine.Change{Remove: id}) })
+			time.AfterFunc(5*time.Second, func() { _ = e.Apply(engine.Remove(id)) })
 			return nil
 		}}
 		e, stop := start(t, config(o))
@@ -226,7 +226,7 @@ func (s *struggle) step() {
 	case 0, 1, 2:
 		s.made++
 		ch := task(fmt.Sprint("w", s.made), int64(100+100*s.rng.IntN(10)))
-		ch.Submit.Priority = int32(s.rng.IntN(5))
+		spec(ch).Priority = int32(s.rng.IntN(5))
 		s.apply(ch)
 	case 3, 4, 5:
 		s.r.Schedule(s.now)
@@ -234,7 +234,7 @@ func (s *struggle) step() {
 		s.work()
 	case 9:
 		if id := s.any(model.Terminating); id != "" {
-			s.apply(engine.Change{Remove: id})
+			s.apply(engine.Remove(id))
 		}
 	default:
 		s.trouble()
@@ -259,35 +259,37 @@ func (s *struggle) work() {
 
 // trouble is what happens in between.
 func (s *struggle) trouble() {
-	var ch engine.Change
 	switch s.rng.IntN(6) {
 	case 0:
-		ch.Remove = s.any(model.Pending, model.Bound, model.Confirmed)
+		s.applyTo(s.any(model.Pending, model.Bound, model.Confirmed), engine.Remove)
 	case 1:
-		ch.Terminate = s.any(model.Bound, model.Confirmed)
+		s.applyTo(s.any(model.Bound, model.Confirmed), engine.Terminate)
 	case 2:
-		ch.Requeue = s.any(model.Assumed, model.Bound)
+		id := s.any(model.Assumed, model.Bound)
+		delete(s.asked, id)
+		s.applyTo(id, engine.Requeue)
 	case 3:
 		if id := s.any(model.Bound); id != "" {
 			w, _ := s.r.View().Workload(id)
-			ch.Confirm = &model.Binding{Workload: id, Node: w.Node}
+			s.apply(engine.Confirm(model.Binding{Workload: id, Node: w.Node}))
 		}
 	case 4:
 		if name := fmt.Sprint("n", s.rng.IntN(3)); s.rng.IntN(4) == 0 && hasNode(s.r, name) {
-			ch.RemoveNode = name
+			s.apply(engine.RemoveNode(name))
 		} else {
-			ch = node(name, int64(500*(1+s.rng.IntN(4))))
+			s.apply(node(name, int64(500*(1+s.rng.IntN(4)))))
 		}
 	case 5:
 		if id := s.any(model.Bound, model.Confirmed); id != "" {
 			require.NoError(s.t, s.r.Evict(s.now, id, "by hand"))
 		}
 	}
-	if ch.String() != "an empty change" {
-		if ch.Requeue != "" {
-			delete(s.asked, ch.Requeue)
-		}
-		s.apply(ch)
+}
+
+// applyTo makes the change of the workload, if there is one.
+func (s *struggle) applyTo(id string, change func(id string) engine.Change) {
+	if id != "" {
+		s.apply(change(id))
 	}
 }
 
@@ -302,7 +304,7 @@ func (s *struggle) rest() {
 		for s.work(); len(s.tasks) > 0; s.work() {
 		}
 		if id := s.any(model.Terminating); id != "" {
-			s.apply(engine.Change{Remove: id})
+			s.apply(engine.Remove(id))
 		}
 	}
 }

@@ -21,10 +21,7 @@ func TestAnOrderThatPanicsDoesNotStopTheQueue(t *testing.T) {
 	cfg := config(&world{})
 	var failures []error
 	cfg.Listener.Failed = func(e engine.FailedEvent) { failures = append(failures, e.Err) }
-	require.NoError(t, cfg.Registry.Register("PanickySort", func(any, extpoints.Handle) (extpoints.Plugin, error) { return panickySort{}, nil }))
-	cfg.Profiles[0].Plugins.QueueSort = extpoints.PluginSet{
-		Enabled: []extpoints.PluginRef{{Name: "PanickySort"}}, Disabled: []string{plugins.PrioritySort},
-	}
+	use(&cfg, panickySort{}, extpoints.InPlaceOf(plugins.PrioritySort))
 	var order []string
 	cfg.Listener.Popped = func(e engine.PoppedEvent) { order = append(order, e.Workload.ID) }
 	r, err := engine.NewRaw(cfg)
@@ -35,7 +32,7 @@ func TestAnOrderThatPanicsDoesNotStopTheQueue(t *testing.T) {
 	}
 	settle(r, epoch.Add(time.Minute))
 	require.Equal(t, []string{"old", "middle", "young"}, order)
-	var plugin *engine.PluginError
+	var plugin *extpoints.PluginError
 	require.ErrorAs(t, failures[0], &plugin)
 	require.Equal(t, "QueueSort", plugin.Point)
 }

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/decide"
@@ -16,96 +18,109 @@ import (
 )
 
 // Raw is the engine without goroutines and without a clock: every method does
-// its work before it returns, and time is an argument that must not go
-// backwards. What must be done outside (binding, evicting) is handed out as
+// its work before it returns, and time is an argument. It must not be zero nor go
+// backwards: Apply, Evict and StartRecording return ErrTime then, the others that change something
+// panic with it. What must be done outside (binding, evicting) is handed out as
 // [Task]s. Given the same calls it makes the same decisions and raises the same
 // events, for any number of workers; see [Recorder] and [Replay].
 //
 // It is for tests, simulations and programs with a loop of their own; others
 // use [Engine]. The methods may not be called by two goroutines at the same
 // time. Only what the comments of [Task.Run], [extpoints.WaitingWorkload] and
-// [extpoints.Handle] say may happen beside them.
+// [extpoints.Handle] say may happen beside them. Listeners and plugins that the engine
+// calls may read (View, Queue, QueueCounts, Branch). The methods that change it are
+// refused there: Apply and Evict return ErrCalledBack, the others panic with it.
 type Raw struct {
-	cfg      *Config
-	rec      *record.Record
-	decider  *decide.Decider
-	meter    *Meter // nil where nothing is measured
-	queue    *queue.Queue
-	listener Listener
-	recorder *Recorder
+	within string    // the method that is under way, empty for none
+	now    time.Time // of the last call
+	// forgotten is the number of the last task that was made before the log of a replay
+	// begins: evictions that nobody needed any more, whose end changes nothing.
+	forgotten uint64
 
-	permits  *tasks.Permits
-	commands tasks.Commands
-	tasks    *tasks.Book
-	room     *preempt.Book
-	wake     *wake.Waker
-	lastWhy  map[string]Reason
-	memory   decide.Memory
+	*core
+	work scheduling
 }
 
 // NewRaw makes an engine without goroutines. The error lists every problem of
 // the configuration and of its profiles.
 func NewRaw(cfg Config) (*Raw, error) {
+	r, err := newRaw(cfg)
+	if err != nil {
+		return nil, err
+	}
+	for i := range cfg.Profiles {
+		r.decider.Profiles.ByName()[cfg.Profiles[i].Name].Made()
+	}
+	r.record(time.Time{}, cfg.Recorder, nil)
+	return r, nil
+}
+
+// newRaw makes the engine and tells nobody of its plugins.
+func newRaw(cfg Config) (*Raw, error) {
 	cfg = cfg.WithDefaults()
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	r := &Raw{
-		listener: guardedTee(cfg.Logger, logListener(cfg.Logger), cfg.Listener),
-		recorder: cfg.Recorder,
+	r := &Raw{core: &core{
+		listener: tee(cfg.Logger, []Listener{logListener(cfg.Logger), cfg.Listener}),
 		tasks:    tasks.NewBook(cfg.Orchestrator),
-		lastWhy:  map[string]Reason{},
-		memory:   decide.Memory{Limit: cfg.Decisions},
-		cfg:      &cfg, rec: record.New(),
-	}
+		heldBack: map[string]bool{},
+		lastWhy:  map[string]Rejection{},
+		memory:   decide.Memory{Limit: cfg.RememberDecisions},
+		cfg:      &cfg, rec: record.New(), forecasts: newForecasts(cfg.Forecast),
+	}}
+	r.work = scheduling{outside{facts{r.core}}}
 	r.permits = tasks.NewPermits(&r.commands)
 	env := framework.Env{
 		Logger:       cfg.Logger,
+		Compat:       cfg.Compat,
 		Orchestrator: cfg.Orchestrator,
 		Waiting:      r.permits,
 		Activate:     func(ids ...string) { r.commands.Add(tasks.Command{Activate: ids}) },
 		UnderWay:     func(id string) bool { return r.room.UnderWay(id) },
-		View:         func() extpoints.View { return r.rec.View },
+		View:         func() extpoints.ClusterView { return r.rec.View },
 		Extenders:    framework.NewExtenders(cfg.Extenders),
 	}
 	env.Preempters = decide.Preempters(env.Extenders)
-	meter := cfg.Meter.guarded(cfg.Logger)
-	env.Meter = meter.forProfiles()
-	profiles, err := decide.NewProfiles(cfg.Profiles, cfg.Registry, env)
+	meter := meterOf(r.cfg, &r.listener)
+	env.Meter = meter
+	profiles, err := decide.NewProfiles(cfg.Profiles, env)
 	if err != nil {
 		return nil, err
 	}
 	r.decider = &decide.Decider{
 		Options: decide.Options{
 			Workers: cfg.Workers, Seed: cfg.Seed, TieBreak: decide.TieBreak(cfg.TieBreak),
-			PercentageOfNodesToScore: cfg.PercentageOfNodesToScore,
+			PercentageOfNodesToScore: cfg.PercentageOfNodesToScore, FastPath: decide.FastPath(cfg.FastPath),
 		},
-		Profiles: profiles, Record: r.rec, Answers: &decide.Answers{},
+		Profiles: profiles, Record: r.rec, Answers: &decide.Answers{}, Meter: meter,
 	}
-	var clock func() time.Duration
-	if r.meter = meter; meter != nil {
-		r.decider.Meter, clock = decisionMeter{meter}, meter.Clock
+	if cfg.Order == OrderByQueues {
+		r.decider.Queues = liveQueues{r.core}
+		r.decider.QueuesOf = func(rec *record.Record) framework.Queues { return &forkedQueues{rec: rec} }
 	}
-	r.room = preempt.NewBook(r.rec, roomPort{r}, clock)
+	r.answers = r.decider.Answers
+	r.room = preempt.NewBook(r.rec, roomPort{r.work.outside}, meter)
 	r.decider.Answers.Under(context.Background())
-	if r.queue, err = queue.New(r.queueConfig()); err != nil {
+	if r.queue, err = queue.New(cfg.Queue, cfg.Compat, r.queueHooks()); err != nil {
 		return nil, err
 	}
-	r.wake = wake.New(r.queue, r.rec, cfg.ReferenceWakeUps, r.offering)
-	return r, nil
+	r.wake = wake.New(r.queue, r.rec, cfg.Compat, meter)
+	r.newPlan()
+	return r, cfg.Recorder.take(r.listener.Failed)
 }
 
-// queueConfig completes the queue's configuration with what the profiles say.
-func (r *Raw) queueConfig() queue.Config {
-	q := r.cfg.Queue
+// queueHooks are what the profiles say to the queue, and what it tells the listener.
+func (r *Raw) queueHooks() queue.Hooks {
+	var q queue.Hooks
 	q.Less = r.decider.Profiles.First().Less(func(err error) { r.listener.Failed(FailedEvent{Err: err}) })
+	q.ByQueues = r.cfg.Order == OrderByQueues
 	q.PreEnqueue = map[string][]extpoints.PreEnqueuePlugin{}
 	q.Hints = map[string][]queue.PluginHints{}
 	q.AsGroups = map[string]bool{}
-	q.Groups = func() queue.Groups { return r.rec.View.Groups() }
-	q.ReferenceWakeUps = r.cfg.ReferenceWakeUps
+	q.Groups = func() queue.GroupTrees { return r.rec.View.Groups() }
 	for name, f := range r.decider.Profiles.ByName() {
-		q.PreEnqueue[name] = f.PreEnqueue()
+		q.PreEnqueue[name] = r.decider.Answers.Gates(f.PreEnqueue())
 		q.Hints[name] = f.Hints()
 		if f.SchedulesGroups() {
 			q.AsGroups[name] = true
@@ -117,7 +132,11 @@ func (r *Raw) queueConfig() queue.Config {
 	if q.AsGroups[r.cfg.Profiles[0].Name] {
 		q.AsGroups[""] = true
 	}
+	q.KeepPlace = r.cfg.Backfill.Mode != NoPlan
 	q.OnMove = func(m queue.Move) {
+		if r.plan != nil {
+			r.moved(m)
+		}
 		switch m.To {
 		case queue.Gated:
 			r.listener.Gated(QueuedEvent{m})
@@ -126,11 +145,14 @@ func (r *Raw) queueConfig() queue.Config {
 		}
 		// The rest has events of its own: Popped, Bound, Removed.
 	}
+	q.OnLimit = func(l *model.Limit, principal string) {
+		r.listener.LimitReached(LimitReachedEvent{At: r.now, Limit: l, Principal: principal})
+	}
 	q.OnGateError = func(id, plugin string, err error) {
-		r.listener.Failed(FailedEvent{Workload: id, Err: &PluginError{Point: "PreEnqueue", Plugin: plugin, Err: err}})
+		r.listener.Failed(FailedEvent{Workload: id, Err: &extpoints.PluginError{Point: "PreEnqueue", Plugin: plugin, Workload: id, Err: err}})
 	}
 	q.OnHintError = func(id, plugin string, err error) {
-		r.listener.Failed(FailedEvent{Workload: id, Err: &PluginError{Point: "QueueingHint", Plugin: plugin, Err: err}})
+		r.listener.Failed(FailedEvent{Workload: id, Err: &extpoints.PluginError{Point: "QueueingHint", Plugin: plugin, Workload: id, Err: err}})
 	}
 	return q
 }
@@ -141,18 +163,21 @@ func (r *Raw) queueConfig() queue.Config {
 // evictions are under way that a plugin wants to await (see
 // [extpoints.CycleState.AwaitEvictions]) there is none.
 func (r *Raw) Schedule(now time.Time) bool {
-	defer r.settle(now)
+	r.mustEnter("Schedule", now)
+	defer r.leave()
+	var in input
+	defer func() { r.settle(now, in) }()
 	if r.room.Awaited() {
 		return false
 	}
-	item, ok := r.queue.Pop(now)
-	if ok {
-		// Afterwards, because what extenders answer is part of the input.
-		defer func() { r.recorder.schedule(now, r.decider.Answers.Take()) }()
+	plans, looks := r.plan.Made(), r.queue.Looks()
+	item, ok := r.work.pop(now)
+	if ok || r.plan.Made() != plans || r.queue.Looks() != looks {
+		in = input{At: now, Schedule: true}
 	}
-	for ; ok; item, ok = r.queue.Pop(now) {
+	for ; ok; item, ok = r.work.pop(now) {
 		if item.Group != nil {
-			r.attemptGroup(now, item)
+			r.work.attemptGroup(now, item)
 			return true
 		}
 		row := r.rec.Workload(item.ID())
@@ -160,30 +185,45 @@ func (r *Raw) Schedule(now time.Time) bool {
 			r.queue.Done(item.ID()) // gone, or placed by somebody else
 			continue
 		}
-		r.attemptWorkload(now, item, row)
+		r.work.attemptWorkload(now, item, row)
 		return true
 	}
 	return false
 }
 
 // Tick does what is due at the time: it ends backoffs, wakes workloads that
-// waited too long, and rejects those whose Permit has timed out. Call it when
+// waited too long, and those that a hold kept which begins or ends, rejects those whose
+// Permit has timed out, and tells of limits that are reached. Call it when
 // the time of NextDue has come; calling it more often does no harm.
 func (r *Raw) Tick(now time.Time) {
-	defer r.settle(now)
-	if due, ok := r.NextDue(now); !ok || due.After(now) {
-		return
+	r.mustEnter("Tick", now)
+	defer r.leave()
+	var in input
+	if due, ok := r.NextDue(now); ok && !due.After(now) {
+		in = input{At: now, Tick: true}
+		r.work.expire(now)
+		r.tellHolds(now)
+		r.queue.Tick(now)
+		r.work.replan(now)
 	}
-	r.recorder.tick(now)
-	r.expire(now)
-	r.queue.Tick(now)
+	r.settle(now, in)
 }
 
-// NextDue returns the time at which Tick will next have something to do.
+// NextDue returns the time at which Tick will next have something to do, not before
+// now; false if there is nothing to wait for.
 func (r *Raw) NextDue(now time.Time) (time.Time, bool) {
 	due, ok := r.queue.NextDue(now)
 	if permit, waits := r.permits.NextDue(); waits && (!ok || permit.Before(due)) {
-		return permit, true
+		due, ok = permit, true
+	}
+	if again, waits := r.plan.NextDue(); waits && (!ok || again.Before(due)) {
+		due, ok = again, true
+	}
+	if !r.nextHold.IsZero() && (!ok || r.nextHold.Before(due)) {
+		due, ok = r.nextHold, true
+	}
+	if ok && due.Before(now) {
+		due = now
 	}
 	return due, ok
 }
@@ -201,31 +241,63 @@ func (r *Raw) nextTask() *tasks.Task {
 	return r.tasks.NextBinding(true)
 }
 
+// check returns what is wrong with calling the method now.
+func (r *Raw) check(method string, now time.Time) error {
+	if r.within != "" {
+		return fmt.Errorf("%w: %s was called while %s was under way", ErrCalledBack, method, r.within)
+	}
+	if now.IsZero() {
+		return fmt.Errorf("%w: %s was called with the zero time", ErrTime, method)
+	}
+	if now.Before(r.now) {
+		return fmt.Errorf("%w: %s was called with %v, %v before an earlier call", ErrTime, method, now.Round(0), r.now.Sub(now))
+	}
+	return nil
+}
+
+// enter notes that the method is under way; leave ends it.
+func (r *Raw) enter(method string, now time.Time) error {
+	if err := r.check(method, now); err != nil {
+		return err
+	}
+	r.within, r.now = method, now
+	return nil
+}
+
+func (r *Raw) mustEnter(method string, now time.Time) {
+	if err := r.enter(method, now); err != nil {
+		panic(err)
+	}
+}
+
+func (r *Raw) leave() { r.within = "" }
+
 // Settle carries out what plugins have asked for from other goroutines since
 // the last call: allow, reject, activate. Apply, Schedule, Tick, Finish and Evict
 // do so too when they end.
 func (r *Raw) Settle(now time.Time) {
-	r.settle(now)
+	r.mustEnter("Settle", now)
+	defer r.leave()
+	r.settle(now, input{})
 }
 
-// settle goes on with what the input has set in motion, and carries out the
+// settle goes on with what the input has set in motion, notes it, and carries out the
 // commands that have come in. What plugins ask for meanwhile waits for the next
 // call, so that a plugin that always asks again cannot hold the engine up.
-func (r *Raw) settle(now time.Time) {
+func (r *Raw) settle(now time.Time, in input) {
 	r.room.Proceed(now)
-	list := r.commands.Take()
-	if len(list) == 0 {
-		return
+	r.note(in)
+	if list := r.commands.Take(); len(list) > 0 {
+		r.executeAll(now, list)
 	}
-	r.recorder.commands(now, list)
-	r.obeyAll(now, list)
 }
 
-func (r *Raw) obeyAll(now time.Time, list []tasks.Command) {
+func (r *Raw) executeAll(now time.Time, list []tasks.Command) {
 	for _, cmd := range list {
-		r.obey(now, cmd)
+		r.work.execute(now, cmd)
 	}
 	r.room.Proceed(now)
+	r.note(input{At: now, Commands: list})
 }
 
 // CallOff ends what has a node but is not being bound yet: workloads that wait
@@ -233,6 +305,8 @@ func (r *Raw) obeyAll(now time.Time, list []tasks.Command) {
 // again, with the cause as their failure. It is for an engine that stops and
 // leaves its record to be read, or to be taken up again.
 func (r *Raw) CallOff(now time.Time, cause error) {
+	r.mustEnter("CallOff", now)
+	defer r.leave()
 	if cause == nil {
 		cause = ErrStopped
 	}
@@ -243,50 +317,134 @@ func (r *Raw) CallOff(now time.Time, cause error) {
 // taken at the time are still there, and must be left alone.
 func (r *Raw) callOff(now time.Time, cause error, next func() *tasks.Task) {
 	for _, w := range r.permits.Sorted() {
-		r.rejectWaiting(now, w.Task.Member.Info.ID, extpoints.AsStatus(cause))
+		r.work.rejectWaiting(now, w.Task.Member.Info.ID, extpoints.AsStatus(cause))
 	}
 	var numbers []uint64
 	for t := next(); t != nil; t = next() {
 		numbers = append(numbers, t.Number)
 		t.Settle(cause)
-		r.finish(now, t)
+		r.work.finish(now, t)
 		r.room.Proceed(now)
 	}
-	r.recorder.callOff(now, cause, numbers)
-}
-
-func (r *Raw) obey(now time.Time, cmd tasks.Command) {
-	switch {
-	case len(cmd.Activate) == 0 && !r.permits.Is(cmd.Allow+cmd.Reject, cmd.Task):
-		// It no longer waits, or waits with another node by now.
-	case cmd.Allow != "":
-		r.allow(now, cmd.Allow, cmd.Plugin)
-	case cmd.Reject != "":
-		r.rejectWaiting(now, cmd.Reject, extpoints.NewStatus(extpoints.Unschedulable, cmd.Reason).WithPlugin(cmd.Plugin))
-	default:
-		r.activate(now, cmd.Activate)
-	}
-}
-
-func (r *Raw) activate(now time.Time, ids []string) {
-	if len(ids) > 0 {
-		r.queue.Activate(now, ids...)
-	}
-}
-
-// activateAsked carries out what plugins have asked of the cycle's state since
-// it was last called for the cycle.
-func (r *Raw) activateAsked(c *tasks.Member) {
-	r.activate(c.Now, c.TakeActivated())
+	r.note(input{At: now, CallOff: &callOffInput{cause.Error(), numbers}})
 }
 
 // View returns the facts as they are now. It may be read by any goroutine and
 // does not change.
 func (r *Raw) View() *View { return &View{store: r.rec.Store.Snapshot(), live: r.rec.Store} }
 
-// Queue says where a workload is in the queue and why; false where it is not
-// in the queue.
-func (r *Raw) Queue(id string) (queue.Position, bool) { return r.queue.Position(id) }
+// Finish takes a task back and records its outcome. A task that has not run
+// counts as failed; one that was given back before is ignored.
+func (r *Raw) Finish(now time.Time, t *Task) {
+	r.mustEnter("Finish", now)
+	defer r.leave()
+	if !t.task.Finish() {
+		return
+	}
+	in := finishOf(now, t.task)
+	r.work.finish(now, t.task)
+	r.settle(now, in)
+}
 
-// QueueCounts says how many workloads are in each part of the queue.
-func (r *Raw) QueueCounts() queue.Counts { return r.queue.Counts() }
+// Evict asks the orchestrator, through a task, to make a workload leave its
+// node. It is an error if the workload is on none. A workload whose eviction is
+// under way is not asked twice.
+func (r *Raw) Evict(now time.Time, id, reason string) error {
+	if err := r.enter("Evict", now); err != nil {
+		return err
+	}
+	defer r.leave()
+	row := r.rec.Workload(id)
+	if row == nil {
+		return fmt.Errorf("evict workload %q: %w", id, ErrNotFound)
+	}
+	if row.TakesRoomOn() == "" {
+		return fmt.Errorf("evict workload %q: it is on no node", id)
+	}
+	r.work.evict(now, id, reason, preempt.Nobody)
+	r.settle(now, input{At: now, Evict: &evictInput{id, reason}})
+	return nil
+}
+
+// Queue says where a workload waits and why: in the queue, on Permit, for its binding,
+// or for one that is no longer wanted and has not returned. False where it waits for
+// nothing of this, because it is on a node, has ended or is not known.
+func (r *Raw) Queue(id string) (queue.Position, bool) {
+	p, queued := r.queue.Position(id)
+	t := r.tasks.Of(id)
+	switch {
+	case t == nil:
+		return p, queued
+	case r.heldBack[id]:
+		return queue.Position{ID: id, Place: queue.OldBinding, Node: t.Node(), Since: t.Since}, true
+	case t.Permitted && !t.Abandoned():
+		return queue.Position{ID: id, Place: queue.Binding, Node: t.Node(), Since: t.Since}, true
+	}
+	if w := r.permits.Of(id); w != nil {
+		p.Place, p.Node, p.Since, p.Permit = queue.Permit, w.Node(), w.Since, w.PendingPlugins()
+	}
+	return p, queued
+}
+
+// Queues lists the queues as they are charged and what waits in them, by name, and after each
+// that goes by usage the principals of which it remembers anything; none where the order is not by
+// queues. What they have used is as of the last call that had a time.
+func (r *Raw) Queues() []queue.Level { return r.queue.Levels(r.now) }
+
+// QueueCounts says how many workloads are in each place; see [Raw.Queue].
+func (r *Raw) QueueCounts() queue.Counts {
+	c := r.queue.Counts()
+	c.Permit, c.Binding, c.OldBinding = r.permits.Len(), r.tasks.Binding(), len(r.heldBack)
+	c.InFlight -= c.Permit
+	return c
+}
+
+// Promise returns what the workload that waits, or the tree of the highest group with the
+// ID, was promised when it was last planned, which the last Schedule or Tick did. False
+// where nothing is planned, and for what waits behind those that have reservations and never had
+// one, unless it is known that a quota or a limit holds it back.
+func (r *Raw) Promise(id string) (Promise, bool) {
+	if r.plan == nil {
+		return Promise{}, false
+	}
+	root := r.rootOf(id)
+	p, ok := r.plan.Promise(root)
+	if held := r.queue.Held(root); held != nil && p.Current.IsZero() {
+		p.Held, ok = held, true
+	}
+	return promiseOf(&p), ok
+}
+
+// rootOf is the ID of what the workload with the ID waits as: of its tree where it is a
+// member of one, else its own.
+func (r *Raw) rootOf(id string) string {
+	if p, ok := r.queue.Position(id); ok && p.Group != "" {
+		return p.Group
+	}
+	return id
+}
+
+// Waiting lists those that are to be tried, or wait for an event, in the order in which they
+// go: the IDs of workloads by themselves and of highest groups. What is gated is not among
+// them.
+func (r *Raw) Waiting() []string {
+	var ids []string
+	for _, it := range r.queue.InOrder() {
+		ids = append(ids, it.ID())
+	}
+	return ids
+}
+
+// record begins the log of the recorder, which the engine has taken, with the header and
+// the state that the engine is in; nil: a new one's.
+func (r *Raw) record(now time.Time, rec *Recorder, state json.RawMessage) {
+	if rec == nil {
+		return
+	}
+	h := headerOf(r.cfg, r.decider.Profiles)
+	if h.State = state; state != nil {
+		h.Sum = sumOf(state)
+	}
+	rec.write(now, firstLine{h})
+	r.noted = func(in input) { rec.write(in.At, in) }
+}

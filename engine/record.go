@@ -1,48 +1,96 @@
 package engine
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/decide"
+	"github.com/berth-project/berth/engine/internal/observe"
 	"github.com/berth-project/berth/engine/internal/tasks"
 	"github.com/berth-project/berth/extpoints"
 )
 
-// Recorder writes down every input of an engine, one JSON object a line, in
-// the order in which they took effect. With the same configuration, [Replay]
-// makes the same decisions from it. What extenders answered to filter,
-// prioritize and preempt is an input of the decision that asked; what they
-// answer on branches and for explanations is not recorded. A recorder is used by
-// one engine, under its lock. A nil *Recorder records nothing.
+// Recorder writes down every input of an engine and what it decided, one JSON object
+// a line, in the order in which the inputs took effect. [Replay] makes the same
+// decisions from it, or says which is the first that differs.
+//
+// The first line is a header: the format, the version of this module, the
+// configuration as far as it has a part in decisions, and the state of an engine that
+// was not new ([Raw.StartRecording]). Each further line is an input
+// with its time, and with what came of it: for each workload that was tried the node,
+// or why it has none. What plugins answer to PreEnqueue and Permit, and extenders to
+// filter, prioritize and preempt, may depend on more than the engine knows, so it is
+// recorded as a part of the input; what they answer on branches and for explanations
+// is not. A line is written, in one Write, when its input has taken effect.
+//
+// A recorder belongs to one engine, which writes under its lock; another is refused it
+// with ErrRecorderTaken. Where a write fails Listener.Failed is told, once, and nothing
+// more is recorded. A nil *Recorder records nothing.
 type Recorder struct {
-	enc *json.Encoder
-	err error
+	lines  *observe.Lines
+	failed func(FailedEvent)
 }
 
 // NewRecorder makes a recorder that writes to w. Writes are not buffered; wrap
 // w for that.
-func NewRecorder(w io.Writer) *Recorder { return &Recorder{enc: json.NewEncoder(w)} }
+func NewRecorder(w io.Writer) *Recorder { return &Recorder{lines: observe.NewLines(w)} }
 
-// Err returns the first error of a write; after it nothing more is recorded.
-func (r *Recorder) Err() error { return r.err }
+// Err returns the first error of a write. Any goroutine may call it, also while the
+// engine runs.
+func (r *Recorder) Err() error { return r.lines.Err() }
 
-// input is one line of the log: a call of one method of Raw, or what came in
-// from a plugin's own goroutines.
+// take makes the recorder the engine's whose listener is to be told of a failure.
+func (r *Recorder) take(failed func(FailedEvent)) error {
+	if r == nil {
+		return nil
+	}
+	if !r.lines.Take() {
+		return fmt.Errorf("config: Recorder: %w", ErrRecorderTaken)
+	}
+	r.failed = failed
+	return nil
+}
+
+func (r *Recorder) write(at time.Time, line any) {
+	if err := r.lines.Write(line); err != nil {
+		r.failed(FailedEvent{At: at, Err: err})
+	}
+}
+
+// input is a line of the log: a call of one method of Raw, or what came in from a
+// plugin's own goroutines, and what came of it.
 type input struct {
 	At       time.Time
 	Apply    []Change        `json:",omitempty"`
 	Schedule bool            `json:",omitempty"`
-	Answers  []decide.Answer `json:",omitempty"` // of extenders, while scheduling
 	CallOff  *callOffInput   `json:",omitempty"`
 	Tick     bool            `json:",omitempty"`
 	Commands []tasks.Command `json:",omitempty"`
 	Finish   *finishInput    `json:",omitempty"`
 	Evict    *evictInput     `json:",omitempty"`
+	// Answers are of extenders and plugins, while the input took effect.
+	Answers []decide.Answer `json:",omitempty"`
+	effect
+}
+
+// effect is what came of an input.
+type effect struct {
+	Decided []decision `json:",omitempty"`
+	// Victims are to leave for those that were decided about.
+	Victims []string `json:",omitempty"`
+}
+
+// decision is what was decided about a workload: the node that it got, or why it goes
+// back to the queue.
+type decision struct {
+	Workload  string
+	Node      string   `json:",omitempty"`
+	Code      string   `json:",omitempty"` // with a node: Wait, or none
+	Plugins   []string `json:",omitempty"` // that rejected it
+	Nominated string   `json:",omitempty"` // the node that it waits for
+	// Limit is what it was granted where that is shorter than its own.
+	Limit time.Duration `json:",omitempty"`
 }
 
 // finishInput is a task that was given back: of which workload, and with which
@@ -70,34 +118,8 @@ type callOffInput struct {
 	Tasks []uint64 `json:",omitempty"`
 }
 
-func (r *Recorder) write(in input) {
-	if r == nil || r.err != nil {
-		return
-	}
-	if err := r.enc.Encode(in); err != nil {
-		r.err = fmt.Errorf("record an input: %w", err)
-	}
-}
-
-func (r *Recorder) apply(now time.Time, changes []Change) { r.write(input{At: now, Apply: changes}) }
-func (r *Recorder) schedule(now time.Time, given []decide.Answer) {
-	r.write(input{At: now, Schedule: true, Answers: given})
-}
-func (r *Recorder) tick(now time.Time) { r.write(input{At: now, Tick: true}) }
-func (r *Recorder) callOff(now time.Time, cause error, tasks []uint64) {
-	r.write(input{At: now, CallOff: &callOffInput{cause.Error(), tasks}})
-}
-func (r *Recorder) commands(now time.Time, list []tasks.Command) {
-	r.write(input{At: now, Commands: list})
-}
-func (r *Recorder) evict(now time.Time, id, reason string) {
-	r.write(input{At: now, Evict: &evictInput{id, reason}})
-}
-
-func (r *Recorder) finish(now time.Time, t *tasks.Task) {
-	if r == nil {
-		return
-	}
+// finishOf is the line for a task that is given back.
+func finishOf(now time.Time, t *tasks.Task) input {
 	f := &finishInput{Task: t.Number, Workload: t.Workload().ID, Code: t.Status.Code(), Plugin: t.Status.Plugin(), Message: t.Status.Message()}
 	for _, err := range t.Failed {
 		f.Failed = append(f.Failed, err.Error())
@@ -105,105 +127,53 @@ func (r *Recorder) finish(now time.Time, t *tasks.Task) {
 	if c := t.Member; c != nil {
 		f.Activate = c.Asked()
 	}
-	r.write(input{At: now, Finish: f})
+	return input{At: now, Finish: f}
 }
 
-// Replay makes an engine of the configuration and gives it the recorded
-// inputs. Tasks are not run: they get the outcomes that were recorded. Extenders
-// are not asked: they get the answers that were recorded, so that a replay needs
-// no network. The configuration must be that of the recording, Workers, Listener,
-// Logger and Recorder apart. The engine is returned as it is after the last
-// input, so that it can be looked at; what it is then told to do, or to explain,
-// it asks the extenders about.
-func Replay(cfg Config, log io.Reader) (*Raw, error) {
-	r, err := NewRaw(cfg)
-	if err != nil {
-		return nil, err
-	}
-	// What plugins asked for is in the log, at the place where it took effect.
-	r.commands.Deaf = true
-	lines := bufio.NewReader(log)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) && len(line) == 0 {
-			return r, nil
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("replay: line %d: %w", n, err)
-		}
-		if err := r.replay(line); err != nil {
-			return nil, fmt.Errorf("replay: line %d: %w", n, err)
-		}
+// history is what is noted of an engine's inputs and what came of them.
+type history struct {
+	noted   func(input) // is told every input; nil: nobody is
+	came    effect      // of the input that is under way
+	answers *decide.Answers
+}
+
+// note ends an input: it is recorded with what came of it. One without a time is one
+// that nobody need know of, because nothing came of it.
+func (h *history) note(in input) {
+	answers, came := h.answers.Take(), h.came
+	h.came = effect{}
+	if !in.At.IsZero() && h.noted != nil {
+		in.Answers, in.effect = answers, came
+		h.noted(in)
 	}
 }
 
-// replay gives the engine one recorded input.
-func (r *Raw) replay(line []byte) error {
-	var in input
-	if err := json.Unmarshal(line, &in); err != nil {
-		return err
+// placedOn notes that a workload got a node.
+func (h *history) placedOn(c *decide.Cycle) {
+	if h.noted == nil {
+		return
 	}
-	switch {
-	case in.Apply != nil:
-		return r.Apply(in.At, in.Apply...)
-	case in.Schedule:
-		return r.decider.Answers.Replay(in.Answers, func() { r.Schedule(in.At) })
-	case in.CallOff != nil:
-		return r.replayCallOff(in.At, in.CallOff)
-	case in.Tick:
-		r.Tick(in.At)
-	case in.Commands != nil:
-		r.recorder.commands(in.At, in.Commands)
-		r.obeyAll(in.At, in.Commands)
-	case in.Evict != nil:
-		return r.Evict(in.At, in.Evict.Workload, in.Evict.Reason)
-	case in.Finish != nil:
-		return r.replayFinish(in.At, in.Finish)
-	default:
-		return errors.New("the line says nothing")
+	d := decision{Workload: c.Info.ID, Node: c.Binding.Node, Limit: c.Binding.Limit}
+	if c.Permit.Code() == extpoints.Wait {
+		d.Code = extpoints.Wait.String()
 	}
-	return nil
+	h.came.Decided = append(h.came.Decided, d)
 }
 
-// replayCallOff calls off the same tasks.
-func (r *Raw) replayCallOff(now time.Time, c *callOffInput) error {
-	rest := c.Tasks
-	r.callOff(now, errors.New(c.Cause), func() *tasks.Task {
-		if len(rest) == 0 {
-			return nil
-		}
-		t := r.tasks.Take(func(t *tasks.Task) bool { return t.Number == rest[0] })
-		if t != nil {
-			rest = rest[1:]
-		}
-		return t
-	})
-	if len(rest) > 0 {
-		return fmt.Errorf("call off task %d: %w", rest[0], errNoTask)
+// turnedAway notes that a workload goes back to the queue.
+func (h *history) turnedAway(e *RejectedEvent) {
+	if h.noted != nil {
+		h.came.Decided = append(h.came.Decided, decision{
+			Workload: e.Workload.ID, Code: e.Code.String(), Plugins: e.Plugins, Nominated: e.Nominated,
+		})
 	}
-	return nil
 }
 
-// replayFinish gives back the task with the recorded outcome.
-func (r *Raw) replayFinish(now time.Time, f *finishInput) error {
-	t := r.tasks.Take(func(t *tasks.Task) bool { return t.Number == f.Task && t.Workload().ID == f.Workload })
-	if t == nil {
-		return fmt.Errorf("finish workload %q: %w", f.Workload, errNoTask)
+// makesRoom notes whom an attempt wants to leave.
+func (h *history) makesRoom(asked []extpoints.Eviction) {
+	for _, e := range asked {
+		if h.noted != nil {
+			h.came.Victims = append(h.came.Victims, e.ID)
+		}
 	}
-	t.Settle(nil)
-	switch f.Code {
-	case extpoints.Success:
-	case extpoints.Error:
-		t.Status = extpoints.AsStatus(errors.New(f.Message)).WithPlugin(f.Plugin)
-	default:
-		t.Status = extpoints.NewStatus(f.Code, f.Message).WithPlugin(f.Plugin)
-	}
-	for _, text := range f.Failed {
-		t.Failed = append(t.Failed, errors.New(text))
-	}
-	if t.Member != nil {
-		t.Member.State.Activate(f.Activate...)
-	}
-	r.Finish(now, asTask(t))
-	return nil
 }

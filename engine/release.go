@@ -14,17 +14,17 @@ import (
 // [extpoints.CycleState.Deallocate] and [extpoints.CycleState.Withdraw]: claims
 // that nobody else has reserved lose what they were given, so that it can be
 // given elsewhere, and reservations end.
-func (r *Raw) releaseClaims(now time.Time, w *model.Workload, s *extpoints.CycleState) {
-	for _, id := range s.Deallocations() {
-		if claim := r.idleClaim(id); claim != nil {
-			r.release(now, tasks.Release{Workload: w, Claim: claim, Left: emptied(claim)})
+func (o outside) releaseClaims(now time.Time, w *model.Workload, asked extpoints.Requests) {
+	for _, id := range asked.Deallocations {
+		if claim := o.idleClaim(id); claim != nil {
+			o.release(now, tasks.Release{Workload: w, Claim: claim, Left: emptied(claim)})
 		}
 	}
-	for _, reservation := range s.Withdrawals() {
-		if claim := r.idleClaim(reservation.Claim); claim != nil && claim.Reserved(reservation.By) {
+	for _, reservation := range asked.Withdrawals {
+		if claim := o.idleClaim(reservation.Claim); claim != nil && claim.Reserved(reservation.By) {
 			left := *claim
 			left.ReservedFor = slices.DeleteFunc(slices.Clone(left.ReservedFor), func(c model.Consumer) bool { return c == reservation.By })
-			r.release(now, tasks.Release{Workload: w, Claim: claim, Left: &left})
+			o.release(now, tasks.Release{Workload: w, Claim: claim, Left: &left})
 		}
 	}
 }
@@ -42,19 +42,19 @@ func emptied(claim *model.DeviceClaim) *model.DeviceClaim {
 
 // release asks the orchestrator, where it wants to be asked and is not being asked
 // about the claim already, and records what is left.
-func (r *Raw) release(now time.Time, l tasks.Release) {
-	if _, asks := r.cfg.Orchestrator.(extpoints.DeviceReleaser); !asks {
-		r.released(now, &l)
+func (o outside) release(now time.Time, l tasks.Release) {
+	if _, asks := o.cfg.Orchestrator.(extpoints.DeviceReleaser); !asks {
+		o.released(now, &l)
 		return
 	}
-	r.tasks.Release(&l)
+	o.tasks.Release(&l)
 }
 
-// idleClaim is the claim of the ID as it was reported, nil where something was
+// idleClaim is the claim with the ID as it was reported, nil where something was
 // decided about it since, or there is nothing to take back: of a claim that was made
 // for a workload that is the claim itself.
-func (r *Raw) idleClaim(id string) *model.DeviceClaim {
-	row := r.rec.Store.Object(model.ObjectRef{Kind: model.DeviceClaimKind, ID: id})
+func (c *core) idleClaim(id string) *model.DeviceClaim {
+	row := c.rec.Store.Object(model.ObjectRef{Kind: model.DeviceClaimKind, ID: id})
 	if row == nil || row.Decided != nil {
 		return nil
 	}
@@ -66,11 +66,11 @@ func (r *Raw) idleClaim(id string) *model.DeviceClaim {
 }
 
 // released records what is left of a claim.
-func (r *Raw) released(now time.Time, l *tasks.Release) {
-	if r.idleClaim(l.Claim.ID) != l.Claim {
+func (o outside) released(now time.Time, l *tasks.Release) {
+	if o.idleClaim(l.Claim.ID) != l.Claim {
 		return // reported anew, or given to somebody meanwhile
 	}
-	tx := r.rec.Begin()
+	tx := o.rec.Begin()
 	var err error
 	if l.Left == nil {
 		err = tx.DeleteObject(model.ObjectRef{Kind: model.DeviceClaimKind, ID: l.Claim.ID})
@@ -81,15 +81,15 @@ func (r *Raw) released(now time.Time, l *tasks.Release) {
 		tx.Abort()
 		return
 	}
-	r.commit(now, tx)
+	o.commit(now, tx)
 }
 
-func (r *Raw) finishRelease(now time.Time, t *tasks.Task) {
-	r.tasks.Forget(t)
+func (o outside) finishRelease(now time.Time, t *tasks.Task) {
+	o.tasks.Forget(t)
 	if t.Status != nil {
 		err := fmt.Errorf("take back the devices of claim %q: %w", t.Release.Claim.ID, t.Status.AsError())
-		r.listener.Failed(FailedEvent{At: now, Workload: t.Release.Workload.ID, Err: err})
+		o.listener.Failed(FailedEvent{At: now, Workload: t.Release.Workload.ID, Err: err})
 		return
 	}
-	r.released(now, t.Release)
+	o.released(now, t.Release)
 }

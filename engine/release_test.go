@@ -61,7 +61,7 @@ func TestAGroupGivesUpItsReservation(t *testing.T) {
 	for name, o := range map[string]extpoints.Orchestrator{"asked": &provider{}, "not asked": &world{}} {
 		t.Run(name, func(t *testing.T) {
 			r := newRaw(t, o)
-			apply(t, r, epoch, append(oneGPU(), shared, engine.Change{PutGroup: group}, member)...)
+			apply(t, r, epoch, append(oneGPU(), shared, engine.PutGroup(group), member)...)
 			require.True(t, r.Schedule(epoch))
 			if p, asked := o.(*provider); asked {
 				task := r.NextTask()
@@ -83,7 +83,7 @@ func TestClaimsThatAreNotInTheWayStay(t *testing.T) {
 		member := submit(modeltest.Workload("m").CPU(cpu).Group("g").With(func(w *model.Workload) {
 			w.DeviceClaims = []model.DeviceClaimRef{{Name: "gpu", ID: "c1"}}
 		}))
-		apply(t, r, epoch, append(oneGPU(), idle(), engine.Change{PutGroup: &model.Group{ID: "g", Policy: model.Gang, MinCount: 1}}, member)...)
+		apply(t, r, epoch, append(oneGPU(), idle(), engine.PutGroup(&model.Group{ID: "g", Policy: model.Gang, MinCount: 1}), member)...)
 		require.True(t, r.Schedule(epoch))
 		require.Equal(t, want, said(r.View(), deviceClaimKind, "c1"), "cpu %d", cpu)
 	}

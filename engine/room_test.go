@@ -58,17 +58,17 @@ func TestAFailedEvictionLeavesThoseAloneThatOthersWant(t *testing.T) {
 func TestAChangeWhileRoomIsMadeIsNotForgotten(t *testing.T) {
 	r := newRaw(t, &world{})
 	n, v, w := node("n1", 1000), running("v", "n1", 1), urgent("w", 1)
-	n.PutNode.Labels = map[string]string{"host": "n1"}
-	v.Adopt.Workload.Labels = map[string]string{"app": "a"}
-	w.Submit.AntiAffinity = &model.WorkloadAffinity{Required: []model.AffinityTerm{{
+	nodeOf(n).Labels = map[string]string{"host": "n1"}
+	spec(v).Labels = map[string]string{"app": "a"}
+	spec(w).AntiAffinity = &model.WorkloadAffinity{Required: []model.AffinityTerm{{
 		TopologyKey: "host", Selector: &model.Selector{Requirements: []model.Requirement{{Key: "app", Operator: model.In, Values: []string{"a"}}}},
 	}}}
 	require.NoError(t, r.Apply(epoch, n, v, w))
 	require.True(t, r.Schedule(epoch))
 	evict := r.NextTask()
-	friendly := *w.Submit
+	friendly := *spec(w)
 	friendly.AntiAffinity = nil
-	require.NoError(t, r.Apply(epoch, engine.Change{Update: &friendly}))
+	require.NoError(t, r.Apply(epoch, engine.Update(&friendly)))
 	p, _ := r.Queue("w")
 	require.Equal(t, queue.Gated, p.Place)
 	evict.Run(t.Context())
@@ -81,8 +81,8 @@ func TestAChangeWhileRoomIsMadeIsNotForgotten(t *testing.T) {
 // is tried again after its backoff.
 func TestAnotherPriorityEndsTheMakingOfRoom(t *testing.T) {
 	for what, change := range map[string]func() engine.Change{
-		"a lower one of the workload": func() engine.Change { return engine.Change{Update: task("w", 1000).Submit} },
-		"a higher one of the victim":  func() engine.Change { return engine.Change{Update: urgent("v2", 500).Submit} },
+		"a lower one of the workload": func() engine.Change { return engine.Update(spec(task("w", 1000))) },
+		"a higher one of the victim":  func() engine.Change { return engine.Update(spec(urgent("v2", 500))) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRaw(t, &world{})
@@ -107,12 +107,14 @@ func TestAReplayDoesNotMissWhatAnExtenderSpoils(t *testing.T) {
 	spoil := func(recorder *engine.Recorder) engine.Config {
 		cfg := config(&world{})
 		cfg.Recorder = recorder
-		cfg.Extenders = []extpoints.Extender{&preempting{base{"x", true}, func(c map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) {
+		x := preempting(func(c map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) {
 			for _, v := range c {
 				v.Workloads = v.Workloads[:1]
 			}
 			return nil, errors.New("out of order")
-		}}}
+		})
+		x.Ignorable = true
+		cfg.Extenders = []extpoints.Extender{x}
 		return cfg
 	}
 	var log bytes.Buffer
@@ -134,11 +136,10 @@ func TestAReplayDoesNotMissWhatAnExtenderSpoils(t *testing.T) {
 func TestCommandsAreObeyedWhileEvictionsAreAwaited(t *testing.T) {
 	var handle extpoints.Handle
 	cfg := synchronous(config(&world{}))
-	require.NoError(t, cfg.Registry.Register("RejectAll", func(_ any, h extpoints.Handle) (extpoints.Plugin, error) {
+	extpoints.Use(&cfg.Profiles[0], func(_ extpoints.NoArgs, h extpoints.Handle) (rejectLarge, error) {
 		handle = h
 		return rejectLarge{}, nil
-	}))
-	cfg.Profiles[0].Plugins.Filter.Enabled = []extpoints.PluginRef{{Name: "RejectAll"}}
+	}, extpoints.NoArgs{})
 	r, err := engine.NewRaw(cfg)
 	require.NoError(t, err)
 	require.NoError(t, r.Apply(epoch, node("n1", 1000), running("v", "n1", 900), task("large", 5000)))

@@ -1,11 +1,17 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/observe"
 	"github.com/berth-project/berth/engine/internal/tasks"
 	"github.com/berth-project/berth/queue"
 )
@@ -16,12 +22,23 @@ import (
 //
 // Goroutines, all started by Run and all joined when it returns: the caller's
 // own, which schedules; and one for each task under way, at most
-// Config.MaxBindings. (Workers that share one decision end before it is made.)
-// One lock guards the Raw; it is held for one call of the Raw at a time and
-// never while a task runs, a listener apart.
+// Config.MaxBindings bindings and as many evictions. (Workers that share one decision end before it is made.)
+// One lock guards the Raw; it is held for one call of the Raw at a time, listeners
+// and plugins that it calls included, and never while a task runs. View and
+// QueueCounts take no lock. Branch takes none while a large Apply is under way, and
+// returns a branch of what was before it.
+//
+// Listeners, and plugins while the engine decides, may call View and QueueCounts, and
+// Activate, Allow and Reject as everybody may. Other methods of an engine, this or
+// another, get the lock at once there or not at all: they return ErrCalledBack, and
+// Branch and Queue panic with it. To do more, start a goroutine and do not wait for it.
 type Engine struct {
 	mu  sync.Mutex
 	raw *Raw
+	// counts are those of the queue when the lock was last let go.
+	counts atomic.Pointer[queue.Counts]
+	// before is what was before the large Apply that is under way, nil where none is.
+	before atomic.Pointer[Branch]
 	// made is when the engine was made. The time that the Raw is given is what
 	// has passed since then by the monotonic clock: a wall clock that is set
 	// back must not make its time run backwards.
@@ -29,25 +46,36 @@ type Engine struct {
 
 	wake    chan struct{} // something may be to do; holds at most one
 	started bool
-	// slots and evictions have one place for each binding and for each eviction
-	// that may be under way.
-	slots, evictions chan struct{}
-	tasks            sync.WaitGroup
+	// starting is the recording that is to begin; nil for none. ended: Run is. The lock
+	// guards both.
+	starting *starting
+	ended    bool
+	// running are the tasks under way. binding counts the bindings among them, by node
+	// too. All are guarded by the lock: a task gives its place back under the lock under
+	// which it is finished, so no semaphore is needed besides.
+	running   map[*tasks.Task]bool
+	binding   int
+	bindingTo map[string]int
+	tasks     sync.WaitGroup
 }
 
 // New makes an engine. It starts nothing. The error lists every problem of the
 // configuration and of its profiles.
 func New(cfg Config) (*Engine, error) {
+	made := time.Now()
+	if cfg.Clock == nil {
+		cfg.Clock = func() time.Duration { return time.Since(made) }
+	}
 	raw, err := NewRaw(cfg)
 	if err != nil {
 		return nil, err
 	}
 	e := &Engine{
-		raw: raw, made: time.Now(), wake: make(chan struct{}, 1),
-		slots:     make(chan struct{}, raw.cfg.MaxBindings),
-		evictions: make(chan struct{}, raw.cfg.MaxBindings),
+		raw: raw, made: made, wake: make(chan struct{}, 1),
+		running: map[*tasks.Task]bool{}, bindingTo: map[string]int{},
 	}
 	raw.commands.Wake = e.poke
+	e.counts.Store(&queue.Counts{})
 	return e, nil
 }
 
@@ -67,17 +95,55 @@ func (e *Engine) do(f func(r *Raw, now time.Time)) {
 
 func (e *Engine) locked(f func(r *Raw, now time.Time)) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.hold(f)
+}
+
+// hold calls f with the lock, and lets go of it. A callback of the engine
+// has this function on its stack, see [observe.Callback].
+func (e *Engine) hold(f func(r *Raw, now time.Time)) {
+	defer func() {
+		if counts := e.raw.QueueCounts(); counts != *e.counts.Load() {
+			e.counts.Store(&counts)
+		}
+		e.mu.Unlock()
+	}()
 	// Round strips the monotonic reading, which no record keeps.
 	f(e.raw, e.made.Add(time.Since(e.made)).Round(0))
 }
 
+// lock takes the lock for a method. A listener or a plugin never waits for it: it may
+// be its own caller that has it.
+func (e *Engine) lock(method string) error {
+	if e.mu.TryLock() {
+		return nil
+	}
+	if from := observe.Callback(); from != "" {
+		return fmt.Errorf("%w: %s was called from %s", ErrCalledBack, method, from)
+	}
+	e.mu.Lock()
+	return nil
+}
+
+// call is do for a method that anybody may call.
+func (e *Engine) call(method string, f func(r *Raw, now time.Time) error) (err error) {
+	if err := e.lock(method); err != nil {
+		return err
+	}
+	e.hold(func(r *Raw, now time.Time) { err = f(r, now) })
+	e.poke()
+	return err
+}
+
 // Run schedules until ctx ends, and then lets tasks under way finish for at
 // most Config.DrainTimeout; those that do not are cancelled with ErrStopped as
-// the cause. It returns nil when everything it started has ended. It can be
-// called once.
+// the cause. It returns nil when everything it started has ended. Tasks that do not
+// heed that their context has ended are left behind after 5 more seconds: the error is
+// ErrTasksLeft and names them, their workloads stay as they are (Assumed, or on their
+// nodes), and if one returns after all its outcome is recorded. Run can be called once.
 func (e *Engine) Run(ctx context.Context) error {
-	e.mu.Lock()
+	if err := e.lock("Run"); err != nil {
+		return err
+	}
 	if e.started {
 		e.mu.Unlock()
 		return ErrRunning
@@ -90,9 +156,13 @@ func (e *Engine) Run(ctx context.Context) error {
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	e.loop(ctx, work)
-	e.drain(stop)
-	e.locked(func(r *Raw, now time.Time) { r.CallOff(now, ErrStopped) })
-	return nil
+	left := e.drain(stop)
+	e.locked(func(r *Raw, now time.Time) {
+		r.CallOff(now, ErrStopped)
+		e.ended = true
+		e.beginRecording(r, now)
+	})
+	return left
 }
 
 // loop is the scheduling loop.
@@ -100,7 +170,7 @@ func (e *Engine) loop(ctx, work context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		busy, due := e.step(work)
+		busy, due := e.step(ctx, work)
 		if busy {
 			continue
 		}
@@ -117,125 +187,205 @@ func (e *Engine) loop(ctx, work context.Context) {
 // longestSleep is how long the loop sleeps where nothing is due.
 const longestSleep = time.Hour
 
-// step does what is due, starts the tasks that are ready, and schedules one
-// workload. It reports whether there may be more to do at once, and if not,
-// when there will be. While tasks are left over for want of a place, nothing
-// is scheduled: what cannot be bound need not be decided yet.
-func (e *Engine) step(work context.Context) (busy bool, due time.Duration) {
+// step does what is due, schedules one workload, and starts the tasks that are ready.
+// It reports whether there may be more to do at once, and if not, when there will be.
+// While bindings are left over because all places are taken, nothing is scheduled: what
+// cannot be bound need not be decided yet. Once ctx has ended, what was decided meanwhile
+// is called off and not begun.
+func (e *Engine) step(ctx, work context.Context) (busy bool, due time.Duration) {
 	e.locked(func(r *Raw, now time.Time) { r.Tick(now) })
-	leftOver := e.startTasks(work)
 	e.locked(func(r *Raw, now time.Time) {
-		if !leftOver {
-			// An eviction that is left over for want of a place is not to be done
-			// now: the one that leaves a place wakes the loop.
-			place := len(e.evictions) < cap(e.evictions)
-			busy = r.Schedule(now) || r.tasks.NextBinding(false) != nil || place && r.tasks.NextEviction(false) != nil
+		if !e.beginRecording(r, now) && (e.binding < r.cfg.MaxBindings || r.tasks.NextBinding(false) == nil) {
+			busy = r.Schedule(now)
 		}
 		due = longestSleep
 		if at, ok := r.NextDue(now); ok {
 			due = min(max(at.Sub(now), 0), longestSleep)
 		}
 	})
+	for ctx.Err() == nil && e.startTask(work) {
+		busy = true
+	}
 	return busy, due
 }
 
-// startTasks starts the tasks that are ready, as long as there are places. It
-// reports whether bindings are left over. Evictions have places of their own: a
-// binding may be waiting for the room that one of them makes.
-func (e *Engine) startTasks(work context.Context) (leftOver bool) {
-	e.start(work, e.evictions, (*tasks.Book).NextEviction)
-	return e.start(work, e.slots, (*tasks.Book).NextBinding)
+// startTask starts a task that is ready, if there is a place for it. It reports whether
+// it did. Evictions have places of their own: a binding may be waiting for the room
+// that one of them makes.
+func (e *Engine) startTask(work context.Context) bool {
+	var t *tasks.Task
+	e.locked(func(r *Raw, _ time.Time) {
+		if len(e.running)-e.binding < r.cfg.MaxBindings {
+			t = r.tasks.NextEviction(true)
+		}
+		if t == nil && e.binding < r.cfg.MaxBindings {
+			t = r.tasks.NextBindingTo(func(node string) bool { return e.bindingTo[node] < r.cfg.MaxBindingsPerNode })
+		}
+		if t != nil {
+			e.occupy(t, +1)
+		}
+	})
+	if t == nil {
+		return false
+	}
+	e.tasks.Go(func() { e.runTask(work, t) })
+	return true
 }
 
-// start starts tasks of one kind. It reports whether some are left over for want
-// of a place.
-func (e *Engine) start(work context.Context, slots chan struct{}, next func(b *tasks.Book, take bool) *tasks.Task) (leftOver bool) {
-	for {
-		var t *tasks.Task
-		select {
-		case slots <- struct{}{}:
-			e.locked(func(r *Raw, _ time.Time) { t = next(r.tasks, true) })
-		default:
-			e.locked(func(r *Raw, _ time.Time) { t = next(r.tasks, false) })
-			return t != nil
-		}
-		if t == nil {
-			<-slots
-			return false
-		}
-		e.tasks.Go(func() { e.runTask(work, asTask(t), slots) })
+// occupy takes the place of a task, or with -1 gives it back.
+func (e *Engine) occupy(t *tasks.Task, n int) {
+	if n > 0 {
+		e.running[t] = true
+	} else {
+		delete(e.running, t)
+	}
+	node := t.Node()
+	if node == "" {
+		return
+	}
+	e.binding += n
+	if e.bindingTo[node] += n; e.bindingTo[node] == 0 {
+		delete(e.bindingTo, node)
 	}
 }
 
 // runTask runs one task on its own goroutine. The task is given back even if
 // Run does not return, because a plugin ended the goroutine.
-func (e *Engine) runTask(work context.Context, t *Task, slots chan struct{}) {
-	defer func() {
-		<-slots // before the poke, so that the loop finds the place free
-		e.do(func(r *Raw, now time.Time) { r.Finish(now, t) })
-	}()
-	t.Run(work)
+func (e *Engine) runTask(work context.Context, t *tasks.Task) {
+	defer e.do(func(r *Raw, now time.Time) {
+		e.occupy(t, -1)
+		r.Finish(now, asTask(t))
+	})
+	t.Run(work, tasks.Limit{Timeout: e.raw.cfg.BindTimeout, Cause: ErrBindTimeout})
 }
 
-// drain waits for the tasks under way.
-func (e *Engine) drain(stop context.CancelCauseFunc) {
-	if timeout := e.raw.cfg.DrainTimeout; timeout > 0 {
-		timer := time.AfterFunc(timeout, func() { stop(ErrStopped) })
-		defer timer.Stop()
-	} else {
-		stop(ErrStopped)
+// heedTimeout is how long tasks may take to return once they are cancelled.
+const heedTimeout = 5 * time.Second
+
+// drain waits for the tasks under way, and cancels those that take too long. Those that
+// do not return then either are named in the error.
+func (e *Engine) drain(stop context.CancelCauseFunc) error {
+	if e.awaitTasks(e.raw.cfg.DrainTimeout) {
+		return nil
 	}
-	e.tasks.Wait()
+	stop(ErrStopped)
+	if e.awaitTasks(heedTimeout) {
+		return nil
+	}
+	var left []*tasks.Task
+	e.locked(func(*Raw, time.Time) { left = slices.Collect(maps.Keys(e.running)) })
+	slices.SortFunc(left, func(a, b *tasks.Task) int { return cmp.Compare(a.Number, b.Number) })
+	return fmt.Errorf("%w: %v", ErrTasksLeft, left)
 }
+
+// awaitTasks waits until no task is under way, but not longer than the timeout. It
+// reports whether all have ended.
+func (e *Engine) awaitTasks(timeout time.Duration) bool {
+	timer := time.NewTimer(max(timeout, 0))
+	defer timer.Stop()
+	for {
+		none := false
+		e.locked(func(*Raw, time.Time) { none = len(e.running) == 0 })
+		if none {
+			e.tasks.Wait() // for the last steps of their goroutines
+			return true
+		}
+		select {
+		case <-e.wake: // by a task that has ended, among others
+		case <-timer.C:
+			return false
+		}
+	}
+}
+
+// large is how many changes in one Apply make it one that readers do not wait for.
+const large = 1000
 
 // Apply makes the changes, all or none; see [Raw.Apply].
-func (e *Engine) Apply(changes ...Change) (err error) {
-	e.do(func(r *Raw, now time.Time) { err = r.Apply(now, changes...) })
-	return err
+func (e *Engine) Apply(changes ...Change) error {
+	return e.call("Apply", func(r *Raw, now time.Time) error {
+		if len(changes) >= large {
+			e.before.Store(r.Branch())
+			defer e.before.Store(nil)
+		}
+		return r.Apply(now, changes...)
+	})
 }
 
 // Evict asks the orchestrator to make a workload leave its node; see
 // [Raw.Evict].
-func (e *Engine) Evict(id, reason string) (err error) {
-	e.do(func(r *Raw, now time.Time) { err = r.Evict(now, id, reason) })
-	return err
+func (e *Engine) Evict(id, reason string) error {
+	return e.call("Evict", func(r *Raw, now time.Time) error { return r.Evict(now, id, reason) })
 }
 
 // Explain says why a workload is where it is; see [Raw.Explain]. The engine
 // goes on meanwhile.
 func (e *Engine) Explain(id string, o ExplainOptions) (*Explanation, error) {
+	if err := e.lock("Explain"); err != nil {
+		return nil, err
+	}
 	var explain func() (*Explanation, error)
 	var err error
-	e.locked(func(r *Raw, now time.Time) { explain, err = r.explainer(now, id, o) })
+	e.hold(func(r *Raw, now time.Time) { explain, err = r.explainer(now, id, o) })
 	if err != nil {
 		return nil, err
 	}
 	return explain()
 }
 
-// Branch returns a branch of the engine as it is now.
+// Branch returns a branch of the engine as it is now, or as it was before a large
+// Apply that is under way.
 func (e *Engine) Branch() (b *Branch) {
-	e.locked(func(r *Raw, _ time.Time) { b = r.Branch() })
+	if before := e.before.Load(); before != nil {
+		return before.Branch()
+	}
+	e.mustLock("Branch")
+	e.hold(func(r *Raw, _ time.Time) { b = r.Branch() })
 	return b
 }
 
-// View returns the facts as they are now.
-func (e *Engine) View() (v *View) {
-	e.locked(func(r *Raw, _ time.Time) { v = r.View() })
-	return v
-}
+// View returns the facts as they are now. Anybody may call it, also a listener or a
+// plugin: it waits for nobody.
+func (e *Engine) View() *View { return e.raw.View() }
 
-// Queue says where a workload is in the queue and why; false where it is not
-// in the queue.
+// Queue says where a workload waits and why; see [Raw.Queue].
 func (e *Engine) Queue(id string) (p queue.Position, ok bool) {
-	e.locked(func(r *Raw, _ time.Time) { p, ok = r.Queue(id) })
+	e.mustLock("Queue")
+	e.hold(func(r *Raw, _ time.Time) { p, ok = r.Queue(id) })
 	return p, ok
 }
 
-// QueueCounts says how many workloads are in each part of the queue.
-func (e *Engine) QueueCounts() (c queue.Counts) {
-	e.locked(func(r *Raw, _ time.Time) { c = r.QueueCounts() })
-	return c
+// Promise returns what something that waits is promised; see [Raw.Promise].
+func (e *Engine) Promise(id string) (p Promise, ok bool) {
+	e.mustLock("Promise")
+	e.hold(func(r *Raw, _ time.Time) { p, ok = r.Promise(id) })
+	return p, ok
 }
+
+// Waiting lists those that wait, in order; see [Raw.Waiting].
+func (e *Engine) Waiting() (ids []string) {
+	e.mustLock("Waiting")
+	e.hold(func(r *Raw, _ time.Time) { ids = r.Waiting() })
+	return ids
+}
+
+// Queues lists the queues as they are charged and what waits in them, and what they have used
+// until now; see [Raw.Queues].
+func (e *Engine) Queues() (list []queue.Level) {
+	e.mustLock("Queues")
+	e.hold(func(r *Raw, now time.Time) { list = r.queue.Levels(now) })
+	return list
+}
+
+func (e *Engine) mustLock(method string) {
+	if err := e.lock(method); err != nil {
+		panic(err)
+	}
+}
+
+// QueueCounts says how many workloads are in each place where they wait (see
+// [Raw.Queue]), as the last call that has ended left it. Anybody may call it, also a listener or a plugin: it waits
+// for nobody.
+func (e *Engine) QueueCounts() queue.Counts { return *e.counts.Load() }
 
 var errNoTask = errors.New("there is no such task")

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,7 +40,7 @@ func TestRunPlacesWhatIsSubmitted(t *testing.T) {
 		require.Equal(t, 5, count(e.View(), model.Pending))
 		require.Len(t, o.bound, 20)
 
-		require.NoError(t, e.Apply(engine.Change{Remove: firstOn(e, "n1")}))
+		require.NoError(t, e.Apply(engine.Remove(firstOn(e, "n1"))))
 		time.Sleep(time.Minute) // the fake clock: the one that is woken sits out its backoff
 		synctest.Wait()
 		require.Equal(t, 20, count(e.View(), model.Bound), "the freed room is used")
@@ -69,7 +70,7 @@ func TestRunBoundsTheBindingsUnderWay(t *testing.T) {
 			}
 		}}
 		cfg := config(o)
-		cfg.MaxBindings = 3
+		cfg.MaxBindings, cfg.MaxBindingsPerNode = 3, 3
 		e, stop := start(t, cfg)
 		require.NoError(t, e.Apply(node("n1", 100_000)))
 		require.NoError(t, e.Apply(tasks(10, 100)...))
@@ -193,6 +194,30 @@ func TestEvictIsAskedOnce(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []string{"a"}, o.evicted)
 		require.Equal(t, 1, count(e.View(), model.Terminating))
+		require.NoError(t, stop())
+	})
+}
+
+// A Bind that ends its goroutine is a failure that says so.
+func TestABindThatEndsItsGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		exits := true
+		o := &world{onBind: func(context.Context, string) error {
+			if exits {
+				exits = false
+				runtime.Goexit()
+			}
+			return nil
+		}}
+		cfg := config(o)
+		var failure error
+		cfg.Listener.Rejected = func(e engine.RejectedEvent) { failure = e.Err }
+		e, stop := start(t, cfg)
+		require.NoError(t, e.Apply(node("n1", 1000), task("a", 100)))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.ErrorContains(t, failure, "runtime.Goexit")
+		require.Equal(t, 1, count(e.View(), model.Bound))
 		require.NoError(t, stop())
 	})
 }

@@ -22,10 +22,10 @@ func TestAChangeOfDemandsWakes(t *testing.T) {
 		{"tolerations, as many as before",
 			func(n *model.Node) { n.Taints = []model.Taint{{Key: "b", Effect: model.NoSchedule}} },
 			func(w *model.Workload) {
-				w.Tolerations = []model.Toleration{{Key: "a", Operator: model.TolerateExists}}
+				w.Tolerations = []model.Toleration{{Key: "a", Operator: model.Exists}}
 			},
 			func(w *model.Workload) {
-				w.Tolerations = []model.Toleration{{Key: "b", Operator: model.TolerateExists}}
+				w.Tolerations = []model.Toleration{{Key: "b", Operator: model.Exists}}
 			}},
 		{"models of a device",
 			func(n *model.Node) { n.Devices = []model.Device{{Class: "gpu", Model: "B"}} },
@@ -47,15 +47,15 @@ func TestAChangeOfDemandsWakes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRaw(t, &world{})
 			n, w := node("n1", 1000), task("w", 1)
-			test.node(n.PutNode)
-			test.before(w.Submit)
+			test.node(nodeOf(n))
+			test.before(spec(w))
 			require.NoError(t, r.Apply(epoch, n, w))
 			require.True(t, r.Schedule(epoch))
 			p, _ := r.Queue("w")
 			require.Equal(t, queue.Unschedulable, p.Place)
-			changed := *w.Submit
+			changed := *spec(w)
 			test.after(&changed)
-			require.NoError(t, r.Apply(epoch.Add(time.Minute), engine.Change{Update: &changed}))
+			require.NoError(t, r.Apply(epoch.Add(time.Minute), engine.Update(&changed)))
 			p, _ = r.Queue("w")
 			require.Equal(t, queue.Active, p.Place)
 		})

@@ -10,7 +10,9 @@ import (
 
 // View is the engine's record at one moment: read only, typed, and never
 // changing. It may be used by any goroutine and kept for as long as wanted;
-// taking one costs nothing.
+// taking one costs nothing. What the records point to is the engine's own, frozen: it
+// may be kept, and must not be changed (a build with the tag berth_invariants panics
+// where it was).
 type View struct {
 	store *store.Store // a snapshot
 	live  *store.Store // what it is a snapshot of, nil on a branch
@@ -19,7 +21,7 @@ type View struct {
 // Index is the number of the last transaction that the view contains.
 func (v *View) Index() uint64 { return v.store.Index() }
 
-// Node returns the node of the name; false where there is none.
+// Node returns the node with the name; false where there is none.
 func (v *View) Node(name string) (model.NodeRecord, bool) {
 	return recordOf(v.store.Node(name), (*store.Node).Record)
 }
@@ -29,7 +31,7 @@ func (v *View) Nodes() iter.Seq[model.NodeRecord] {
 	return records(v.store.Nodes(), (*store.Node).Record)
 }
 
-// Workload returns the workload of the ID; false where there is none.
+// Workload returns the workload with the ID; false where there is none.
 func (v *View) Workload(id string) (model.WorkloadRecord, bool) {
 	return recordOf(v.store.Workload(id), (*store.Workload).Record)
 }
@@ -49,12 +51,29 @@ func (v *View) WorkloadsOn(node string) iter.Seq[model.WorkloadRecord] {
 	return records(v.store.WorkloadsOn(node), (*store.Workload).Record)
 }
 
+// Stranded lists the workloads that take room on a node that the engine does not know,
+// by phase, node and ID. Some are to be expected while an engine is being told what
+// there is, because [Adopt] and [Confirm] may come before the node. After that each is
+// one whose node was removed, or was never reported, without the workload having been
+// requeued, finished or removed: it waits for ever. It reads all workloads on nodes.
+func (v *View) Stranded() iter.Seq[model.WorkloadRecord] {
+	return func(yield func(model.WorkloadRecord) bool) {
+		for p := model.Assumed; p.TakesRoom(); p++ {
+			for w := range v.WorkloadsIn(p) {
+				if _, known := v.Node(w.Node); !known && !yield(w) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // WorkloadsOf lists the members of the group.
 func (v *View) WorkloadsOf(group string) iter.Seq[model.WorkloadRecord] {
 	return records(v.store.WorkloadsOf(group), (*store.Workload).Record)
 }
 
-// Group returns the group of the ID; false where there is none.
+// Group returns the group with the ID; false where there is none.
 func (v *View) Group(id string) (model.GroupRecord, bool) {
 	return recordOf(v.store.Group(id), (*store.Group).Record)
 }
@@ -74,7 +93,7 @@ func (v *View) Objects(kind model.ObjectKind) iter.Seq[model.ObjectRecord] {
 	return records(v.store.Objects(kind), (*store.Object).Record)
 }
 
-// Budget returns the budget of the ID; false where there is none.
+// Budget returns the budget with the ID; false where there is none.
 func (v *View) Budget(id string) (model.BudgetRecord, bool) {
 	return recordOf(v.store.Budget(id), (*store.Budget).Record)
 }
@@ -84,7 +103,7 @@ func (v *View) Budgets() iter.Seq[model.BudgetRecord] {
 	return records(v.store.Budgets(), (*store.Budget).Record)
 }
 
-// Namespace returns the namespace of the name; false where there is none.
+// Namespace returns the namespace with the name; false where there is none.
 func (v *View) Namespace(name string) (model.NamespaceRecord, bool) {
 	return recordOf(v.store.Namespace(name), (*store.Namespace).Record)
 }
@@ -127,7 +146,7 @@ func query[A any](watch func(*store.Store) (A, <-chan struct{})) Query {
 // QueryNodes is about any node.
 func QueryNodes() Query { return query((*store.Store).WatchNodes) }
 
-// QueryNode is about the node of the name.
+// QueryNode is about the node with the name.
 func QueryNode(name string) Query {
 	return query(func(s *store.Store) (*store.Node, <-chan struct{}) { return s.WatchNode(name) })
 }
@@ -135,7 +154,7 @@ func QueryNode(name string) Query {
 // QueryWorkloads is about any workload.
 func QueryWorkloads() Query { return query((*store.Store).WatchWorkloads) }
 
-// QueryWorkload is about the workload of the ID.
+// QueryWorkload is about the workload with the ID.
 func QueryWorkload(id string) Query {
 	return query(func(s *store.Store) (*store.Workload, <-chan struct{}) { return s.WatchWorkload(id) })
 }

@@ -16,7 +16,7 @@ func TestAViewNeverChanges(t *testing.T) {
 	require.NoError(t, r.Apply(epoch, node("n1", 1000), task("a", 100)))
 	before := r.View()
 	settle(r, epoch)
-	require.NoError(t, r.Apply(epoch, engine.Change{RemoveNode: "n1"}, node("n2", 1)))
+	require.NoError(t, r.Apply(epoch, engine.RemoveNode("n1"), node("n2", 1)))
 	after := r.View()
 
 	w, ok := before.Workload("a")
@@ -37,11 +37,11 @@ func TestAViewNeverChanges(t *testing.T) {
 func TestAViewListsByPhaseNodeAndGroup(t *testing.T) {
 	r := newRaw(t, &world{})
 	grouped := task("m", 100)
-	grouped.Submit.Group = "g"
+	spec(grouped).Group = "g"
 	require.NoError(t, r.Apply(epoch,
-		engine.Change{PutGroup: &model.Group{ID: "g"}},
-		engine.Change{PutBudget: &model.Budget{ID: "b", Selector: &model.Selector{}}},
-		engine.Change{PutNamespace: &model.Namespace{Name: "ns"}},
+		engine.PutGroup(&model.Group{ID: "g"}),
+		engine.PutBudget(&model.Budget{ID: "b", Selector: &model.Selector{}}),
+		engine.PutNamespace(&model.Namespace{Name: "ns"}),
 		node("n1", 150), grouped, task("z", 100)))
 	settle(r, epoch)
 	v := r.View()
@@ -89,7 +89,7 @@ func TestWaitReturnsWhenTheAnswerChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				e, stop := start(t, config(&world{}))
-				require.NoError(t, e.Apply(engine.Change{PutGroup: &model.Group{ID: "g"}}))
+				require.NoError(t, e.Apply(engine.PutGroup(&model.Group{ID: "g"})))
 				seen := make(chan *engine.View, 1)
 				go func() {
 					v, err := e.View().Wait(t.Context(), q)
@@ -100,8 +100,8 @@ func TestWaitReturnsWhenTheAnswerChanges(t *testing.T) {
 				synctest.Wait()
 				require.Empty(t, seen, "nothing has changed yet")
 				w := task("a", 100)
-				w.Submit.Group = "g"
-				require.NoError(t, e.Apply(node("n1", 1000), w, engine.Change{PutObject: &model.Volume{Name: "v"}}))
+				spec(w).Group = "g"
+				require.NoError(t, e.Apply(node("n1", 1000), w, engine.PutObject(&model.Volume{Name: "v"})))
 				synctest.Wait()
 				require.Len(t, seen, 1)
 				require.NoError(t, stop())

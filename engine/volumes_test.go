@@ -14,6 +14,7 @@ import (
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/model/modeltest"
 	"github.com/berth-project/berth/plugins/volumebinding"
+	"github.com/berth-project/berth/queue"
 )
 
 const volumeKind, claimKind = model.VolumeKind, model.VolumeClaimKind
@@ -22,8 +23,8 @@ const volumeKind, claimKind = model.VolumeKind, model.VolumeClaimKind
 // n2 only, and two claims that want it.
 func oneDisk() []any {
 	return []any{
-		engine.Change{PutNode: modeltest.Node("n1").CPU(1000).Label("host", "n1").Build()},
-		engine.Change{PutNode: modeltest.Node("n2").CPU(1000).Label("host", "n2").Build()},
+		engine.PutNode(modeltest.Node("n1").CPU(1000).Label("host", "n1").Build()),
+		engine.PutNode(modeltest.Node("n2").CPU(1000).Label("host", "n2").Build()),
 		puts(
 			modeltest.StorageClass("local").Build(),
 			modeltest.Volume("v").Class("local").Capacity(10).On("host", "n2").Build(),
@@ -116,15 +117,15 @@ func TestAFailureGivesVolumesBack(t *testing.T) {
 		"the volumes are not bound": {during: fails(errNoDisk), ends: "Pending"},
 		"the call panics":           {during: func(*testing.T, *engine.Raw, context.Context) error { panic("boom") }, ends: "Pending"},
 		"the workload is not bound": {bind: errNoRoute, ends: "Pending"},
-		"it is requeued meanwhile":  {during: change(engine.Change{Requeue: "w"}), ends: "Pending"},
-		"it is removed meanwhile":   {during: change(engine.Change{Remove: "w"}), ends: "gone"},
-		"it has ended meanwhile":    {during: change(engine.Change{Finish: "w"}), ends: "Finished"},
-		"it is seen elsewhere":      {during: change(engine.Change{Confirm: &model.Binding{Workload: "w", Node: "n1"}}), ends: "Confirmed@n1"},
+		"it is requeued meanwhile":  {during: change(engine.Requeue("w")), ends: "Pending"},
+		"it is removed meanwhile":   {during: change(engine.Remove("w")), ends: "gone"},
+		"it has ended meanwhile":    {during: change(engine.Finish("w")), ends: "Finished"},
+		"it is seen elsewhere":      {during: change(engine.Confirm(model.Binding{Workload: "w", Node: "n1"})), ends: "Confirmed@n1"},
 		"it is removed but bound": {during: func(t *testing.T, r *engine.Raw, _ context.Context) error {
-			return r.Apply(epoch, engine.Change{Remove: "w"})
+			return r.Apply(epoch, engine.Remove("w"))
 		}, ends: "gone"},
 		"it is requeued but then fails": {during: func(t *testing.T, r *engine.Raw, _ context.Context) error {
-			return errors.Join(errNoDisk, r.Apply(epoch, engine.Change{Requeue: "w"}))
+			return errors.Join(errNoDisk, r.Apply(epoch, engine.Requeue("w")))
 		}, ends: "Pending"},
 		"it is evicted meanwhile": {during: func(t *testing.T, r *engine.Raw, ctx context.Context) error {
 			require.NoError(t, r.Evict(epoch, "w", "drain"))
@@ -156,8 +157,8 @@ func TestAFailureGivesVolumesBack(t *testing.T) {
 			task := r.NextTask()
 			task.Run(t.Context())
 			if phaseOf(r, "w") == "Pending" {
-				_, queued := r.Queue("w")
-				require.False(t, queued, "not before the first call has ended")
+				p, _ := r.Queue("w")
+				require.Equal(t, queue.OldBinding, p.Place, "it is not tried before the first call has ended")
 			}
 			r.Finish(epoch, task)
 			require.Equal(t, c.ends, phaseOf(r, "w"))
@@ -165,7 +166,7 @@ func TestAFailureGivesVolumesBack(t *testing.T) {
 			require.True(t, mayBeTried(r, "next"), "it is woken")
 
 			if _, ok := r.View().Workload("w"); ok {
-				require.NoError(t, r.Apply(epoch, engine.Change{Remove: "w"}))
+				require.NoError(t, r.Apply(epoch, engine.Remove("w")))
 			}
 			goOn(r, epoch)
 			require.Equal(t, "Bound@n2", phaseOf(r, "next"))
@@ -202,7 +203,7 @@ func TestALostAnswerKeepsTheVolumes(t *testing.T) {
 	for _, confirmedFirst := range []bool{true, false} {
 		o := &provider{}
 		r := newRaw(t, o)
-		confirm := engine.Change{Confirm: &model.Binding{Workload: "w", Node: "n2"}}
+		confirm := engine.Confirm(model.Binding{Workload: "w", Node: "n2"})
 		o.onBind = func(context.Context, string) error {
 			if confirmedFirst {
 				require.NoError(t, r.Apply(epoch, confirm))
@@ -247,8 +248,8 @@ func TestReportsOfVolumesWhileBinding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := &provider{}
 			r := newRaw(t, o)
-			o.onVolumes = func(context.Context, *model.Workload, model.Binding) error {
-				return r.Apply(epoch, puts(c.report...)...)
+			o.onVolumes = func(ctx context.Context, _ *model.Workload, _ model.Binding) error {
+				return r.Apply(clock(ctx), puts(c.report...)...)
 			}
 			o.onBind = func(context.Context, string) error {
 				if c.fails {
@@ -312,10 +313,10 @@ func TestGeneratedVolumeClaims(t *testing.T) {
 	claim := modeltest.VolumeClaim("w-data").Class("local").Request(5)
 	apply(t, r, epoch, append(oneDisk(), submit(modeltest.Workload("w").CPU(100).GeneratedVolumeClaim("w-data")))...)
 	settle(r, epoch)
-	require.Contains(t, why(t, r, "w"), `waiting for ephemeral volume controller to create the persistentvolumeclaim "w-data"`)
+	require.Contains(t, why(t, r, "w"), `waiting for volume claim "w-data" to be created for the workload`)
 	apply(t, r, epoch, claim.Owner("x").Build())
 	now := goOn(r, epoch)
-	require.Contains(t, why(t, r, "w"), `PVC w-data was not created for pod w (pod is not owner)`, "it is another's")
+	require.Contains(t, why(t, r, "w"), `volume claim w-data was not created for workload w (workload is not owner)`, "it is another's")
 	apply(t, r, now, claim.Owner("w").Build())
 	goOn(r, now)
 	require.Equal(t, "Bound@n2", phaseOf(r, "w"))
@@ -341,7 +342,7 @@ func TestABranchPlansWithVolumes(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, d.Placed(), "the volume is given away on this branch")
 	require.Equal(t, []string{volumebinding.Name}, d.Plugins)
-	require.NoError(t, b.Apply(epoch, engine.Change{Requeue: "w"}))
+	require.NoError(t, b.Apply(epoch, engine.Requeue("w")))
 	d, err = b.Schedule(epoch, "next")
 	require.NoError(t, err)
 	require.Equal(t, "n2", d.Binding.Node, "and is given back on it")
@@ -360,11 +361,11 @@ func TestReplayWithVolumes(t *testing.T) {
 	o := &provider{}
 	now, fails := epoch, true
 	r := replays(t, o, func(r *engine.Raw) {
-		o.onVolumes = func(_ context.Context, _ *model.Workload, b model.Binding) error {
+		o.onVolumes = func(ctx context.Context, _ *model.Workload, b model.Binding) error {
 			if fails {
 				return errNoDisk
 			}
-			return r.Apply(now, puts(b.Decided...)...)
+			return r.Apply(clock(ctx), puts(b.Decided...)...)
 		}
 		apply(t, r, now, append(oneDisk(), toBeMade(), uses("w", "c1", "m"))...)
 		settle(r, now)
@@ -382,7 +383,7 @@ func TestReplayWithVolumes(t *testing.T) {
 		apply(t, r, now, rec.Reported)
 		require.True(t, mayBeTried(r, "next"), "a report is a report, also of the same")
 		now = goOn(r, now)
-		apply(t, r, now, engine.Change{RemoveObject: &model.ObjectRef{Kind: claimKind, ID: "m"}}, engine.Change{Finish: "w"},
+		apply(t, r, now, engine.RemoveObject(model.ObjectRef{Kind: claimKind, ID: "m"}), engine.Finish("w"),
 			modeltest.Volume("v").Class("local").Capacity(10).On("host", "n2").Build())
 		now = goOn(r, now)
 	})
@@ -410,7 +411,7 @@ func TestAnEngineBindsVolumes(t *testing.T) {
 			}
 		}
 		e, stop := start(t, config(o))
-		require.NoError(t, e.Apply(engine.Change{PutNode: modeltest.Node("n1").CPU(1000).Label("host", "n1").Build()}))
+		require.NoError(t, e.Apply(engine.PutNode(modeltest.Node("n1").CPU(1000).Label("host", "n1").Build())))
 		require.NoError(t, e.Apply(toBeMade()...))
 		require.NoError(t, e.Apply(puts(modeltest.VolumeClaim("m2").Class("made").Request(5).Build())...))
 		require.NoError(t, e.Apply(uses("w", "m"), uses("slow", "m2")))
@@ -419,7 +420,7 @@ func TestAnEngineBindsVolumes(t *testing.T) {
 		require.Equal(t, 2, count(e.View(), model.Assumed))
 		time.Sleep(3 * time.Second)
 		require.Equal(t, 1, count(e.View(), model.Bound))
-		require.NoError(t, e.Apply(engine.Change{Requeue: "w"})) // it is bound, and placed anew
+		require.NoError(t, e.Apply(engine.Requeue("w"))) // it is bound, and placed anew
 		time.Sleep(volumebinding.DefaultBindTimeout)
 		synctest.Wait()
 		time.Sleep(soon)

@@ -9,49 +9,62 @@ import (
 )
 
 // wait parks a workload until its Permit plugins have made up their minds.
-func (r *Raw) wait(t *tasks.Task) {
+func (o outside) wait(t *tasks.Task) {
 	m := t.Member
-	w := r.permits.Add(t)
+	w := o.permits.Add(t)
 	names := make([]string, len(m.Waits))
 	for i, wait := range m.Waits {
 		names[i] = wait.Plugin
 	}
-	r.listener.Waiting(WaitingEvent{
-		PlacedEvent: PlacedEvent{At: m.Now, Workload: m.Info.Workload, Binding: m.Binding},
-		Plugins:     names, Until: w.First().At,
+	o.listener.Waiting(WaitingEvent{
+		PlacedEvent: placedEvent(m.Now, m.Cycle), Plugins: names, Until: w.First().At,
 	})
 }
 
 // allow is one plugin's consent.
-func (r *Raw) allow(now time.Time, id, plugin string) {
-	w := r.permits.Of(id)
+func (o outside) allow(now time.Time, id, plugin string) {
+	w := o.permits.Of(id)
 	if w == nil || !w.Allowed(plugin) {
 		return
 	}
-	r.permits.Remove(id)
+	o.permits.Remove(id)
 	w.Task.Member.Now = now
-	r.permitted(w.Task)
+	o.permitted(w.Task)
 }
 
-// rejectWaiting turns down a workload that waits on Permit.
-func (r *Raw) rejectWaiting(now time.Time, id string, st *extpoints.Status) {
-	w := r.permits.Of(id)
+// rejectWaiting rejects a workload that waits on Permit.
+func (o outside) rejectWaiting(now time.Time, id string, st *extpoints.Status) {
+	w := o.permits.Of(id)
 	if w == nil {
 		return
 	}
-	r.permits.Remove(id)
+	o.permits.Remove(id)
 	w.Task.Member.Now = now
-	r.failBinding(w.Task, st)
+	o.failBinding(w.Task, st)
 }
 
 // expire rejects the workloads whose time on Permit has run out, the earliest
 // first.
-func (r *Raw) expire(now time.Time) {
-	if due, ok := r.permits.NextDue(); !ok || due.After(now) {
+func (o outside) expire(now time.Time) {
+	if due, ok := o.permits.NextDue(); !ok || due.After(now) {
 		return
 	}
-	for _, w := range r.permits.Expired(now) {
-		r.rejectWaiting(now, w.Task.Member.Info.ID, framework.PermitTimeout(w.First().PermitWait))
+	for _, w := range o.permits.Expired(now) {
+		o.rejectWaiting(now, w.Task.Member.Info.ID, framework.PermitTimeout(w.First().PermitWait))
 	}
-	r.permits.SetDue()
+	o.permits.SetDue()
+}
+
+// execute carries out what a plugin has asked for from a goroutine of its own.
+func (o outside) execute(now time.Time, cmd tasks.Command) {
+	switch {
+	case len(cmd.Activate) == 0 && !o.permits.Is(cmd.Allow+cmd.Reject, cmd.Task):
+		// It no longer waits, or waits with another node by now.
+	case cmd.Allow != "":
+		o.allow(now, cmd.Allow, cmd.Plugin)
+	case cmd.Reject != "":
+		o.rejectWaiting(now, cmd.Reject, extpoints.NewStatus(extpoints.Unschedulable, cmd.Reason).WithPlugin(cmd.Plugin))
+	default:
+		o.activate(now, cmd.Activate)
+	}
 }

@@ -3,36 +3,43 @@ package extpoints
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/berth-project/berth/model"
 )
 
-// CycleState carries what belongs to one scheduling cycle (and the binding
-// cycle that follows) of one workload: the view of the cluster, the time, a
-// seed, and whatever plugins keep between their stages under a [StateKey].
-//
-// It is written by one goroutine at a time. While Filter and Score run on
-// several goroutines, and while PreBind plugins run side by side, it must only
-// be read (Activate apart).
-type CycleState struct {
-	view      View
-	now       time.Time
-	seed      uint64
-	ctx       context.Context
-	trial     bool
-	room      bool
-	group     *GroupInfo
-	shared    *CycleState
-	entries   []stateEntry
-	evicted   []Eviction
-	denied    []string
-	freed     []string
-	withdrawn []Reservation
-	awaits    bool
+// CycleOptions are what a cycle is made of.
+type CycleOptions struct {
+	// Context is for calls that want one. Default: one that never ends.
+	Context context.Context
+	View    ClusterView
+	Now     time.Time
+	// Present is when the cycle is run. Default: Now.
+	Present time.Time
+	Seed    uint64
+	// Trial: the cycle only tries something out; see [CycleState.Trial].
+	Trial bool
+	// MakingRoom: the cycle is one of a [GroupTrial].
+	MakingRoom bool
+	// Group is the group in whose cycle this one is, and Shared the state of the
+	// group's try. Default: none.
+	Group  *GroupInfo
+	Shared *CycleState
+	// Values is a state; the cycle begins with clones of what plugins keep in it.
+	// Default: with nothing.
+	Values *CycleState
+}
 
-	mu     sync.Mutex // guards active: PreBind plugins may run side by side
-	active []string
+// Requests are what plugins have asked for in a cycle, each in the order in which
+// they did; see the methods of [CycleState].
+type Requests struct {
+	Evictions      []Eviction
+	AwaitEvictions bool
+	Unnominations  []string // IDs of workloads
+	Deallocations  []string // IDs of claims
+	Withdrawals    []Reservation
+	Activations    []string // IDs of workloads
 }
 
 // Eviction is a request that a workload leave its node.
@@ -41,62 +48,90 @@ type Eviction struct {
 	Reason string // for the orchestrator and for people
 }
 
+// CycleState carries what belongs to one scheduling cycle (and the binding
+// cycle that follows) of one workload: the view of the cluster, the time, a
+// seed, and whatever plugins keep between their stages under a [StateKey].
+//
+// It is written by one goroutine at a time. While Filter and Score run on
+// several goroutines, and while PreBind plugins run side by side, it must only
+// be read (Activate apart). It is made with, and belongs to, a [Cycle].
+type CycleState struct {
+	timed   atomic.Bool  // somebody has asked what time it is
+	ages    ages         // somebody has asked how old something is
+	o       CycleOptions // without Values
+	entries []stateEntry
+
+	mu       sync.Mutex // guards Activations: PreBind plugins may run side by side
+	requests Requests
+}
+
 type stateEntry struct {
 	key   any // *StateKey[T], compared by identity
 	value any
 	clone func(any) any // nil: shared by clones
 }
 
-// NewCycleState makes the state of a cycle over the view at the time now.
-func NewCycleState(ctx context.Context, view View, now time.Time, seed uint64) *CycleState {
-	return &CycleState{view: view, now: now, seed: seed, ctx: ctx}
-}
-
 // View is the cluster as this cycle sees it. It does not change while the
 // cycle runs.
-func (s *CycleState) View() View { return s.view }
+func (s *CycleState) View() ClusterView { return s.o.View }
 
 // Now is the time of the cycle: the only clock a plugin reads.
-func (s *CycleState) Now() time.Time { return s.now }
+func (s *CycleState) Now() time.Time {
+	if !s.timed.Load() {
+		s.timed.Store(true)
+	}
+	return s.o.Now
+}
+
+// Present is when the cycle is run. It is the time of the cycle, but where a plan asks
+// what will do at a later one: then it stays the time at which the plan is made. The age of
+// what was reported is judged by it, since what is new today is not old because one thinks
+// of tomorrow.
+func (s *CycleState) Present() time.Time {
+	if s.o.Present.IsZero() {
+		return s.o.Now
+	}
+	return s.o.Present
+}
+
+// TooOld reports whether what was reported at the time is too old: by more than the age, at
+// Present. What is ahead of Present by as much is no better: a clock is wrong. An age of 0 is
+// any.
+//
+// It is how a [NodeLocalPlugin] asks: what it says is remembered for as long as the answers stay
+// the same.
+func (s *CycleState) TooOld(at time.Time, age time.Duration) bool {
+	if age <= 0 {
+		return false
+	}
+	return s.ages.tooOld(s.Present().Sub(at), age)
+}
 
 // Seed is a number to derive random choices of this cycle from: the only
 // randomness a plugin uses, so that a decision can be replayed.
-func (s *CycleState) Seed() uint64 { return s.seed }
+func (s *CycleState) Seed() uint64 { return s.o.Seed }
 
 // Trial reports whether the cycle only tries something out, on a branch or for
 // an explanation: nobody will bind what it reserves, and Unreserve will not be
 // called. A plugin that keeps books of its own leaves them alone.
-func (s *CycleState) Trial() bool { return s.trial }
-
-// SetTrial makes the cycle one that only tries something out, or one that does
-// not any more. For those who run cycles.
-func (s *CycleState) SetTrial(trial bool) { s.trial = trial }
+func (s *CycleState) Trial() bool { return s.o.Trial }
 
 // MakingRoom reports whether the cycle is one of a [GroupTrial], in which a group
 // is placed as if those that may be displaced for it were gone.
-func (s *CycleState) MakingRoom() bool { return s.room }
-
-// SetMakingRoom makes the cycle one of a [GroupTrial]. The engine does.
-func (s *CycleState) SetMakingRoom() { s.room = true }
+func (s *CycleState) MakingRoom() bool { return s.o.MakingRoom }
 
 // Group is the group in whose cycle this one is, nil outside of one; for the
 // points of groups it is the group that they are given.
-func (s *CycleState) Group() *GroupInfo { return s.group }
+func (s *CycleState) Group() *GroupInfo { return s.o.Group }
 
 // Shared is the state of the group's try, which the cycles of all its members
 // share; nil outside of one. Its view is that before the first member.
-func (s *CycleState) Shared() *CycleState { return s.shared }
-
-// SetGroup makes the cycle part of that of a group. For those who run cycles.
-func (s *CycleState) SetGroup(g *GroupInfo, shared *CycleState) { s.group, s.shared = g, shared }
-
-// SetView gives the cycle another view. For those who run cycles.
-func (s *CycleState) SetView(v View) { s.view = v }
+func (s *CycleState) Shared() *CycleState { return s.o.Shared }
 
 // Context is for calls that want one, extenders' above all. It ends when the
 // engine is told to stop; the points that may block are given a context of their
 // own, which it ends for other reasons too.
-func (s *CycleState) Context() context.Context { return s.ctx }
+func (s *CycleState) Context() context.Context { return s.o.Context }
 
 // Activate asks that the workloads of the given IDs, if they are waiting in
 // the queue, be tried at once. What is asked for in the scheduling cycle takes
@@ -105,14 +140,7 @@ func (s *CycleState) Context() context.Context { return s.ctx }
 func (s *CycleState) Activate(ids ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.active = append(s.active, ids...)
-}
-
-// Activated lists the IDs given to Activate.
-func (s *CycleState) Activated() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.active
+	s.requests.Activations = append(s.requests.Activations, ids...)
 }
 
 // Evict asks that a workload leave its node. A PostFilter plugin that displaces
@@ -123,26 +151,19 @@ func (s *CycleState) Activated() []string {
 // of the cycle. If any fails, the rest are left out and the workload is tried
 // again. (kube-scheduler pkg/scheduler/framework/preemption/executor.go, 1.37.1.)
 func (s *CycleState) Evict(id, reason string) {
-	s.evicted = append(s.evicted, Eviction{ID: id, Reason: reason})
+	s.requests.Evictions = append(s.requests.Evictions, Eviction{ID: id, Reason: reason})
 }
-
-// Evictions lists the requests made with Evict.
-func (s *CycleState) Evictions() []Eviction { return s.evicted }
 
 // AwaitEvictions asks that nothing more be scheduled, whatever waits, until the
 // evictions asked for in this cycle have been accepted, or one has failed. Then
 // they are all made side by side.
-func (s *CycleState) AwaitEvictions() { s.awaits = true }
-
-// AwaitsEvictions reports whether AwaitEvictions was called.
-func (s *CycleState) AwaitsEvictions() bool { return s.awaits }
+func (s *CycleState) AwaitEvictions() { s.requests.AwaitEvictions = true }
 
 // Unnominate asks that a waiting workload give up the node that it is nominated
 // to, because room there is wanted for another. Like Evict it is for PostFilter.
-func (s *CycleState) Unnominate(id string) { s.denied = append(s.denied, id) }
-
-// Unnominations lists the IDs given to Unnominate.
-func (s *CycleState) Unnominations() []string { return s.denied }
+func (s *CycleState) Unnominate(id string) {
+	s.requests.Unnominations = append(s.requests.Unnominations, id)
+}
 
 // Deallocate asks that what the device claims of the IDs have been given be taken
 // back, and nobody have them reserved any more; a claim that was made for scalar
@@ -150,10 +171,9 @@ func (s *CycleState) Unnominations() []string { return s.denied }
 // is for PostFilter: the engine passes the requests on when the cycle has ended.
 // (kube-scheduler plugins/dynamicresources/dynamicresources.go
 // deallocateOrDeletePodClaims, 1.37.1.)
-func (s *CycleState) Deallocate(claimIDs ...string) { s.freed = append(s.freed, claimIDs...) }
-
-// Deallocations lists the IDs given to Deallocate.
-func (s *CycleState) Deallocations() []string { return s.freed }
+func (s *CycleState) Deallocate(claimIDs ...string) {
+	s.requests.Deallocations = append(s.requests.Deallocations, claimIDs...)
+}
 
 // Reservation is that a consumer has a device claim reserved.
 type Reservation struct {
@@ -162,16 +182,15 @@ type Reservation struct {
 }
 
 // Withdraw asks that a reservation end, while the claim keeps its devices and
-// whoever else has it reserved. It is for GroupPostFilter, as Deallocate is for
+// its other reservations. It is for GroupPostFilter, as Deallocate is for
 // PostFilter. (kube-scheduler plugins/dynamicresources/dynamicresources.go
 // deallocatePodGroupClaims, 1.37.1.)
-func (s *CycleState) Withdraw(r Reservation) { s.withdrawn = append(s.withdrawn, r) }
+func (s *CycleState) Withdraw(r Reservation) {
+	s.requests.Withdrawals = append(s.requests.Withdrawals, r)
+}
 
-// Withdrawals lists the reservations given to Withdraw.
-func (s *CycleState) Withdrawals() []Reservation { return s.withdrawn }
-
-// Clone returns a copy for trying something out: values whose type has a Clone
-// method are cloned, the others are shared.
+// Clone returns a copy for trying something out, in which nothing has been
+// asked for: values whose type has a Clone method are cloned, the others are shared.
 func (s *CycleState) Clone() *CycleState {
 	c := &CycleState{entries: make([]stateEntry, 0, len(s.entries))}
 	s.CopyTo(c)
@@ -182,9 +201,7 @@ func (s *CycleState) Clone() *CycleState {
 // clones, one after the other. c must be the caller's own, and an earlier clone
 // in it is gone.
 func (s *CycleState) CopyTo(c *CycleState) {
-	c.view, c.now, c.seed, c.ctx, c.trial, c.room = s.view, s.now, s.seed, s.ctx, s.trial, s.room
-	c.group, c.shared = s.group, s.shared
-	c.evicted, c.denied, c.freed, c.withdrawn, c.awaits, c.active = nil, nil, nil, nil, false, nil
+	c.o, c.requests = s.o, Requests{}
 	c.entries = c.entries[:0]
 	for _, e := range s.entries {
 		if e.clone != nil {

@@ -2,7 +2,7 @@ package extpoints
 
 import (
 	"context"
-	"slices"
+	"reflect"
 	"testing"
 	"time"
 
@@ -16,9 +16,9 @@ func (c *counts) Clone() *counts { return &counts{c.n} }
 
 type shared struct{ n int }
 
-func newState() *CycleState {
-	return NewCycleState(context.Background(), nil, time.Unix(7, 0), 42)
-}
+func newCycle() *Cycle { return NewCycle(CycleOptions{Now: time.Unix(7, 0), Seed: 42}) }
+
+func newState() *CycleState { return newCycle().State() }
 
 func TestStateKey(t *testing.T) {
 	a, b := NewStateKey[*counts]("same name"), NewStateKey[*counts]("same name")
@@ -79,12 +79,13 @@ func TestCycleStateClone(t *testing.T) {
 		t.Error("a value replaced in the clone is replaced in the original")
 	}
 	// A clone in the memory of an older one has nothing of it.
-	old := newState()
+	older := newCycle()
+	old := older.State()
 	extra.Set(old, 1)
 	old.Evict("v", "")
 	old.AwaitEvictions()
 	s.CopyTo(old)
-	if _, ok := extra.Get(old); ok || len(old.Evictions()) > 0 || old.AwaitsEvictions() {
+	if _, ok := extra.Get(old); ok || !reflect.DeepEqual(older.Requests(), Requests{}) {
 		t.Error("what was in the memory is in the clone")
 	}
 	if ours, _ := cloned.Get(s); ours != nil {
@@ -100,38 +101,66 @@ func TestCycleStateClone(t *testing.T) {
 	}
 }
 
-func TestCycleState(t *testing.T) {
+// What plugins ask for is in the cycle's requests, and not in those of clones.
+func TestRequests(t *testing.T) {
+	c := newCycle()
+	s := c.State()
+	if got := c.Requests(); !reflect.DeepEqual(got, Requests{}) {
+		t.Errorf("nobody asked, and there is %+v", got)
+	}
+	withdrawn := Reservation{Claim: "c", By: model.Consumer{Group: "g"}}
+	s.Activate("a")
+	s.Activate("b", "c")
+	s.Evict("v", "to make room")
+	s.AwaitEvictions()
+	s.Unnominate("n")
+	s.Deallocate("c", "d")
+	s.Withdraw(withdrawn)
+	clone := s.Clone()
+	clone.Evict("x", "on a clone")
+	want := Requests{
+		Evictions: []Eviction{{"v", "to make room"}}, AwaitEvictions: true, Unnominations: []string{"n"},
+		Deallocations: []string{"c", "d"}, Withdrawals: []Reservation{withdrawn}, Activations: []string{"a", "b", "c"},
+	}
+	if got := c.Requests(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if clone.Seed() != 42 || !clone.Now().Equal(time.Unix(7, 0)) {
+		t.Error("a clone is of another cycle")
+	}
+}
+
+func TestCycleOptions(t *testing.T) {
 	s := newState()
 	if s.View() != nil || !s.Now().Equal(time.Unix(7, 0)) || s.Seed() != 42 || s.Context() != context.Background() {
 		t.Error("a state does not give back what it was made of")
 	}
-	s.Activate("a")
-	s.Activate("b", "c")
-	s.Evict("v", "to make room")
-	if got := s.Activated(); !slices.Equal(got, []string{"a", "b", "c"}) {
-		t.Error(got)
+	if later := NewCycle(CycleOptions{Now: time.Unix(9, 0), Present: time.Unix(7, 0)}).State(); !s.Present().Equal(time.Unix(7, 0)) || !later.Present().Equal(time.Unix(7, 0)) {
+		t.Errorf("the present is %v and %v", s.Present(), later.Present())
 	}
-	if got := s.Evictions(); !slices.Equal(got, []Eviction{{"v", "to make room"}}) || s.AwaitsEvictions() {
-		t.Error(got)
+	number, cloned := NewStateKey[int]("number"), NewStateKey[*counts]("cloned")
+	number.Set(s, 1)
+	cloned.Set(s, &counts{1})
+	s.Evict("v", "")
+	g := &GroupInfo{}
+	c := NewCycle(CycleOptions{Context: t.Context(), Seed: 1, Trial: true, MakingRoom: true, Group: g, Shared: s, Values: s})
+	member := c.State()
+	if member.Context() != t.Context() || member.Seed() != 1 || !member.Trial() || !member.MakingRoom() || member.Group() != g || member.Shared() != s {
+		t.Errorf("%+v", member)
 	}
-	s.Unnominate("n")
-	s.AwaitEvictions()
-	s.Deallocate("c", "d")
-	if got := s.Deallocations(); !slices.Equal(got, []string{"c", "d"}) {
-		t.Errorf("deallocations %v", got)
+	if v, ok := number.Get(member); !ok || v != 1 {
+		t.Error("a value is lost")
 	}
-	s.Withdraw(Reservation{Claim: "c", By: model.Consumer{Group: "g"}})
-	if got := s.Withdrawals(); !slices.Equal(got, []Reservation{{"c", model.Consumer{Group: "g"}}}) {
-		t.Errorf("withdrawals %v", got)
+	ours, _ := cloned.Get(s)
+	if theirs, _ := cloned.Get(member); theirs == ours || theirs.n != ours.n {
+		t.Error("a value with a Clone method is shared, or another")
 	}
-	if got := s.Unnominations(); !slices.Equal(got, []string{"n"}) || !s.AwaitsEvictions() {
-		t.Error(got)
+	if len(c.Requests().Evictions) > 0 {
+		t.Error("requests of the cycle that values are from are this one's")
 	}
-	c := s.Clone()
-	c.Withdraw(Reservation{Claim: "c", By: model.Consumer{Group: "g"}})
-	s.CopyTo(c) // in the memory of an earlier clone
-	if len(c.Activated()) != 0 || len(c.Evictions()) != 0 || len(c.Unnominations()) != 0 || len(c.Deallocations()) != 0 || len(c.Withdrawals()) != 0 || c.AwaitsEvictions() || c.Seed() != 42 {
-		t.Error("a clone asks for what only its original asked for")
+	c.EndTrial()
+	if v, _ := number.Get(member); member.Trial() || member.Group() != nil || member.Shared() != nil || !member.MakingRoom() || v != 1 {
+		t.Errorf("after the trial: %+v", member)
 	}
 }
 

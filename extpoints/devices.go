@@ -7,13 +7,13 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// Devices is what a [View] knows of devices and of the claims to them: the
+// Devices is what a [ClusterView] knows of devices and of the claims to them: the
 // objects as they were reported, with what has been decided since. It is shared
 // and must not be changed. Conformance: extpointstest.TestView.
 type Devices interface {
-	// Claim returns the claim of the ID, nil where there is none.
+	// Claim returns the claim with the ID, nil where there is none.
 	Claim(id string) *model.DeviceClaim
-	// Class returns the device class of the name, nil where there is none.
+	// Class returns the device class with the name, nil where there is none.
 	Class(name string) *model.DeviceClass
 	// ClassFor returns the device class that stands for the scalar resource
 	// because its Resource says so; nil where none does. See
@@ -29,7 +29,7 @@ type Devices interface {
 	Use(pool model.PoolID) *PoolUse
 }
 
-// DeviceSlices are the device slices of a [View]. It is frozen.
+// DeviceSlices are the device slices of a [ClusterView]. It is frozen.
 type DeviceSlices struct {
 	// List has the slices by ID, with the taints of the rules put on their
 	// devices.

@@ -1,11 +1,13 @@
-// Package extpoints holds the contracts between the engine and its plugins: the
-// extension points, in the order of one workload's way through the engine, and
-// what is passed through them.
+// Package extpoints defines the contracts between the engine and its plugins: the
+// extension points, in the order in which a workload passes them, and the types
+// that they use.
 //
-// A plugin is a value with a name ([Plugin]) that implements the interfaces of
-// the points it wants to be asked at. The interface's comment says who calls
-// it, on which goroutine, whether it may block, and what each answer means.
-// The package extpointstest has the kit that proves that a plugin keeps to it.
+// A plugin is a value with a name ([Plugin]) that implements the interfaces of its
+// extension points, and a constructor that takes arguments of the plugin's own
+// type. [Use] adds it to a [Profile], the list of plugins that an engine runs for a
+// workload. The comment of each interface says who calls it, on which goroutine,
+// whether it may block, and what each answer means. Package extpointstest has a
+// test kit that checks a plugin against these contracts.
 //
 // # The cycle in order
 //
@@ -26,21 +28,21 @@
 //	PostBind           binding      until ctx ends   PostBindPlugin
 //	Unreserve          scheduling   no               ReservePlugin
 //
-// PreEnqueue and QueueSort are asked while a workload waits, PostFilter only
-// where no node is feasible, PreScore and Score only where at least two are, and
-// Unreserve when anything fails from Reserve to Bind. The engine's goroutine and
-// the scheduling goroutine are the same. Filter and Score are called on it or
-// on workers that end before the point does; there is a binding goroutine for
-// each workload that is being bound. A branch runs the points up to Reserve on
-// the goroutine of its caller, on a state of its own.
+// PreEnqueue and QueueSort run while a workload waits, PostFilter only if no node
+// is feasible, PreScore and Score only if at least two nodes are, and Unreserve if
+// anything fails from Reserve to Bind. The engine's goroutine and the scheduling
+// goroutine are the same. Filter and Score run on it or on workers that end before
+// the point does. Each workload that is being bound has a binding goroutine. A
+// branch runs the points up to Reserve on the goroutine of its caller, with its own
+// state.
 //
 // # The cycle of a group in order
 //
-// A profile with a PlacementFeasible plugin places groups as groups: the members
-// of one tree of groups that wait are popped together. In other profiles members
-// are placed one by one, and none of these points is asked.
+// A profile with a PlacementFeasible plugin places groups as a whole: all waiting
+// members of one tree of groups are popped together. In other profiles members
+// are placed one by one, and none of these points runs.
 //
-//	point                     asked for                     interface
+//	point                     runs for                      interface
 //	PreEnqueue                each member; all must pass    PreEnqueuePlugin
 //	QueueSort                 the tree                      QueueSortPlugin
 //	PlacementGenerate         each group, within its        PlacementGeneratePlugin
@@ -49,32 +51,32 @@
 //	                          first member and after each
 //	PreFilter to Reserve      each member, on the nodes     as above
 //	                          of the placement
-//	PlacementScore            each placement that will do,  PlacementScorePlugin
-//	                          where there are several
+//	PlacementScore            each feasible placement,      PlacementScorePlugin
+//	                          if there are several
 //	NormalizePlacementScore   all of them together          PlacementScoreNormalizer
-//	GroupPostFilter           the highest group, where the  GroupPostFilterPlugin
-//	                          tree came out Unschedulable
+//	GroupPostFilter           the root group, if the tree   GroupPostFilterPlugin
+//	                          is Unschedulable
 //	Reserve                   each member that has a node,  ReservePlugin
 //	                          this time for real
 //	Permit and all after      each of these members         as above
 //
-// The points of groups are asked on the scheduling goroutine and must not block.
-// All before the second Reserve happens on a copy of the cluster, with
-// [CycleState.Trial] set and Unreserve not called; later members see earlier ones
-// on their nodes, with what was decided for them. The second Reserves and the
-// transaction that records all of it are one step: all of the tree, or nothing.
-// From Permit on each member is by itself. A composite group has groups where
-// others have members: PlacementFeasible is asked before the first child and
-// after each, and counts children.
+// The points of groups run on the scheduling goroutine and must not block.
+// Everything before the second Reserve happens on a fork of the cluster, with
+// [CycleState.Trial] set and without Unreserve. Later members see earlier members
+// on their nodes, with the decisions made for them. The second Reserve and the
+// transaction that records the placement are one step: the whole tree is recorded,
+// or nothing. From Permit on each member is on its own. A composite group has groups
+// in place of members: PlacementFeasible runs before the first child and after
+// each, and counts children.
 //
 // # What the codes mean for the queue
 //
-// A [Status] is an answer, nil being Success. A rejection says that the workload
-// cannot have what it wants now; an error says that something is broken. A
-// rejected workload waits in the queue for an event that a plugin which rejected
-// it registered for ([EnqueueExtensions]), and then waits out its backoff. A
-// workload whose cycle ended in an error is tried again after the error backoff,
-// whatever happens.
+// A [Status] is an answer; nil means Success. A rejection says that the workload
+// cannot have what it asks for now. An error says that something is broken. A
+// rejected workload waits in the queue for an event that one of the plugins that
+// rejected it has registered for ([EnqueueExtensions]), and then for the end of its
+// backoff. A workload whose cycle ended in an error is tried again after the error
+// backoff, without waiting for an event.
 //
 //	code                           from                        means
 //	Success                        every point                 go on
@@ -83,79 +85,81 @@
 //	Unschedulable                  PreEnqueue                  gated until an event of the plugin
 //	                               PreFilter                   rejected, the other PreFilters still run
 //	                               Filter                      node ruled out; displacing others may help
-//	                               PostFilter                  no room made; the next plugin is asked
-//	                               Reserve, Permit             rejected, everything is given back
+//	                               PostFilter                  no room made; the next plugin runs
+//	                               Reserve, Permit             rejected, everything is released
 //	                               PlacementGenerate           the group is unschedulable
-//	                               PlacementFeasible           this placement will not do; on to the next
-//	                               GroupPostFilter             no room made; the next plugin is asked
+//	                               PlacementFeasible           not feasible; the next placement is tried
+//	                               GroupPostFilter             no room made; the next plugin runs
 //	UnschedulableAndUnresolvable   PreEnqueue                  gated until an event of the plugin
 //	                               PreFilter                   rejected at once
 //	                               Filter                      node ruled out, also as one to displace from
-//	                               PostFilter                  no room made; no other plugin is asked
-//	                               Reserve, Permit             rejected, everything is given back
+//	                               PostFilter                  no room made; no other plugin runs
+//	                               Reserve, Permit             rejected, everything is released
 //	                               PlacementGenerate           the group is unschedulable; if it is the
-//	                                                           highest, GroupPostFilter is not asked
-//	                               GroupPostFilter             no room made; no other plugin is asked
+//	                                                           root, GroupPostFilter does not run
+//	                               GroupPostFilter             no room made; no other plugin runs
 //	Pending                        PreEnqueue                  gated until an event of the plugin
 //	                               Filter, Reserve, Permit     rejected; an event of the plugin wakes it
 //	                                                           without backoff
 //	                               PlacementGenerate           as UnschedulableAndUnresolvable
 //	Wait                           Permit                      node kept, held until allowed, rejected, or
 //	                                                           out of time
-//	                               PlacementFeasible           not yet; go on with the members
-//	Skip                           PreFilter                   Filter and the extensions are left out
-//	                               PreScore                    Score is left out
-//	                               PreBindPreFlight            PreBind is left out
-//	                               Bind                        the next Bind plugin is asked
+//	                               PlacementFeasible           not yet; continue with the members
+//	Skip                           PreFilter                   Filter and the extensions are skipped
+//	                               PreScore                    Score is skipped
+//	                               PreBindPreFlight            PreBind is skipped
+//	                               Bind                        the next Bind plugin runs
 //
-// A code at a point where it does not stand here is an error. In PreBind and
-// Bind everything but Success (and Skip, in Bind) fails the binding: all is
-// given back and the workload is queued again.
+// A code that is not listed for a point is an error there. In PreBind and
+// Bind everything but Success (and Skip, in Bind) fails the binding: everything is
+// released and the workload goes back to the queue.
 //
-// A rejected member of a group is rejected by what its own filters said, or, where
-// it was the group that did not fit, by the group. It goes back to its tree, which
-// is tried again after its backoff without waiting for an event, and at once where
-// other members were placed. An error in the cycle of one member is an error of
-// the whole tree. Where the second Reserve of one does not say Success nothing of
-// the tree is placed.
+// A member of a group is rejected by its own filters, or by the group if it was the
+// group that did not fit. It goes back to its tree, which is tried again after its
+// backoff without waiting for an event, and at once if other members were placed.
+// An error in the cycle of one member is an error of the whole tree. If the second
+// Reserve of any member does not return Success, nothing of the tree is placed.
 //
 // # What is decided about objects
 //
-// Volumes, volume claims and device claims are objects that the world outside
-// reports, and that decisions change. A Reserve plugin writes each object that it
-// changes, as it is to be, into Binding.Decided. From the decision on [Storage]
-// and [Devices] of every [View] show that, laid over what was reported; it is gone
-// when the decision is taken back. So a plugin needs no books of its own for it.
-// PreBind hands it to the orchestrator where that is a [VolumeBinder] or a
-// [DeviceBinder]. The other way round, [CycleState.Deallocate] in PostFilter asks
-// that claims which nobody uses give back what they have, and
-// [CycleState.Withdraw] that one is not reserved any more: the engine tells the
-// orchestrator, if it is a [DeviceReleaser], and takes it back then.
+// Volumes, volume claims and device claims are objects that the orchestrator
+// reports and that decisions change. A Reserve plugin writes the new form of each
+// object that it changes into Binding.Decided. From the decision on, [Storage] and
+// [Devices] of every [ClusterView] return this form in place of the reported one,
+// until the decision is undone. The plugin needs no state of its own for it.
+// PreBind passes it to the orchestrator if that is a [VolumeBinder] or a
+// [DeviceBinder]. In the other direction, [CycleState.Deallocate] in PostFilter
+// requests that unused claims release their devices, and [CycleState.Withdraw] that
+// a reservation of a claim ends. The engine tells the orchestrator, if it is a
+// [DeviceReleaser], and records the release when that is done.
 //
-// # What a plugin may add
+// # Optional interfaces
 //
-// Contracts grow by optional interfaces, never by a new method on one that
-// there is. These are looked for on the plugins of the points named:
+// Contracts grow by optional interfaces, never by a new method on an existing
+// one. A plugin of the point named may implement these as well:
 //
-//	PreFilterExtensions        PreFilter        try out other workloads coming and going
+//	PreFilterExtensions        PreFilter        account for workloads that are added or removed
 //	ScoreNormalizer            Score            bring raw scores into range
 //	PlacementScoreNormalizer   PlacementScore   the same for placements
-//	EnqueueExtensions          all that reject  which events may change its mind
+//	EnqueueExtensions          all that reject  which events may change the answer
 //	SignPlugin                 all              which parts of a workload it depends on
+//	NodeLocalPlugin            Filter, Score    whether it depends on the node alone
+//	SlotPlugin                 Filter, Score    asks about many nodes at once
 //
 // # Extenders
 //
-// An [Extender] is asked beside the plugins, and mostly is a server somewhere
-// else: after Filter it rules out nodes, after Score it adds to the totals, it
-// has a say in who is displaced, and it binds in place of the Bind plugins. What
-// it answers is an input like what happens in the cluster: it is recorded, and a
-// replay does not ask.
+// An [Extender] takes part in decisions in addition to the plugins; usually it is a
+// remote server. It rules out nodes after Filter, adds to the totals after Score, may
+// change the victims of a preemption, and may bind in place of the Bind plugins. Its
+// answers are inputs, like events of the cluster: they are recorded, and a replay uses
+// the recorded answers.
 //
 // # What a plugin must not do
 //
 // In a scheduling cycle a plugin reads no clock, draws no random number, starts
-// no goroutine and changes nothing of its own: [CycleState] has the time and a
-// seed, and keeps what belongs to the cycle under a [StateKey]. What it gets
-// from a [View] is shared and must not be changed. That is what lets one plugin
-// serve several branches at once, and a decision be replayed.
+// no goroutine and changes none of its own fields. [CycleState] has the time and a
+// seed, and stores data of the cycle under a [StateKey]. Everything that a
+// [ClusterView] returns is shared and must not be changed. These rules make it
+// possible that one plugin serves several branches at once, and that decisions are
+// replayed.
 package extpoints

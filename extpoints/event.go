@@ -6,38 +6,22 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// Resource is the kind of object that an event is about.
-type Resource string
-
-// The kinds of object. AnyWorkload stands, in registrations, for the three
-// below it.
+// The kinds of thing that events are about, besides the kinds of storage and devices
+// ([model.ObjectKinds]). AnyWorkload stands, in registrations, for the three below it.
 const (
-	AnyWorkload Resource = "Workload"
+	AnyWorkload model.ObjectKind = "Workload"
 	// AssignedWorkload: a workload that is on a node.
-	AssignedWorkload Resource = "AssignedWorkload"
+	AssignedWorkload model.ObjectKind = "AssignedWorkload"
 	// UnscheduledWorkload: a workload that is on no node.
-	UnscheduledWorkload Resource = "UnscheduledWorkload"
+	UnscheduledWorkload model.ObjectKind = "UnscheduledWorkload"
 	// TargetWorkload: the waiting workload itself.
-	TargetWorkload    Resource = "TargetWorkload"
-	NodeResource      Resource = "Node"
-	GroupResource     Resource = "Group"
-	NamespaceResource Resource = "Namespace"
-	BudgetResource    Resource = "Budget"
-	// The objects of storage and devices are kinds of their own, named like
-	// their [model.ObjectKind].
-	VolumeClaimResource      = Resource(model.VolumeClaimKind)
-	VolumeResource           = Resource(model.VolumeKind)
-	StorageClassResource     = Resource(model.StorageClassKind)
-	StorageDriverResource    = Resource(model.StorageDriverKind)
-	NodeStorageResource      = Resource(model.NodeStorageKind)
-	StorageCapacityResource  = Resource(model.StorageCapacityKind)
-	VolumeAttachmentResource = Resource(model.VolumeAttachmentKind)
-	DeviceSliceResource      = Resource(model.DeviceSliceKind)
-	DeviceClassResource      = Resource(model.DeviceClassKind)
-	DeviceClaimResource      = Resource(model.DeviceClaimKind)
-	DeviceTaintRuleResource  = Resource(model.DeviceTaintRuleKind)
+	TargetWorkload    model.ObjectKind = "TargetWorkload"
+	NodeResource      model.ObjectKind = "Node"
+	GroupResource     model.ObjectKind = "Group"
+	NamespaceResource model.ObjectKind = "Namespace"
+	BudgetResource    model.ObjectKind = "Budget"
 	// AnyResource matches every kind.
-	AnyResource Resource = "*"
+	AnyResource model.ObjectKind = "*"
 )
 
 // Action is a set of things that may happen to an object. The order of the
@@ -93,8 +77,10 @@ func (a Action) String() string {
 // ClusterEvent is a kind of change that may make a waiting workload
 // schedulable. In registrations Action may be a union.
 type ClusterEvent struct {
-	Resource Resource
-	Action   Action
+	// Resource is the kind of thing that changes.
+	Resource model.ObjectKind
+	// Action is what happens to it.
+	Action Action
 	// Label is what logs and listeners call the event; empty: made up from
 	// the other two.
 	Label string
@@ -115,7 +101,7 @@ func (e ClusterEvent) Matches(incoming ClusterEvent) bool {
 	if e.IsWildcard() {
 		return true
 	}
-	return e.Resource.matches(incoming.Resource) &&
+	return matches(e.Resource, incoming.Resource) &&
 		e.Action&incoming.Action != 0 && incoming.Action <= e.Action
 }
 
@@ -124,7 +110,7 @@ func (e ClusterEvent) IsWildcard() bool {
 	return e.Resource == AnyResource && e.Action == AllActions
 }
 
-func (r Resource) matches(incoming Resource) bool {
+func matches(r, incoming model.ObjectKind) bool {
 	if r == incoming || r == AnyResource {
 		return true
 	}
@@ -138,23 +124,33 @@ func (r Resource) matches(incoming Resource) bool {
 	return false
 }
 
-// Change is an event with the objects before and after it. For each event at
-// most one pair is set; the old one is nil for Add, the new one for Delete.
-type Change struct {
-	Event                    ClusterEvent
-	OldNode, NewNode         *model.Node
+// Event is something that has happened, with what it is about before and after it.
+// For each event at most one pair is set, that of the kind that Resource names; the
+// old one is nil for Add, the new one for Delete.
+type Event struct {
+	// ClusterEvent says what has happened to which kind of thing.
+	ClusterEvent
+	// OldNode and NewNode are of an event of NodeResource.
+	OldNode, NewNode *model.Node
+	// OldWorkload and NewWorkload are of an event of one of the kinds of workload.
 	OldWorkload, NewWorkload *WorkloadInfo
-	OldGroup, NewGroup       *model.Group
-	OldNamespace             *model.Namespace
-	NewNamespace             *model.Namespace
+	// WorkloadNode is the name of the node on which there may be more room now, of
+	// a Delete or an update of an AssignedWorkload: that which the workload has left,
+	// is on, or was nominated to. The handle's View has the node as it is now. Empty:
+	// it is not known.
+	WorkloadNode string
+	// OldGroup and NewGroup are of an event of GroupResource.
+	OldGroup, NewGroup *model.Group
+	// OldNamespace and NewNamespace are of an event of NamespaceResource.
+	OldNamespace, NewNamespace *model.Namespace
 	// OldObject and NewObject are of the kind that the event's Resource names;
 	// see [ObjectsOf]. What was decided about them is not part of it.
 	OldObject, NewObject model.Object
 }
 
-// ObjectsOf returns the objects of a change as what they are: nil where there is
+// ObjectsOf returns the objects of an event as what they are: nil where there is
 // none, or where it is of another kind.
-func ObjectsOf[T model.Object](c *Change) (before, after T) {
+func ObjectsOf[T model.Object](c *Event) (before, after T) {
 	before, _ = c.OldObject.(T)
 	after, _ = c.NewObject.(T)
 	return before, after
@@ -177,10 +173,10 @@ func (h Hint) String() string {
 	return "Skip"
 }
 
-// HintFunc judges a change for a workload that the plugin rejected. It is
+// HintFunc judges an event for a workload that the plugin rejected. It is
 // called on the engine's goroutine, often, and must not block. An error counts
 // as HintQueue.
-type HintFunc func(w *model.Workload, c *Change) (Hint, error)
+type HintFunc func(w *model.Workload, c *Event) (Hint, error)
 
 // EventHint registers for events, with a function that looks closer at each;
 // nil stands for one that always says HintQueue.

@@ -1,9 +1,13 @@
 package extpoints
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/berth-project/berth/model"
+)
 
 func TestClusterEventMatches(t *testing.T) {
-	event := func(r Resource, a Action) ClusterEvent { return ClusterEvent{Resource: r, Action: a} }
+	event := func(r model.ObjectKind, a Action) ClusterEvent { return ClusterEvent{Resource: r, Action: a} }
 	for _, c := range []struct {
 		name                 string
 		registered, incoming ClusterEvent

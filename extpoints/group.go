@@ -2,68 +2,6 @@ package extpoints
 
 import "github.com/berth-project/berth/model"
 
-// Groups is what a [View] knows of groups and their members. It is shared and
-// must not be changed. Conformance: extpointstest.TestView.
-type Groups interface {
-	// Get returns the group of the ID, nil where there is none.
-	Get(id string) *model.Group
-	// Root returns the highest of the groups above the group, which may be
-	// itself; nil where one of them is not there, or is not composite.
-	Root(id string) *model.Group
-	// Children lists the groups that have the group as their parent, in the
-	// order of [model.Group.CompareAge].
-	Children(id string) []*model.Group
-	// Members counts the members of the group that have not ended: all of
-	// them, and those that are on a node.
-	Members(id string) (all, placed int)
-	// Placed lists the members on nodes, by ID.
-	Placed(id string) []PlacedMember
-	// Pending lists the IDs of the members on no node, by ID.
-	Pending(id string) []string
-}
-
-// PlacedMember is a member of a group on a node.
-type PlacedMember struct {
-	*WorkloadInfo
-	Node string // name; the node need not be there
-}
-
-// GroupInfo is a group in its own cycle: the group and its members that are to
-// be placed, in the order in which they are tried.
-type GroupInfo struct {
-	*model.Group
-	// Members are the workloads to be placed; none for a composite group.
-	Members []*WorkloadInfo
-	// Children are the groups of a composite group, in the order of
-	// [model.Group.CompareAge].
-	Children []*GroupInfo
-}
-
-// All calls f for every member to be placed, also of the groups below, until
-// it returns false; it reports whether it got to the end.
-func (g *GroupInfo) All(f func(*WorkloadInfo) bool) bool {
-	for _, w := range g.Members {
-		if !f(w) {
-			return false
-		}
-	}
-	for _, child := range g.Children {
-		if !child.All(f) {
-			return false
-		}
-	}
-	return true
-}
-
-// MayPreempt reports whether the group may displace others: by its own policy, or
-// where it has none by that of the members to be placed.
-func (g *GroupInfo) MayPreempt() bool {
-	if g.Preemption != "" {
-		return g.Preemption != model.PreemptNever
-	}
-	return g.All(func(w *WorkloadInfo) bool { return w.MayPreempt() })
-}
-
 // Placement is a set of nodes that a whole group may be placed on.
 type Placement struct {
 	Name  string
@@ -107,7 +45,7 @@ type PlacementProgress struct {
 // PlacementFeasiblePlugin says, before the first member and after each, whether
 // it is worth going on with a placement. Success: it would do as it is. Wait:
 // not yet. Unschedulable ends the try; anything else is an error. It is asked once
-// more, with none remaining, where Reserve or Permit has turned members down.
+// more, with none remaining, where Reserve or Permit has rejected members.
 // Called on the scheduling goroutine; must not block.
 //
 // A profile that has such a plugin places groups as groups; in one without, the
@@ -142,13 +80,14 @@ type GroupPostFilterPlugin interface {
 	GroupPostFilter(s *CycleState, g *GroupInfo, t GroupTrial) (*GroupPostFilterResult, *Status)
 }
 
-// GroupPostFilterResult is what a GroupPostFilter achieved: a nomination for
-// each member by ID. Those without one lose theirs, where there is a result.
+// GroupPostFilterResult is what a GroupPostFilter achieved: what happens to
+// each member's nomination, by ID. Those that are not there lose theirs, where there is a
+// result.
 type GroupPostFilterResult struct {
-	Nominations map[string]*NominatingInfo
+	Nominations map[string]PostFilterResult
 }
 
-// Refusal is a node that a filter has turned down, and what it said.
+// Refusal is a node that a filter has rejected, and what it said.
 type Refusal struct {
 	Node   *model.Node
 	Status *Status
@@ -165,12 +104,12 @@ type Refusal struct {
 // preemption/podgrouppreemption.go, 1.37.1.)
 type GroupTrial interface {
 	// Refused lists the nodes that the Filter of the GroupPostFilter plugin of
-	// the name has turned down for the member in the cycle that is about to end,
+	// the name has rejected for the member in the cycle that is about to end,
 	// as far as it was asked; false where the member's PreFilter, or an earlier
 	// member, ended it before.
 	Refused(workload, plugin string) ([]Refusal, bool)
-	// View is the copy as it is now. What it returned holds until Remove.
-	View() View
+	// ClusterView is the copy as it is now. What it returned holds until Remove.
+	View() ClusterView
 	// Remove takes the workloads off the nodes that they are on, all at once.
 	// They need not be members of groups.
 	Remove(list []PlacedMember)

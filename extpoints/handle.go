@@ -3,9 +3,9 @@ package extpoints
 import "github.com/hashicorp/go-hclog"
 
 // Handle is what a plugin gets of the engine it works in. It is given to the
-// plugin's factory and may be kept. All methods may be called from any
-// goroutine once the engine is made, but not from a factory (Logger and
-// Profile apart). The points from PreFilter to Reserve also run on branches and
+// plugin's New and may be kept. All methods may be called from any
+// goroutine once the engine is made, but not from New (Logger,
+// Profile and Compat apart). The points from PreFilter to Reserve also run on branches and
 // for explanations: there a plugin must not act on Waiting or call Activate, but
 // ask through the [CycleState].
 type Handle interface {
@@ -13,7 +13,9 @@ type Handle interface {
 	Logger() hclog.Logger
 	// Profile is the name of the profile that the plugin serves.
 	Profile() string
-	// Orchestrator is the world outside.
+	// Compat says which wake-ups the plugin is to ask for.
+	Compat() Compat
+	// Orchestrator is the one in the engine's configuration.
 	Orchestrator() Orchestrator
 	// Waiting are the workloads that wait on Permit, of all profiles.
 	Waiting() WaitingWorkloads
@@ -23,11 +25,11 @@ type Handle interface {
 	Activate(ids ...string)
 	// Preemption is for plugins that make room for workloads.
 	Preemption() Preemption
-	// View is the cluster as it is now, for points that are given no
+	// ClusterView is the cluster as it is now, for points that are given no
 	// [CycleState]: PreEnqueue, QueueSort, Sign, hints, Unreserve and, where it is
 	// about more than the workload's own cycle, Permit. Only to be called there,
 	// and not to be kept.
-	View() View
+	View() ClusterView
 }
 
 // Preemption is what a plugin that displaces workloads needs of the engine. The
@@ -43,9 +45,10 @@ type Preemption interface {
 	AddWorkload(s *CycleState, w, added *WorkloadInfo, node *NodeInfo) *Status
 	// RemoveWorkload tells them that removed is gone from it.
 	RemoveWorkload(s *CycleState, w, removed *WorkloadInfo, node *NodeInfo) *Status
-	// Extenders are those that have a say in who is displaced.
-	Extenders() []PreemptExtender
+	// Extenders are those that have a say in who is displaced: with name,
+	// ignorability, Interested and Preempt.
+	Extenders() []Extender
 	// UnderWay reports whether evictions that were asked for to make room for
-	// the workload of the ID have not been accepted yet.
+	// the workload with the ID have not been accepted yet.
 	UnderWay(id string) bool
 }

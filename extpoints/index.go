@@ -2,7 +2,7 @@ package extpoints
 
 import "github.com/berth-project/berth/model"
 
-// Index finds the workloads on the nodes of a [View] by what they are, so that
+// Index finds the workloads on the nodes of a [ClusterView] by what they are, so that
 // a plugin that looks at other workloads (spreading, affinity) need not visit
 // them all. Workloads that nobody can tell apart by namespace and labels are
 // one class; what is counted is how many of a class are on which node. Only
@@ -12,8 +12,9 @@ type Index interface {
 	// Slots is the length of a slice by [NodeInfo].Slot: one more than the
 	// highest slot in use, or more.
 	Slots() int
-	// Topology says which value of the label each node has. It is remembered
-	// between cycles until a node comes, goes or changes its labels.
+	// Topology says which domain of the key ([model.Node.TopologyValue]) each node
+	// is in. It is remembered between cycles until a node comes, goes or changes its
+	// labels or its zone.
 	Topology(key string) *Topology
 	// Classes calls f for every class of workloads in the namespace that the
 	// selector selects, in no particular order; nil selects none.
@@ -23,13 +24,12 @@ type Index interface {
 	ClassesWhere(in func(namespace string) bool, selector *model.Selector, f func(*WorkloadClass))
 	// Terms calls f for every affinity term of the kind that some workload on
 	// a node has and whose selector selects the labels, in no particular
-	// order. Whether the term speaks of a namespace is left to the caller; see
-	// [TermClass.Covers].
+	// order. Whether the term speaks of a namespace is left to the caller.
 	Terms(kind TermKind, labels map[string]string, f func(*TermClass))
 }
 
 // WorkloadClass is the workloads on nodes that have the same namespace and the
-// same labels, and are all on their way out or all not.
+// same labels, and are all terminating or all not.
 type WorkloadClass struct {
 	Namespace   string
 	Labels      map[string]string
@@ -46,9 +46,6 @@ const (
 	RequiredAntiAffinityTerm
 	PreferredAffinityTerm
 	PreferredAntiAffinityTerm
-
-	// TermKinds is the number of kinds.
-	TermKinds
 )
 
 // TermClass is the workloads on nodes that have the same affinity term. A
@@ -60,11 +57,6 @@ type TermClass struct {
 	// Weight is that of a preferred term, else 0.
 	Weight int32
 	Counts Counts
-}
-
-// Covers reports whether the term speaks of workloads in the namespace.
-func (t *TermClass) Covers(view View, namespace string) bool {
-	return TermCovers(t.Term, view, namespace)
 }
 
 // Counts is how many there are on each node.
@@ -93,35 +85,10 @@ type Topology struct {
 	Nodes []int32
 }
 
-// Domain is the number of the node's value, 0 where it lacks the label. The
-// node is one of the view's, or a clone of one with the same labels.
-func (t *Topology) Domain(n *NodeInfo) int32 { return t.Of[n.Slot] }
-
 // SumByDomain adds up counts by slot into sums by number of the value. Nodes
 // without the label are added to sums[0]. len(sums) is len(Values).
 func (t *Topology) SumByDomain(counts, sums []int32) {
 	for slot, domain := range t.Of {
 		sums[domain] += counts[slot]
 	}
-}
-
-// TermCovers reports whether a term that names its namespaces (as in
-// [TermClass].Term) speaks of workloads in the namespace: one that it names, or
-// one whose object its namespace selector selects. A namespace selector without
-// requirements covers every namespace, whether it has an object or not.
-// (kube-scheduler framework/types.go AffinityTerm.Matches, 1.37.1.)
-func TermCovers(t *model.AffinityTerm, view View, namespace string) bool {
-	for _, name := range t.Namespaces {
-		if name == namespace {
-			return true
-		}
-	}
-	if t.NamespaceSelector == nil {
-		return false
-	}
-	var labels map[string]string
-	if ns := view.Namespace(namespace); ns != nil {
-		labels = ns.Labels
-	}
-	return t.NamespaceSelector.Matches(labels)
 }

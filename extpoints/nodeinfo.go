@@ -18,24 +18,30 @@ type WorkloadInfo struct {
 	// PlacedAt is when its node was chosen, or when it started where the
 	// orchestrator says so; zero for a workload on no node.
 	PlacedAt time.Time
+	// GrantedLimit is the limit with which it was placed, or is tried, where that is shorter
+	// than its own; 0: its own. See RunLimit.
+	GrantedLimit time.Duration
 	// Nominated is the node that it waits for, empty for none.
 	Nominated string
-	// Terminating: it is on its way out and still takes room.
+	// Terminating: it is terminating and still takes room.
 	Terminating bool
-	// Displaced: it is on its way out to make room for another (Kubernetes:
+	// Displaced: it is terminating to make room for another (Kubernetes:
 	// condition DisruptionTarget, reason PreemptionByScheduler).
 	Displaced bool
 }
 
-// HasAffinity reports whether the workload has affinity or anti-affinity terms
-// of any kind.
-func (w *WorkloadInfo) HasAffinity() bool {
-	return w.Affinity != nil || w.AntiAffinity != nil
+// RunLimit is the longest time for which the workload may run where it is, or where it is
+// tried; 0: no limit.
+func (w *WorkloadInfo) RunLimit() time.Duration {
+	if w.GrantedLimit > 0 && (w.Limit == 0 || w.GrantedLimit < w.Limit) {
+		return w.GrantedLimit
+	}
+	return w.Limit
 }
 
-// HasRequiredAntiAffinity reports whether the workload has required
+// hasRequiredAntiAffinity reports whether the workload has required
 // anti-affinity terms.
-func (w *WorkloadInfo) HasRequiredAntiAffinity() bool {
+func (w *WorkloadInfo) hasRequiredAntiAffinity() bool {
 	return w.AntiAffinity != nil && len(w.AntiAffinity.Required) > 0
 }
 
@@ -55,7 +61,7 @@ type NodeInfo struct {
 	Node *model.Node
 	// Slot is the node's place in slices that the view's [Index] speaks of: a
 	// small number that it keeps for as long as it is there. Clones have it
-	// too. Whoever makes the view sets it.
+	// too. The view sets it.
 	Slot int32
 	// Workloads are those on the node, in the order of arrival except that a
 	// removal moves the last one into the gap (as kube-scheduler does, which
@@ -124,10 +130,10 @@ func (n *NodeInfo) CopyTo(c *NodeInfo) {
 // the caller's own.
 func (n *NodeInfo) AddWorkload(w *WorkloadInfo) {
 	n.Workloads = append(n.Workloads, w)
-	if w.HasAffinity() {
+	if w.Affinity != nil || w.AntiAffinity != nil {
 		n.WithAffinity = append(n.WithAffinity, w)
 	}
-	if w.HasRequiredAntiAffinity() {
+	if w.hasRequiredAntiAffinity() {
 		n.WithRequiredAntiAffinity = append(n.WithRequiredAntiAffinity, w)
 	}
 	n.Requested.Add(&w.Requests)

@@ -6,8 +6,8 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// Orchestrator is the world outside: what makes decisions come true. An adapter
-// implements it. Conformance: adaptertest.Run.
+// Orchestrator carries out decisions. An adapter implements it. Conformance:
+// adaptertest.Run.
 type Orchestrator interface {
 	// Bind starts the workload on the binding's node. It is called on binding
 	// goroutines, several at once, and may block until ctx ends. An error

@@ -6,7 +6,8 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// MaxPermitTimeout is the longest a workload may wait on Permit.
+// MaxPermitTimeout is the longest a workload may wait on Permit. (kube-scheduler
+// pkg/scheduler/framework/runtime/framework.go maxTimeout, 1.37.1.)
 const MaxPermitTimeout = 15 * time.Minute
 
 // PermitPlugin approves, refuses or holds back a workload whose node is
@@ -16,8 +17,11 @@ const MaxPermitTimeout = 15 * time.Minute
 // block. Success approves. A rejection refuses at once: everything is given
 // back and the workload becomes unschedulable. Wait holds the workload, with
 // its node, until every plugin that said Wait has allowed it (see
-// [WaitingWorkload]), one rejects it, or the shortest of the timeouts runs out;
-// a timeout is cut to MaxPermitTimeout. Anything else is an error.
+// [WaitingWorkload]), one rejects it, or the shortest of the timeouts runs out.
+// The engine cuts a timeout to MaxPermitTimeout: a plugin that wants to wait longer
+// says Wait again in the next attempt. One of no time, or less, runs out at the
+// engine's next Tick, before which the workload may be allowed. WaitingEvent.Until
+// and Explanation.Permit of the engine say when it runs out. Anything else is an error.
 // Conformance: extpointstest.TestPlugin.
 type PermitPlugin interface {
 	Plugin
@@ -45,6 +49,6 @@ type WaitingWorkload interface {
 type WaitingWorkloads interface {
 	// Each calls f for each of them, in order of ID, until f returns false.
 	Each(f func(WaitingWorkload) bool)
-	// Get returns the one of the ID, nil where it does not wait.
+	// Get returns the one with the ID, nil where it does not wait.
 	Get(id string) WaitingWorkload
 }

@@ -1,10 +1,6 @@
 package extpoints
 
-import (
-	"fmt"
-	"maps"
-	"slices"
-)
+import "fmt"
 
 // Plugin is what every plugin is. It implements one or more of the point
 // interfaces of this package; which ones is found out once, when the engine is
@@ -18,60 +14,38 @@ import (
 // of its own there. It must not start goroutines, read a clock, or draw random
 // numbers in a scheduling cycle: [CycleState] has the time and a seed.
 type Plugin interface {
-	// Name is the plugin's name in registries, profiles and reasons.
+	// Name is the plugin's name in profiles and reasons. It is the same for
+	// every plugin of the type, also for one that New has not made, or else it
+	// is known only when the engine is made; see [Entry].Name.
 	Name() string
 }
 
-// Factory makes a plugin. Args is what the profile gives for the plugin's name,
-// nil where it gives nothing; a factory must refuse what it does not know, with
-// an error that names every wrong field. It is called once per profile, when an
-// engine is made, and must not start anything.
-type Factory func(args any, h Handle) (Plugin, error)
-
-// Registry says which plugins there are, by name.
-type Registry map[string]Factory
-
-// Register adds a factory. A name that is taken is an error.
-func (r Registry) Register(name string, f Factory) error {
-	if _, ok := r[name]; ok {
-		return fmt.Errorf("register plugin %q: the name is taken", name)
-	}
-	r[name] = f
-	return nil
+// PluginError is that a plugin failed: it gave an error, or a code that its point
+// does not allow, or it panicked. The engine makes it; errors.As finds it in the
+// errors of events and of calls, through whatever wraps it.
+type PluginError struct {
+	// Point is the extension point at which it failed, as in the table of the
+	// package comment. Also: QueueingHint, Unreserve, and "PreFilter extension
+	// AddWorkload" and "PreFilter extension RemoveWorkload".
+	Point  string
+	Plugin string
+	// Workload is the ID of the workload that the plugin was asked about; empty
+	// where it was asked about a group, or about two workloads (QueueSort).
+	Workload string
+	// Node is the name of the node that it was asked about; empty where it was
+	// about no single one.
+	Node string
+	Err  error
 }
 
-// Merge adds every factory of other; if any name is taken nothing is added.
-func (r Registry) Merge(other Registry) error {
-	for _, name := range slices.Sorted(maps.Keys(other)) {
-		if _, ok := r[name]; ok {
-			return fmt.Errorf("merge registries: plugin %q is in both", name)
-		}
+// Error says it in one line, in kube-scheduler's words (framework/runtime/
+// framework.go, 1.37.1), which are others for Filter.
+func (e *PluginError) Error() string {
+	if e.Point == "Filter" {
+		return fmt.Sprintf("running %q filter plugin: %v", e.Plugin, e.Err)
 	}
-	maps.Copy(r, other)
-	return nil
+	return fmt.Sprintf("running %s plugin %q: %v", e.Point, e.Plugin, e.Err)
 }
 
-// NoArgs refuses arguments, for factories of plugins that take none.
-func NoArgs(name string, args any) error {
-	if args != nil {
-		return fmt.Errorf("plugin %s takes no arguments, got %T", name, args)
-	}
-	return nil
-}
-
-// ArgsAs gives a factory its arguments: a T or a *T as they are, defaults where
-// there are none, and an error for any other type.
-func ArgsAs[T any](name string, args any, defaults T) (T, error) {
-	switch a := args.(type) {
-	case nil:
-		return defaults, nil
-	case T:
-		return a, nil
-	case *T:
-		if a == nil {
-			return defaults, nil
-		}
-		return *a, nil
-	}
-	return defaults, fmt.Errorf("plugin %s: arguments of type %T, want %T", name, args, defaults)
-}
+// Unwrap returns the cause.
+func (e *PluginError) Unwrap() error { return e.Err }

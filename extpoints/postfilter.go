@@ -13,25 +13,14 @@ type PostFilterPlugin interface {
 	PostFilter(s *CycleState, w *WorkloadInfo, statuses NodeStatuses) (*PostFilterResult, *Status)
 }
 
-// PostFilterResult is what a PostFilter achieved; nil changes nothing.
+// PostFilterResult says what happens to a workload's nomination. A nominated node is
+// one on which room is being made for the workload: workloads of lower priority are kept
+// from taking it. A nil result, and the zero value, leave the nomination as it is.
 type PostFilterResult struct {
-	*NominatingInfo
-}
-
-// NominatingMode says what becomes of a workload's nomination.
-type NominatingMode uint8
-
-// The modes.
-const (
-	NominatingNoop     NominatingMode = iota // leave it as it is
-	NominatingOverride                       // set it to Node, empty clears it
-)
-
-// NominatingInfo nominates a node: room on it is being made for the workload,
-// and workloads of lower priority are kept from taking it.
-type NominatingInfo struct {
-	Node string
-	Mode NominatingMode
+	// Nominate is the node to nominate the workload to.
+	Nominate string
+	// Clear: it is nominated to none any more. Nominate is empty then.
+	Clear bool
 }
 
 // NodeStatuses says why each node was ruled out.

@@ -1,83 +1,136 @@
 package extpoints
 
 import (
-	"reflect"
-	"slices"
+	"fmt"
 	"strings"
 	"testing"
 )
 
-// set reads "a b:3 -c": enabled with weights, and disabled.
-func set(text string) PluginSet {
-	var s PluginSet
-	for _, word := range strings.Fields(text) {
-		if name, ok := strings.CutPrefix(word, "-"); ok {
-			s.Disabled = append(s.Disabled, name)
-			continue
-		}
-		name, weight, _ := strings.Cut(word, ":")
-		ref := PluginRef{Name: name}
-		if weight != "" {
-			ref.Weight = int32(weight[0] - '0')
-		}
-		s.Enabled = append(s.Enabled, ref)
-	}
-	return s
+// named is a plugin whose name is known when it has been made.
+type named struct{ name string }
+
+func (n named) Name() string { return n.name }
+
+type first struct{ filtering }
+
+func (*first) Name() string { return "First" }
+
+func newFirst(NoArgs, Handle) (*first, error) { return &first{}, nil }
+
+func newNamed(name string, _ Handle) (named, error) { return named{name}, nil }
+
+// abc has the entries A, B with weight 2, and C, and B with weight 5 at Score.
+func abc() Profile {
+	return Profile{Name: "p", Plugins: []Entry{
+		{Name: "A", New: FactoryOf(newNamed)}, {Name: "B", New: FactoryOf(newNamed), Weight: 2}, {Name: "C", New: FactoryOf(newNamed)},
+		{Name: "B", Points: []Point{"Score"}, Weight: 5},
+	}}
 }
 
-func TestMerge(t *testing.T) {
-	for _, c := range []struct{ name, defaults, custom, want string }{
-		{"nothing custom", "a b c", "", "a b c"},
-		{"nothing by default", "", "a b", "a b"},
-		{"more", "a b", "c d", "a b c d"},
-		{"without one", "a b c", "-b", "a c -b"},
-		{"without all", "a b c", "-*", "-*"},
-		{"without all, and some of one's own", "a b c", "-* d b", "d b -*"},
-		{"another order: without all, and all again", "a b c", "-* c b a", "c b a -*"},
-		{"one weight changed, place kept", "a:1 b:2 c:3", "b:7", "a:1 b:7 c:3"},
-		{"one weight left out is not the default's", "a:1 b:2", "b", "a:1 b"},
-		{"two changed, places kept", "a b c", "c:2 a:3", "a:3 b c:2"},
-		{"without one and with it again: to the end", "a b c", "-a a:5", "b c a:5 -a"},
-		{"without one that is not there", "a", "-x", "a -x"},
-		{"some changed, some new", "a b", "x b:9 y", "a b:9 x y"},
-		{"names disabled on both sides", "a -p", "b -q", "a b -q -p"},
-		{"disabled by default already", "a p -p", "b", "a b -p"},
-		{"twice, beside a default", "a b", "b:1 b:2", "a b:2 b:1"},
-		{"twice, all new", "a", "b b", "a b b"},
+func text(p *Profile) string {
+	var words []string
+	for _, e := range p.Plugins {
+		word := e.Name
+		if e.Weight != 0 {
+			word += fmt.Sprint("*", e.Weight)
+		}
+		if len(e.Points) > 0 {
+			word += fmt.Sprint(e.Points)
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+func TestUse(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Profile)
+		want   string
+		err    string
+	}{
+		{"at the end", func(p *Profile) { Use(p, newFirst, NoArgs{}) }, "A B*2 C B*5[Score] First", ""},
+		{"some points", func(p *Profile) { Use(p, newFirst, NoArgs{}, Only("Filter", "Permit"), Weight(3)) }, "A B*2 C B*5[Score] First*3[Filter Permit]", ""},
+		{"in front of one", func(p *Profile) { Use(p, newFirst, NoArgs{}, Before("B")) }, "A First B*2 C B*5[Score]", ""},
+		{"in front of nobody", func(p *Profile) { Use(p, newFirst, NoArgs{}, Before("D")) }, "A B*2 C B*5[Score] First",
+			`profile "p": use plugin "First" before "D": the profile has none of the name`},
+		{"in place of one, all of it", func(p *Profile) { Use(p, newFirst, NoArgs{}, InPlaceOf("B")) }, "A First*2 C First*5[Score]", ""},
+		{"in place of one, with a weight", func(p *Profile) { Use(p, newFirst, NoArgs{}, InPlaceOf("A"), Weight(7)) }, "First*7 B*2 C B*5[Score]", ""},
+		{"in place of nobody", func(p *Profile) { Use(p, newFirst, NoArgs{}, InPlaceOf("D")) }, "A B*2 C B*5[Score]",
+			`profile "p": use plugin "First" in place of "D": the profile has none of the name`},
+		{"both", func(p *Profile) { Use(p, newFirst, NoArgs{}, InPlaceOf("A"), Before("C")) }, "A B*2 C B*5[Score] First",
+			`profile "p": use plugin "First": either before "C" or in place of "A"`},
+		{"removed", func(p *Profile) { p.Remove("B", "A") }, "C", ""},
+		{"removed twice", func(p *Profile) { p.Remove("B"); p.Remove("B", "D") }, "A C",
+			"profile \"p\": remove plugin \"B\": the profile has none of the name\nprofile \"p\": remove plugin \"D\": the profile has none of the name"},
+		{"twice", func(p *Profile) { Use(p, newFirst, NoArgs{}); Use(p, newFirst, NoArgs{}) }, "A B*2 C B*5[Score] First First",
+			`profile "p": plugin "First": is there twice`},
 	} {
-		got := Plugins{Score: set(c.defaults)}.Merge(Plugins{Score: set(c.custom)})
-		if want := (Plugins{Score: set(c.want)}); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, want %+v", c.name, got.Score, want.Score)
+		p, original := abc(), abc()
+		untouched := p // a copy
+		c.change(&p)
+		if got := text(&p); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+		got := ""
+		if err := p.Validate(); err != nil {
+			got = err.Error()
+		}
+		if got != c.err {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.err)
+		}
+		if text(&untouched) != text(&original) || untouched.Validate() != nil {
+			t.Errorf("%s: the copy became %s", c.name, text(&untouched))
 		}
 	}
 }
 
-// Every set is merged by itself.
-func TestMergeOfEachSet(t *testing.T) {
-	var defaults, custom, want Plugins
-	for i := range reflect.TypeFor[Plugins]().NumField() {
-		name := reflect.TypeFor[Plugins]().Field(i).Name
-		fill := func(p *Plugins, text string) { reflect.ValueOf(p).Elem().Field(i).Set(reflect.ValueOf(set(text))) }
-		fill(&defaults, name+"A "+name+"B")
-		fill(&custom, "-"+name+"A "+name+"C")
-		fill(&want, name+"B "+name+"C -"+name+"A")
+// The name is known in advance where the type says it, and else when it is made.
+func TestNameOfAnEntry(t *testing.T) {
+	var p Profile
+	Use(&p, newFirst, NoArgs{})
+	Use(&p, newNamed, "mine")
+	Use(&p, func(NoArgs, Handle) (Plugin, error) { return named{"any"}, nil }, NoArgs{})
+	if got := text(&p); got != "First  " {
+		t.Errorf("%q", got)
 	}
-	if got := defaults.Merge(custom); !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v\nwant %+v", got, want)
+	if err := p.Validate(); err != nil {
+		t.Error(err)
 	}
 }
 
-func TestMergeLeavesItsSides(t *testing.T) {
-	defaults := Plugins{MultiPoint: PluginSet{Enabled: slices.Grow(set("a b").Enabled, 5), Disabled: slices.Grow([]string{"p"}, 5)}}
-	one := defaults.Merge(Plugins{MultiPoint: set("a:7 c -q")})
-	two := defaults.Merge(Plugins{MultiPoint: set("d -r")})
-	if want := set("a b -p"); !reflect.DeepEqual(defaults.MultiPoint, want) {
-		t.Errorf("the defaults are %+v", defaults.MultiPoint)
+func TestWeightNeedsScores(t *testing.T) {
+	var p Profile
+	Use(&p, newFirst, NoArgs{}, Weight(3))
+	if _, err := p.Plugins[0].New(nil, nil); err == nil || err.Error() != "has weight 3, and serves neither Score nor PlacementScore" {
+		t.Error(err)
 	}
-	if want := set("a:7 b c -q -p"); !reflect.DeepEqual(one.MultiPoint, want) {
-		t.Errorf("the first is %+v after the second", one.MultiPoint)
+	Use(&p, func(NoArgs, Handle) (scores, error) { return scores{}, nil }, NoArgs{}, Weight(3))
+	if _, err := p.Plugins[1].New(nil, nil); err != nil {
+		t.Error(err)
 	}
-	if want := set("a b d -r -p"); !reflect.DeepEqual(two.MultiPoint, want) {
-		t.Errorf("the second is %+v", two.MultiPoint)
+}
+
+// A slot has the plugin of one engine, and says so where there is none or several.
+func TestSlot(t *testing.T) {
+	var p Profile
+	slot := Use(&p, newFirst, NoArgs{})
+	panics := func(want string) {
+		t.Helper()
+		defer func() {
+			if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}()
+		slot.Get()
 	}
+	panics("no engine has been made with the profile yet")
+	made, _ := p.Plugins[0].New(nil, nil)
+	panics("no engine has been made")
+	p.Plugins[0].Made(made)
+	if slot.Get() != made.(*first) {
+		t.Error("another plugin")
+	}
+	p.Plugins[0].Made(&first{})
+	panics("2 plugins were made of one Use")
 }

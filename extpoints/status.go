@@ -125,12 +125,6 @@ func (s *Status) WithPlugin(name string) *Status {
 // IsSuccess reports whether the code is Success.
 func (s *Status) IsSuccess() bool { return s.Code() == Success }
 
-// IsSkip reports whether the code is Skip.
-func (s *Status) IsSkip() bool { return s.Code() == Skip }
-
-// IsWait reports whether the code is Wait.
-func (s *Status) IsWait() bool { return s.Code() == Wait }
-
 // IsRejected reports whether the code is a rejection: Unschedulable,
 // UnschedulableAndUnresolvable or Pending.
 func (s *Status) IsRejected() bool {

@@ -9,25 +9,25 @@ import (
 
 func TestStatusOfEachCode(t *testing.T) {
 	for _, c := range []struct {
-		code                Code
-		name                string
-		success, skip, wait bool
-		rejected, failing   bool
+		code              Code
+		name              string
+		success           bool
+		rejected, failing bool
 	}{
 		{code: Success, name: "Success", success: true},
 		{code: Error, name: "Error", failing: true},
 		{code: Unschedulable, name: "Unschedulable", rejected: true, failing: true},
 		{code: UnschedulableAndUnresolvable, name: "UnschedulableAndUnresolvable", rejected: true, failing: true},
-		{code: Wait, name: "Wait", wait: true},
-		{code: Skip, name: "Skip", skip: true},
+		{code: Wait, name: "Wait"},
+		{code: Skip, name: "Skip"},
 		{code: Pending, name: "Pending", rejected: true, failing: true},
 	} {
 		s := NewStatus(c.code, "why", "and how")
 		if s.Code() != c.code || s.Code().String() != c.name {
 			t.Errorf("%s: the code is %v", c.name, s.Code())
 		}
-		if s.IsSuccess() != c.success || s.IsSkip() != c.skip || s.IsWait() != c.wait || s.IsRejected() != c.rejected {
-			t.Errorf("%s: success %v, skip %v, wait %v, rejected %v", c.name, s.IsSuccess(), s.IsSkip(), s.IsWait(), s.IsRejected())
+		if s.IsSuccess() != c.success || s.IsRejected() != c.rejected {
+			t.Errorf("%s: success %v, rejected %v", c.name, s.IsSuccess(), s.IsRejected())
 		}
 		if s.Message() != "why, and how" || (s.AsError() != nil) != c.failing {
 			t.Errorf("%s: message %q, error %v", c.name, s.Message(), s.AsError())
@@ -46,7 +46,7 @@ func TestStatusOfEachCode(t *testing.T) {
 
 func TestNilStatus(t *testing.T) {
 	var s *Status
-	if s.Code() != Success || !s.IsSuccess() || s.IsSkip() || s.IsWait() || s.IsRejected() {
+	if s.Code() != Success || !s.IsSuccess() || s.IsRejected() {
 		t.Error("nil is not Success")
 	}
 	if s.Reasons() != nil || s.Message() != "" || s.Plugin() != "" || s.AsError() != nil || s.String() != "Success" || s.WithPlugin("P") != nil {

@@ -6,20 +6,20 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// Storage is what a [View] knows of volumes: the objects as they were reported,
+// Storage is what a [ClusterView] knows of volumes: the objects as they were reported,
 // with what has been decided since. It is shared and must not be changed. (More
 // methods than most interfaces have: one for each kind of object.) Conformance:
 // extpointstest.TestView.
 type Storage interface {
-	// Claim returns the claim of the ID, nil where there is none.
+	// Claim returns the claim with the ID, nil where there is none.
 	Claim(id string) *model.VolumeClaim
-	// Volume returns the volume of the name, nil where there is none.
+	// Volume returns the volume with the name, nil where there is none.
 	Volume(name string) *model.Volume
 	// Volumes lists the volumes of the class, by name.
 	Volumes(class string) []*model.Volume
-	// Class returns the storage class of the name, nil where there is none.
+	// Class returns the storage class with the name, nil where there is none.
 	Class(name string) *model.StorageClass
-	// Driver returns the storage driver of the name, nil where there is none.
+	// Driver returns the storage driver with the name, nil where there is none.
 	Driver(name string) *model.StorageDriver
 	// NodeStorage returns that of the node, nil where there is none.
 	NodeStorage(node string) *model.NodeStorage
@@ -27,7 +27,7 @@ type Storage interface {
 	Capacities(class string) []*model.StorageCapacity
 	// Attachments lists the attachments to the node, by ID.
 	Attachments(node string) []*model.VolumeAttachment
-	// Users is how many workloads on nodes use the claim of the ID.
+	// Users is how many workloads on nodes use the claim with the ID.
 	Users(claim string) int
 }
 

@@ -1,12 +1,9 @@
 package model
 
-// FieldName is the only field of a node that [NodeTerm].Fields may name.
-const FieldName = "name"
-
 // NodeTerm selects nodes by labels and by fields: everything in it must hold.
 // A term with neither selects no node, wherever it stands.
 type NodeTerm struct {
-	Labels []Requirement
+	Labels []Requirement // conditions on the labels of the node
 	// Fields are conditions on the node itself; Key is [FieldName], Operator
 	// is In or NotIn with exactly one value.
 	Fields []Requirement
@@ -42,12 +39,12 @@ type NodeAffinity struct {
 	// Required, where not nil, must hold: at least one of its terms matches.
 	// A non-nil list without terms matches no node (and is not valid).
 	Required  *NodeTerms
-	Preferred []PreferredNodeTerm
+	Preferred []PreferredNodeTerm // each term that matches a node adds its weight to the score
 }
 
 // NodeTerms is a list of alternatives.
 type NodeTerms struct {
-	Terms []NodeTerm
+	Terms []NodeTerm // at least one must match
 }
 
 // Matches reports whether one of the terms matches the node. A nil *NodeTerms
@@ -65,7 +62,7 @@ func (t *NodeTerms) Matches(n *Node) bool {
 }
 
 // AffinityTerm names other workloads and a topology: "near" (or "away from")
-// means that the two nodes have the same value of the label TopologyKey.
+// means that the two nodes are in the same domain of TopologyKey.
 type AffinityTerm struct {
 	// Selector says which workloads are meant; nil means none.
 	Selector *Selector
@@ -74,8 +71,10 @@ type AffinityTerm struct {
 	// workload that carries it. A NamespaceSelector without requirements
 	// means all namespaces.
 	Namespaces        []string
-	NamespaceSelector *Selector
-	TopologyKey       string
+	NamespaceSelector *Selector // see Namespaces; nil selects none
+	// TopologyKey is the key of a node label, [ByNode] or [ByZone]. Nodes without
+	// the label are near nothing, and away from everything.
+	TopologyKey string
 }
 
 // WeightedAffinityTerm is a preference of the given weight.
@@ -87,6 +86,6 @@ type WeightedAffinityTerm struct {
 // WorkloadAffinity draws a workload towards others, or, as
 // [Workload].AntiAffinity, keeps it away from them.
 type WorkloadAffinity struct {
-	Required  []AffinityTerm
-	Preferred []WeightedAffinityTerm
+	Required  []AffinityTerm         // each must hold
+	Preferred []WeightedAffinityTerm // each changes the score by its weight
 }

@@ -13,7 +13,7 @@ func (n *Node) Clone() *Node {
 	}
 	c := *n
 	c.Labels = maps.Clone(n.Labels)
-	c.Allocatable = n.Allocatable.Clone()
+	c.Allocatable, c.Capacity = n.Allocatable.Clone(), n.Capacity.Clone()
 	c.Taints = slices.Clone(n.Taints)
 	c.Images = cloneEach(n.Images, func(i *NodeImage) { i.Names = slices.Clone(i.Names) })
 	c.Devices = slices.Clone(n.Devices)
@@ -28,7 +28,7 @@ func (w *Workload) Clone() *Workload {
 	}
 	c := *w
 	c.Labels = maps.Clone(w.Labels)
-	c.Requests = w.Requests.Clone()
+	c.Requests, c.UsageLimits = w.Requests.Clone(), w.UsageLimits.Clone()
 	if w.Estimate != nil {
 		estimate := w.Estimate.Clone()
 		c.Estimate = &estimate
@@ -38,11 +38,11 @@ func (w *Workload) Clone() *Workload {
 		c.FitLoad = &load
 	}
 	c.NodeSelector = maps.Clone(w.NodeSelector)
-	c.NodeAffinity = w.NodeAffinity.Clone()
-	c.Affinity = w.Affinity.Clone()
-	c.AntiAffinity = w.AntiAffinity.Clone()
+	c.NodeAffinity = w.NodeAffinity.clone()
+	c.Affinity = w.Affinity.clone()
+	c.AntiAffinity = w.AntiAffinity.clone()
 	c.Spread = cloneEach(w.Spread, func(s *SpreadConstraint) {
-		s.Selector = s.Selector.Clone()
+		s.Selector = s.Selector.clone()
 		s.MatchLabelKeys = slices.Clone(s.MatchLabelKeys)
 	})
 	c.Tolerations = slices.Clone(w.Tolerations)
@@ -54,7 +54,8 @@ func (w *Workload) Clone() *Workload {
 	c.DeviceClaims = slices.Clone(w.DeviceClaims)
 	c.Containers = cloneEach(w.Containers, func(p *Container) { p.Requests = p.Requests.Clone() })
 	c.Features = slices.Clone(w.Features)
-	c.OwnerSelector = w.OwnerSelector.Clone()
+	c.Syscalls = slices.Clone(w.Syscalls)
+	c.OwnerSelector = w.OwnerSelector.clone()
 	c.Gates = slices.Clone(w.Gates)
 	return &c
 }
@@ -65,6 +66,7 @@ func (g *Group) Clone() *Group {
 		return nil
 	}
 	c := *g
+	c.MinResources = g.MinResources.Clone()
 	c.DeviceClaims = slices.Clone(g.DeviceClaims)
 	return &c
 }
@@ -75,7 +77,7 @@ func (b *Budget) Clone() *Budget {
 		return nil
 	}
 	c := *b
-	c.Selector = b.Selector.Clone()
+	c.Selector = b.Selector.clone()
 	c.Displaced = slices.Clone(b.Displaced)
 	return &c
 }
@@ -90,46 +92,35 @@ func (n *Namespace) Clone() *Namespace {
 	return &c
 }
 
-// Clone returns a deep copy, nil of nil.
-func (b *Binding) Clone() *Binding {
-	if b == nil {
-		return nil
-	}
-	c := *b
-	c.Devices = slices.Clone(b.Devices)
-	c.Decided = slices.Clone(b.Decided)
-	return &c
-}
-
-// Clone returns a deep copy, nil of nil.
-func (s *Selector) Clone() *Selector {
+// clone returns a deep copy, nil of nil.
+func (s *Selector) clone() *Selector {
 	if s == nil {
 		return nil
 	}
 	return &Selector{Requirements: cloneRequirements(s.Requirements)}
 }
 
-// Clone returns a deep copy, nil of nil.
-func (a *NodeAffinity) Clone() *NodeAffinity {
+// clone returns a deep copy, nil of nil.
+func (a *NodeAffinity) clone() *NodeAffinity {
 	if a == nil {
 		return nil
 	}
 	c := *a
-	c.Required = a.Required.Clone()
+	c.Required = a.Required.clone()
 	c.Preferred = cloneEach(a.Preferred, func(t *PreferredNodeTerm) { t.unshare() })
 	return &c
 }
 
-// Clone returns a deep copy, nil of nil.
-func (t *NodeTerms) Clone() *NodeTerms {
+// clone returns a deep copy, nil of nil.
+func (t *NodeTerms) clone() *NodeTerms {
 	if t == nil {
 		return nil
 	}
 	return &NodeTerms{Terms: cloneEach(t.Terms, (*NodeTerm).unshare)}
 }
 
-// Clone returns a deep copy, nil of nil.
-func (a *WorkloadAffinity) Clone() *WorkloadAffinity {
+// clone returns a deep copy, nil of nil.
+func (a *WorkloadAffinity) clone() *WorkloadAffinity {
 	if a == nil {
 		return nil
 	}
@@ -147,9 +138,9 @@ func (t *NodeTerm) unshare() {
 
 // unshare replaces all that a plain copy of a term shares with its original.
 func (t *AffinityTerm) unshare() {
-	t.Selector = t.Selector.Clone()
+	t.Selector = t.Selector.clone()
 	t.Namespaces = slices.Clone(t.Namespaces)
-	t.NamespaceSelector = t.NamespaceSelector.Clone()
+	t.NamespaceSelector = t.NamespaceSelector.clone()
 }
 
 func cloneRequirements(requirements []Requirement) []Requirement {

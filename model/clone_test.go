@@ -10,19 +10,33 @@ import (
 	"github.com/berth-project/berth/model/modeltest"
 )
 
-// TestCloneSharesNothing fills every field of every type that has Clone, so a
-// field that Clone forgets is found without anybody adding a case here.
+// TestCloneSharesNothing fills every field of every type that can be cloned, so a
+// field that is forgotten is found without anybody adding a case here.
 func TestCloneSharesNothing(t *testing.T) {
 	checkClone(t, (*Node).Clone)
 	checkClone(t, (*Workload).Clone)
 	checkClone(t, (*Group).Clone)
 	checkClone(t, (*Budget).Clone)
 	checkClone(t, (*Namespace).Clone)
-	checkClone(t, (*Binding).Clone)
-	checkClone(t, (*Selector).Clone)
-	checkClone(t, (*NodeAffinity).Clone)
-	checkClone(t, (*NodeTerms).Clone)
-	checkClone(t, (*WorkloadAffinity).Clone)
+	checkClone(t, CloneObject[*VolumeClaim])
+	checkClone(t, CloneObject[*Volume])
+	checkClone(t, CloneObject[*StorageClass])
+	checkClone(t, CloneObject[*StorageDriver])
+	checkClone(t, CloneObject[*NodeStorage])
+	checkClone(t, CloneObject[*StorageCapacity])
+	checkClone(t, CloneObject[*VolumeAttachment])
+	checkClone(t, CloneObject[*DeviceSlice])
+	checkClone(t, CloneObject[*DeviceClass])
+	checkClone(t, CloneObject[*DeviceClaim])
+	checkClone(t, CloneObject[*DeviceTaintRule])
+	checkClone(t, CloneObject[*Queue])
+	checkClone(t, CloneObject[*Principal])
+	checkClone(t, CloneObject[*Limit])
+	checkClone(t, CloneObject[*Hold])
+	checkClone(t, CloneObject[*NodeLoad])
+	checkClone(t, CloneObject[*NodeTopology])
+	checkClone(t, CloneObject[*AppGraph])
+	checkClone(t, CloneObject[*NetworkCosts])
 	checkClone(t, func(r *Resources) *Resources { c := r.Clone(); return &c })
 }
 
@@ -75,6 +89,7 @@ func checkEqualAndApart[T any](t *testing.T, original, copied *T) {
 var (
 	timeType   = reflect.TypeFor[time.Time]()
 	objectType = reflect.TypeFor[Object]()
+	anyType    = reflect.TypeFor[any]()
 	// frozen stands for all that is decided: objects that clones may share.
 	frozen = &DeviceClaim{ID: "x"}
 )
@@ -85,8 +100,8 @@ func fill(t *testing.T, v reflect.Value, path string) {
 	switch {
 	case v.Type() == timeType:
 		v.Set(reflect.ValueOf(time.Unix(1, 0)))
-	case v.Type() == objectType:
-		v.Set(reflect.ValueOf(Object(frozen)))
+	case v.Type() == objectType, v.Type() == anyType:
+		v.Set(reflect.ValueOf(frozen))
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
 			fill(t, v.Field(i), path+"."+v.Type().Field(i).Name)
@@ -111,6 +126,10 @@ func fill(t *testing.T, v reflect.Value, path string) {
 		v.SetBool(true)
 	case v.CanInt():
 		v.SetInt(1)
+	case v.CanUint():
+		v.SetUint(1)
+	case v.CanFloat():
+		v.SetFloat(1)
 	default:
 		t.Fatalf("%s: the test cannot fill a %s; teach it", path, v.Type())
 	}
@@ -119,8 +138,8 @@ func fill(t *testing.T, v reflect.Value, path string) {
 // shared lists the paths at which two values of the same shape hold the same
 // memory.
 func shared(a, b reflect.Value, path string) []string {
-	if a.Type() == timeType || a.Type() == objectType {
-		return nil // the location of a time is never changed, nor is an object
+	if a.Type() == timeType || a.Type() == objectType || a.Type() == anyType {
+		return nil // the location of a time is never changed, nor is an object, nor is Data
 	}
 	var paths []string
 	switch a.Kind() {

@@ -7,11 +7,11 @@ import (
 
 // SameDemands reports whether both workloads may go to the same nodes and may do
 // the same to get there, as far as that is not said by their labels, requests,
-// tolerations, devices, device claims, features and gates. The order of a list counts, and so
+// usage limits, tolerations, devices, device claims, features and gates. The order of a list counts, and so
 // does whether a selector is nil.
 func (w *Workload) SameDemands(o *Workload) bool {
 	return w.Namespace == o.Namespace && w.Profile == o.Profile &&
-		w.Priority == o.Priority && w.MayPreempt() == o.MayPreempt() &&
+		w.Priority == o.Priority && w.MayPreempt() == o.MayPreempt() && w.Limit == o.Limit && w.MinLimit == o.MinLimit &&
 		w.NodeName == o.NodeName && maps.Equal(w.NodeSelector, o.NodeSelector) && w.NodeAffinity.equal(o.NodeAffinity) &&
 		w.Affinity.equal(o.Affinity) && w.AntiAffinity.equal(o.AntiAffinity) &&
 		slices.EqualFunc(w.Spread, o.Spread, equalSpread) && slices.Equal(w.Ports, o.Ports) &&

@@ -17,7 +17,7 @@ func demands(w *model.Workload) *model.Workload {
 		Namespace: w.Namespace, Profile: w.Profile, Priority: w.Priority, Preemption: w.Preemption,
 		NodeName: w.NodeName, NodeSelector: w.NodeSelector, NodeAffinity: w.NodeAffinity,
 		Affinity: w.Affinity, AntiAffinity: w.AntiAffinity, Spread: w.Spread, Ports: w.Ports,
-		VolumeClaims: w.VolumeClaims, Disks: w.Disks,
+		VolumeClaims: w.VolumeClaims, Disks: w.Disks, Limit: w.Limit,
 	}).Clone()
 }
 

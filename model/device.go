@@ -15,7 +15,7 @@ type Device struct {
 // DeviceRequest asks for Count devices of a class, all on one node, and of
 // each of them the same share.
 type DeviceRequest struct {
-	Class string
+	Class string // of the devices, as in [Device].Class
 	// Count is the number of devices; at least 1, and exactly 1 where Share is
 	// less than a whole device.
 	Count int64

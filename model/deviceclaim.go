@@ -7,11 +7,13 @@ import (
 
 // DeviceID names a device of a [DeviceSlice] in the whole cluster.
 type DeviceID struct {
+	// Driver manages the Pool that the Device is in; each is a name.
 	Driver, Pool, Device string
 }
 
 // PoolID names a pool of devices of a driver.
 type PoolID struct {
+	// Driver manages the Pool; each is a name.
 	Driver, Pool string
 }
 
@@ -21,9 +23,9 @@ func (d DeviceID) PoolID() PoolID { return PoolID{d.Driver, d.Pool} }
 // AttributeValue is the value of an attribute of a device. Exactly one field
 // is set.
 type AttributeValue struct {
-	Int     *int64  `json:",omitempty"`
-	Bool    *bool   `json:",omitempty"`
-	String  *string `json:",omitempty"`
+	Int     *int64  `json:",omitempty"` // a whole number
+	Bool    *bool   `json:",omitempty"` // a truth value
+	String  *string `json:",omitempty"` // a text
 	Version *string `json:",omitempty"` // semantic version 2.0.0
 }
 
@@ -43,7 +45,7 @@ type CapacityPolicy struct {
 // DeviceCapacity is how much a device has of something. All amounts are in the
 // unit that the driver means.
 type DeviceCapacity struct {
-	Amount int64
+	Amount int64           // all there is of it
 	Policy *CapacityPolicy // of a device that is shared; nil: any amount
 }
 
@@ -51,54 +53,30 @@ type DeviceCapacity struct {
 // them can be given away: the memory slices of a card that can be partitioned
 // in several ways.
 type CounterSet struct {
-	Name     string
-	Counters map[string]int64
+	Name     string           // unique in the pool
+	Counters map[string]int64 // the stock of each counter, by name
 }
 
 // CounterUse is what a device draws from one set of its pool.
 type CounterUse struct {
-	Set      string
-	Counters map[string]int64
-}
-
-// DeviceTaintEffect says what a taint on a device does.
-type DeviceTaintEffect string
-
-// The effects.
-const (
-	DeviceTaintNone       DeviceTaintEffect = "None" // nothing: a note
-	DeviceTaintNoSchedule DeviceTaintEffect = "NoSchedule"
-	DeviceTaintNoExecute  DeviceTaintEffect = "NoExecute"
-)
-
-// DeviceTaint keeps claims that do not tolerate it off a device.
-type DeviceTaint struct {
-	Key, Value string
-	Effect     DeviceTaintEffect
-}
-
-// DeviceToleration lets a claim have devices with the taints that it matches.
-type DeviceToleration struct {
-	Key      string             // empty, with Exists: every key
-	Operator TolerationOperator // Equal or Exists
-	Value    string
-	Effect   DeviceTaintEffect // empty: every effect
+	Set      string           // name of the CounterSet
+	Counters map[string]int64 // how much of each counter, by name
 }
 
 // SliceDevice is one device of a slice.
 type SliceDevice struct {
-	Name       string // unique in its pool
-	Attributes map[string]AttributeValue
-	Capacity   map[string]DeviceCapacity
-	Consumes   []CounterUse
-	Taints     []DeviceTaint
+	Name       string                    // unique in its pool
+	Attributes map[string]AttributeValue // by name, bare or domain/name
+	Capacity   map[string]DeviceCapacity // by name, bare or domain/name
+	Consumes   []CounterUse              // what it draws from the counters of its pool
+	Taints     []Taint                   // keep claims off it; rules may add others
 	// Shared: it can be given to several claims, as far as its capacity goes.
 	Shared bool
 	// Node, Nodes and AllNodes say from where the device can be used, where
 	// the slice says PerDevice; as in [DeviceSlice].
 	Node     string
-	Nodes    *NodeTerms
-	AllNodes bool
+	Nodes    *NodeTerms // the nodes with access
+	AllNodes bool       // every node has access
 	// BindsToNode: once given away, the claim is for the node of the workload
 	// only.
 	BindsToNode bool
@@ -111,18 +89,18 @@ type SliceDevice struct {
 // Nodes, AllNodes and PerDevice is set.
 type DeviceSlice struct {
 	ID     string // identity, unique among device slices
-	Driver string
-	Pool   string
+	Driver string // name of the driver that manages the devices
+	Pool   string // name of the pool, unique with the driver
 	// Generation is that of the pool; slices of an older one than the newest do
 	// not count. SliceCount is how many slices the pool has at this generation:
 	// while some are missing nothing can be given of it.
 	Generation, SliceCount int64
-	Node                   string     // the one node with access
-	Nodes                  *NodeTerms // the nodes with access
-	AllNodes               bool
-	PerDevice              bool
-	Devices                []SliceDevice
-	Counters               []CounterSet
+	Node                   string        // the one node with access
+	Nodes                  *NodeTerms    // the nodes with access
+	AllNodes               bool          // every node has access
+	PerDevice              bool          // each device says for itself who has access
+	Devices                []SliceDevice // the devices
+	Counters               []CounterSet  // the stocks that devices of the pool draw on
 }
 
 // CompareOperator compares an attribute or a capacity with values.
@@ -145,17 +123,17 @@ const (
 // DeviceRequirement is a condition on one attribute or one capacity of a
 // device. A device without it fulfils no requirement but Absent.
 type DeviceRequirement struct {
-	Attribute string // exactly one of Attribute, Capacity and Driver is meant
-	Capacity  string
-	Driver    bool // the name of the driver, as a string
-	Operator  CompareOperator
-	Values    []AttributeValue
+	Attribute string           // exactly one of Attribute, Capacity and Driver is meant
+	Capacity  string           // name of a capacity, whose Amount is compared
+	Driver    bool             // the name of the driver, as a string
+	Operator  CompareOperator  // how to compare
+	Values    []AttributeValue // what to compare with; none for Exists and Absent
 }
 
 // DeviceSelector selects devices: those that fulfil all requirements and, where
 // there is an expression, for which it is true.
 type DeviceSelector struct {
-	Requirements []DeviceRequirement
+	Requirements []DeviceRequirement // all must hold
 	// Expression is in a language that the plugin's evaluator understands;
 	// without one it is an error to have an expression.
 	Expression string
@@ -163,8 +141,8 @@ type DeviceSelector struct {
 
 // DeviceClass is a kind of device that claims ask for.
 type DeviceClass struct {
-	Name      string // identity
-	Selectors []DeviceSelector
+	Name      string           // identity
+	Selectors []DeviceSelector // all must select a device for it to be of the class
 	// Resource, where not empty, is the name of a scalar resource: a workload
 	// that requests it, on a node that does not have it as an amount, gets
 	// devices of the class instead.
@@ -179,8 +157,8 @@ type DeviceClass struct {
 // DeviceConfig is something for a driver to read.
 type DeviceConfig struct {
 	Requests   []string // names of requests; none: all
-	Driver     string
-	Parameters []byte
+	Driver     string   // that reads it
+	Parameters []byte   // the driver's own; nobody else reads them
 }
 
 // DeviceDemand is what is wanted of one class.
@@ -188,14 +166,14 @@ type DeviceDemand struct {
 	// Name tells the alternatives of a request apart; empty where the request
 	// has one demand only.
 	Name      string
-	Class     string
-	Selectors []DeviceSelector
+	Class     string           // name of the DeviceClass
+	Selectors []DeviceSelector // all must select a device, besides those of the class
 	// All: every device that matches. Else Count of them, at least 1.
 	All   bool
-	Count int64
+	Count int64 // how many devices, where All is not set
 	// AdminAccess: to watch devices that others may have; takes nothing away.
 	AdminAccess bool
-	Tolerations []DeviceToleration
+	Tolerations []Toleration // of taints on devices
 	// Capacity is how much is wanted of each device, of shared devices given
 	// and of others only asked to be there.
 	Capacity map[string]int64
@@ -208,7 +186,7 @@ type ClaimRequest struct {
 	// Alternatives in order of preference. Prioritized: the request is a list
 	// of alternatives, each with a name, even if it is a list of one.
 	Alternatives []DeviceDemand
-	Prioritized  bool
+	Prioritized  bool // it is a list of alternatives, see Alternatives
 }
 
 // DeviceConstraint is about the devices of several requests together. Exactly
@@ -225,18 +203,19 @@ type AllocatedDevice struct {
 	Request string // name, or request/alternative
 	// AdminAccess: only to watch.
 	AdminAccess bool
-	Tolerations []DeviceToleration
+	Tolerations []Toleration // those of the demand
 	// Share tells parts of a shared device apart, and Consumed is how much of
 	// its capacity is taken; only for shared devices.
 	Share    string
-	Consumed map[string]int64
+	Consumed map[string]int64 // by name of the capacity; see Share
 
+	// BindingConditions and BindingFailures are those of the device, see [SliceDevice].
 	BindingConditions, BindingFailures []string
 }
 
 // Allocation is what a claim has been given.
 type Allocation struct {
-	Devices []AllocatedDevice
+	Devices []AllocatedDevice // what it has, in the order of the requests
 	// Nodes says from which nodes the devices can be used; nil: from all.
 	Nodes *NodeTerms
 	// At is when it was decided, for devices with binding conditions.
@@ -258,27 +237,27 @@ func (a *Allocation) Pools() []PoolID {
 
 // AllocatedConfig is configuration and where it comes from.
 type AllocatedConfig struct {
-	FromClass bool
+	FromClass bool // of the DeviceClass; else of the claim
 	DeviceConfig
 }
 
 // Consumer is who has a claim reserved: a workload, or a group for all its
 // members. Of the two one is set.
 type Consumer struct {
-	Workload string
-	Group    string
+	Workload string // ID; empty where Group is set
+	Group    string // ID; empty where Workload is set
 }
 
 // DeviceClaim is a wish for devices, and what came of it.
 type DeviceClaim struct {
 	ID        string // identity, unique among device claims
-	Namespace string
+	Namespace string // for messages, and for the orchestrator
 	Name      string // for messages; empty: ID
 	// UID tells a claim from an earlier one of the same ID; may be empty.
 	UID         string
-	Requests    []ClaimRequest
-	Constraints []DeviceConstraint
-	Config      []DeviceConfig
+	Requests    []ClaimRequest     // all must be met
+	Constraints []DeviceConstraint // about the devices of several requests
+	Config      []DeviceConfig     // handed on with what is allocated
 	// Owner is the ID of the workload, or OwnerGroup of the group, that it was
 	// made for; empty for none.
 	Owner, OwnerGroup string
@@ -289,25 +268,25 @@ type DeviceClaim struct {
 	ReservedFor []Consumer
 	// Conditions are the binding conditions that drivers report, by device.
 	Conditions []DeviceConditions
-	Deleting   bool // it is on its way out
+	Deleting   bool // it is terminating
 	// ForResources: it was made by the scheduler for a workload that asks for
 	// devices by the name of a scalar resource. It is reserved for its Owner,
 	// has the ID that [ResourceClaimID] gives, and says in Uses what its
 	// requests are for.
 	ForResources bool
-	Uses         []ResourceUse
+	Uses         []ResourceUse // which request is for which scalar resource; see ForResources
 }
 
 // ResourceUse says that a container of the workload gets its scalar resource
 // from the devices of a request. There may be several for one container.
 type ResourceUse struct {
 	Container string // name
-	Resource  string
-	Request   string
+	Resource  string // name of the scalar resource
+	Request   string // name of the claim's request, or request/alternative
 }
 
 // ResourceClaimID is the ID of the claim that is made for the scalar resources
-// of the workload of the ID.
+// of the workload with the ID.
 func ResourceClaimID(workload string) string { return workload + "-extended-resources" }
 
 // DeviceClassResource is the start of the names of scalar resources that stand
@@ -316,22 +295,22 @@ const DeviceClassResource = "deviceclass.resource.kubernetes.io/"
 
 // DisplayName is what messages call the claim: namespace/name, or the name alone
 // where there is no namespace.
-func (c *DeviceClaim) DisplayName() string {
-	name := c.Name
+func (d *DeviceClaim) DisplayName() string {
+	name := d.Name
 	if name == "" {
-		name = c.ID
+		name = d.ID
 	}
-	if c.Namespace == "" {
+	if d.Namespace == "" {
 		return name
 	}
-	return c.Namespace + "/" + name
+	return d.Namespace + "/" + name
 }
 
 // DeviceConditions are the conditions of an allocated device that are true.
 type DeviceConditions struct {
 	DeviceID
-	Share string
-	True  []string
+	Share string   // as in AllocatedDevice; empty where the device is not shared
+	True  []string // the conditions that are true
 }
 
 // DeviceClaimRef is a workload's use of a device claim.
@@ -352,71 +331,19 @@ type DeviceClaimRef struct {
 // DeviceTaintRule puts a taint on devices. Of Driver, Pool and Device an empty
 // one stands for all.
 type DeviceTaintRule struct {
-	ID                   string // identity
+	ID string // identity
+	// Driver, Pool and Device name the devices; empty: any.
 	Driver, Pool, Device string
-	Taint                DeviceTaint
+	Taint                Taint // put on each of the devices
 }
 
 // MaxClaimConsumers is how many may have a claim reserved at once.
 const MaxClaimConsumers = 256
 
-// ObjectKind implements [Object].
-func (*DeviceSlice) ObjectKind() ObjectKind { return DeviceSliceKind }
-
-// ObjectKind implements [Object].
-func (*DeviceClass) ObjectKind() ObjectKind { return DeviceClassKind }
-
-// ObjectKind implements [Object].
-func (*DeviceClaim) ObjectKind() ObjectKind { return DeviceClaimKind }
-
-// ObjectKind implements [Object].
-func (*DeviceTaintRule) ObjectKind() ObjectKind { return DeviceTaintRuleKind }
-
-// ObjectID implements [Object].
-func (s *DeviceSlice) ObjectID() string { return s.ID }
-
-// ObjectID implements [Object].
-func (c *DeviceClass) ObjectID() string { return c.Name }
-
-// ObjectID implements [Object].
-func (c *DeviceClaim) ObjectID() string { return c.ID }
-
-// ObjectID implements [Object].
-func (r *DeviceTaintRule) ObjectID() string { return r.ID }
-
-// Amend implements [Decidable]: what the claim was given holds until the report
-// says that it has been given something, and those it was reserved for have it
-// until the report names them. A claim that was decided on before it was made has
-// no UID yet.
-func (c *DeviceClaim) Amend(decided Object, workloads []string) Object {
-	d, ok := decided.(*DeviceClaim)
-	toBeMade := ok && d.ForResources && d.UID == ""
-	if !ok || d.UID != c.UID && !toBeMade {
-		return nil
-	}
-	amended := *c
-	if c.Allocation == nil {
-		amended.Allocation = d.Allocation
-	}
-	for _, consumer := range d.ReservedFor {
-		gone := consumer.Workload != "" && !slices.Contains(workloads, consumer.Workload)
-		if !gone && !slices.Contains(amended.ReservedFor, consumer) {
-			amended.ReservedFor = append(slices.Clip(amended.ReservedFor), consumer)
-		}
-	}
-	if amended.Allocation == c.Allocation && len(amended.ReservedFor) == len(c.ReservedFor) {
-		return nil
-	}
-	return &amended
-}
-
-// Release implements [Decidable]: the claim is no longer reserved for the
-// workload.
-func (c *DeviceClaim) Release(workload string) Object {
-	left := *c
-	left.ReservedFor = slices.DeleteFunc(slices.Clone(c.ReservedFor), func(by Consumer) bool { return by.Workload == workload })
-	return &left
-}
+func (*DeviceSlice) sealed()     {}
+func (*DeviceClass) sealed()     {}
+func (*DeviceClaim) sealed()     {}
+func (*DeviceTaintRule) sealed() {}
 
 // Reserved reports whether the claim is reserved for the consumer.
-func (c *DeviceClaim) Reserved(by Consumer) bool { return slices.Contains(c.ReservedFor, by) }
+func (d *DeviceClaim) Reserved(by Consumer) bool { return slices.Contains(d.ReservedFor, by) }

@@ -119,84 +119,25 @@ func TestVersionsAreOrdered(t *testing.T) {
 }
 
 func TestDeviceTaints(t *testing.T) {
-	taint := DeviceTaint{Key: "k", Value: "v", Effect: DeviceTaintNoSchedule}
+	taint := Taint{Key: "k", Value: "v", Effect: NoSchedule}
 	tests := []struct {
-		toleration DeviceToleration
+		toleration Toleration
 		want       bool
 	}{
-		{DeviceToleration{Key: "k", Value: "v"}, true},
-		{DeviceToleration{Key: "k", Operator: TolerateEqual, Value: "v", Effect: DeviceTaintNoSchedule}, true},
-		{DeviceToleration{Key: "k", Value: "w"}, false},
-		{DeviceToleration{Key: "l", Value: "v"}, false},
-		{DeviceToleration{Key: "k", Operator: TolerateExists}, true},
-		{DeviceToleration{Operator: TolerateExists}, true},
-		{DeviceToleration{Operator: TolerateExists, Effect: DeviceTaintNoExecute}, false},
-		{DeviceToleration{Key: "k", Operator: "Like", Value: "v"}, false},
-		{DeviceToleration{Key: "k", Operator: TolerateGt, Value: "1"}, false},
+		{Toleration{Key: "k", Value: "v"}, true},
+		{Toleration{Key: "k", Operator: Equal, Value: "v", Effect: NoSchedule}, true},
+		{Toleration{Key: "k", Value: "w"}, false},
+		{Toleration{Key: "l", Value: "v"}, false},
+		{Toleration{Key: "k", Operator: Exists}, true},
+		{Toleration{Operator: Exists}, true},
+		{Toleration{Operator: Exists, Effect: NoExecute}, false},
+		{Toleration{Key: "k", Operator: "Like", Value: "v"}, false},
+		{Toleration{Key: "k", Operator: Gt, Value: "1"}, false},
 	}
 	for _, tt := range tests {
 		if got := tt.toleration.Tolerates(&taint); got != tt.want {
 			t.Errorf("%+v: %v", tt.toleration, got)
 		}
-		if taint.Repels([]DeviceToleration{{Key: "other"}, tt.toleration}) == tt.want {
-			t.Errorf("%+v, among others", tt.toleration)
-		}
-	}
-	for effect, repels := range map[DeviceTaintEffect]bool{DeviceTaintNone: false, DeviceTaintNoSchedule: true, DeviceTaintNoExecute: true, "Later": false} {
-		if got := (&DeviceTaint{Key: "k", Effect: effect}).Repels(nil); got != repels {
-			t.Errorf("effect %s repels: %v", effect, got)
-		}
-	}
-}
-
-// What was decided about a claim holds until the report says it.
-func TestDeviceClaimAmend(t *testing.T) {
-	given := &Allocation{Devices: []AllocatedDevice{{DeviceID: DeviceID{"drv", "p", "d"}}}}
-	other := &Allocation{}
-	w, v := Consumer{Workload: "w"}, Consumer{Workload: "v"}
-	decided := &DeviceClaim{ID: "c", UID: "1", Allocation: given, ReservedFor: []Consumer{w}}
-	tests := []struct {
-		name     string
-		reported DeviceClaim
-		want     *DeviceClaim
-	}{
-		{"nothing is written yet", DeviceClaim{ID: "c", UID: "1"}, &DeviceClaim{ID: "c", UID: "1", Allocation: given, ReservedFor: []Consumer{w}}},
-		{"only the devices are", DeviceClaim{ID: "c", UID: "1", Allocation: other}, &DeviceClaim{ID: "c", UID: "1", Allocation: other, ReservedFor: []Consumer{w}}},
-		{"others have it too", DeviceClaim{ID: "c", UID: "1", Allocation: other, ReservedFor: []Consumer{v}}, &DeviceClaim{ID: "c", UID: "1", Allocation: other, ReservedFor: []Consumer{v, w}}},
-		{"all is written", DeviceClaim{ID: "c", UID: "1", Allocation: other, ReservedFor: []Consumer{v, w}}, nil},
-		{"it is another claim", DeviceClaim{ID: "c", UID: "2"}, nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got := tt.reported.Amend(decided, []string{"w"})
-			if tt.want == nil {
-				if got != nil {
-					t.Errorf("got %+v, want nil", got)
-				}
-			} else if !reflect.DeepEqual(got, Object(tt.want)) {
-				t.Errorf("got %+v, want %+v", got, tt.want)
-			}
-		})
-	}
-	if got := decided.Amend(&DeviceClass{Name: "c"}, []string{"w"}); got != nil {
-		t.Errorf("amended by a class: %+v", got)
-	}
-	group := Consumer{Group: "g"}
-	// A claim that is made for the decision has no UID when that is taken.
-	made := &DeviceClaim{ID: "c", ForResources: true, Allocation: given, ReservedFor: []Consumer{w}}
-	if got, want := (&DeviceClaim{ID: "c", UID: "1"}).Amend(made, []string{"w"}), (&DeviceClaim{ID: "c", UID: "1", Allocation: given, ReservedFor: []Consumer{w}}); !reflect.DeepEqual(got, Object(want)) {
-		t.Errorf("as soon as it is made: %+v, want %+v", got, want)
-	}
-	both := &DeviceClaim{ID: "c", UID: "1", Allocation: given, ReservedFor: []Consumer{w, v, group}}
-	got := (&DeviceClaim{ID: "c", UID: "1", Allocation: other}).Amend(both, []string{"v"})
-	if want := (&DeviceClaim{ID: "c", UID: "1", Allocation: other, ReservedFor: []Consumer{v, group}}); !reflect.DeepEqual(got, Object(want)) {
-		t.Errorf("after w is gone: got %+v, want %+v", got, want)
-	}
-	if got, want := both.Release("w"), (&DeviceClaim{ID: "c", UID: "1", Allocation: given, ReservedFor: []Consumer{v, group}}); !reflect.DeepEqual(got, Object(want)) {
-		t.Errorf("released: got %+v, want %+v", got, want)
-	}
-	if len(both.ReservedFor) != 3 {
-		t.Error("Release changed its claim")
 	}
 }
 
@@ -252,7 +193,7 @@ func TestValidateDeviceSlice(t *testing.T) {
 		{func(s *DeviceSlice) { s.Devices[0].Consumes[0].Set = "" }, "devices[0].consumes[0].set: must not be empty"},
 		{func(s *DeviceSlice) { s.Devices[0].Consumes = append(s.Devices[0].Consumes, CounterUse{Set: "s"}) }, "devices[0].consumes[1]: has the same set as [0]"},
 		{func(s *DeviceSlice) { s.Devices[0].Consumes[0].Counters = map[string]int64{"c": -2} }, `devices[0].consumes[0].counters: "c": -2 is less than 0`},
-		{func(s *DeviceSlice) { s.Devices[0].Taints = []DeviceTaint{{}} }, "devices[0].taints[0].key: must not be empty\ndevices[0].taints[0].effect: \"\" is not one of None, NoSchedule, NoExecute"},
+		{func(s *DeviceSlice) { s.Devices[0].Taints = []Taint{{}} }, "devices[0].taints[0].key: must not be empty\ndevices[0].taints[0].effect: \"\" is not one of None, NoSchedule, NoExecute"},
 		{func(s *DeviceSlice) { s.Devices[0].Node = "n" }, "devices[0].node: says which nodes have access, which is for slices with perDevice"},
 		{func(s *DeviceSlice) { s.Node, s.PerDevice, s.Devices = "", true, s.Devices[:1] }, "devices[0].node: of the fields that say which nodes have access exactly one must be set, not 0"},
 		{func(s *DeviceSlice) { s.Devices[0].BindingConditions = []string{""} }, "devices[0].bindingConditions[0]: must not be empty"},
@@ -341,7 +282,7 @@ func TestValidateDeviceClaim(t *testing.T) {
 		{func(c *DeviceClaim) { c.Requests[0].Alternatives[0].Capacity = map[string]int64{"m": -1} }, `requests[0].alternatives[0].capacity: "m": -1 is less than 0`},
 		{func(c *DeviceClaim) { c.Requests[0].Alternatives[0].Selectors = []DeviceSelector{{}} }, "requests[0].alternatives[0].selectors[0]: says nothing"},
 		{func(c *DeviceClaim) {
-			c.Requests[0].Alternatives[0].Tolerations = []DeviceToleration{{Operator: TolerateGt, Key: "k", Value: "1", Effect: "Later"}, {}, {Operator: TolerateExists, Value: "v"}}
+			c.Requests[0].Alternatives[0].Tolerations = []Toleration{{Operator: Gt, Key: "k", Value: "1", Effect: "Later"}, {}, {Operator: Exists, Value: "v"}}
 		}, "requests[0].alternatives[0].tolerations[0].operator: \"Gt\" is not one of Equal, Exists\n" +
 			"requests[0].alternatives[0].tolerations[0].effect: \"Later\" is not one of None, NoSchedule, NoExecute\n" +
 			"requests[0].alternatives[0].tolerations[1].key: may only be empty, for every key, where operator is Exists\n" +
@@ -367,7 +308,7 @@ func TestValidateDeviceClaim(t *testing.T) {
 }
 
 func TestValidateDeviceTaintRule(t *testing.T) {
-	checkProblems(t, &DeviceTaintRule{ID: "r", Taint: DeviceTaint{Key: "k", Effect: DeviceTaintNone}})
+	checkProblems(t, &DeviceTaintRule{ID: "r", Taint: Taint{Key: "k", Effect: NoEffect}})
 	checkProblems(t, &DeviceTaintRule{}, lines("id: must not be empty\ntaint.key: must not be empty\ntaint.effect: \"\" is not one of None, NoSchedule, NoExecute")...)
 }
 

@@ -102,8 +102,8 @@ func (v AttributeValue) Equal(o AttributeValue) bool {
 	return false
 }
 
-// Type names the field that is set; empty where it is not exactly one.
-func (v AttributeValue) Type() string {
+// kind names the field that is set; empty where it is not exactly one.
+func (v AttributeValue) kind() string {
 	name, set := "", 0
 	for _, f := range []struct {
 		name string
@@ -203,32 +203,6 @@ func (v version) compare(o version) int {
 		}
 		return strings.Compare(a, b)
 	})
-}
-
-// Tolerates reports whether the toleration matches the taint. Which effects
-// keep a claim off a device is another matter; see [DeviceTaint.Repels].
-// (k8s.io/dynamic-resource-allocation resourceclaim/devicetoleration.go,
-// 0.37.1.)
-func (t *DeviceToleration) Tolerates(taint *DeviceTaint) bool {
-	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
-		return false
-	}
-	switch t.Operator {
-	case "", TolerateEqual:
-		return t.Value == taint.Value
-	case TolerateExists:
-		return true
-	}
-	return false
-}
-
-// Repels reports whether the taint keeps a claim with these tolerations off its
-// device.
-func (t *DeviceTaint) Repels(tolerations []DeviceToleration) bool {
-	if t.Effect != DeviceTaintNoSchedule && t.Effect != DeviceTaintNoExecute {
-		return false
-	}
-	return !slices.ContainsFunc(tolerations, func(o DeviceToleration) bool { return o.Tolerates(t) })
 }
 
 // AppliesTo reports whether the rule puts its taint on device i of the slice; a

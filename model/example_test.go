@@ -14,9 +14,9 @@ func ExampleWorkload() {
 		Namespace: "shop",
 		Name:      "web",
 		Labels:    map[string]string{"app": "web"},
-		Requests:  model.Resources{CPU: 500, Memory: 256 << 20}.With("licences", 1),
+		Requests:  model.Resources{CPU: model.Cores(0.5), Memory: model.MiB(256)}.With("licences", 1),
 		Tolerations: []model.Toleration{
-			{Key: "dedicated", Operator: model.TolerateExists},
+			{Key: "dedicated", Operator: model.Exists},
 		},
 		// Not two of them on one host.
 		AntiAffinity: &model.WorkloadAffinity{
@@ -110,11 +110,17 @@ func ExampleNodeTerms_Matches() {
 }
 
 func ExampleResources_Sub() {
-	node := model.Resources{CPU: 4000, Memory: 8 << 30, Scalars: []model.Scalar{{Name: "licences", Amount: 2}}}
-	used := model.Resources{CPU: 2500, Memory: 1 << 30}.With("licences", 1)
+	node := model.Resources{CPU: model.Cores(4), Memory: model.GiB(8), Scalars: []model.Scalar{{Name: "licences", Amount: 2}}}
+	used := model.Resources{CPU: model.Cores(2.5), Memory: model.GiB(1)}.With("licences", 1)
 
 	free := node.Clone()
 	free.Sub(&used)
 	fmt.Println(free.CPU, free.Memory>>30, free.Scalar("licences"))
 	// Output: 1500 7 1
+}
+
+// Amounts of CPU are thousandths of a core, amounts of memory are bytes.
+func ExampleCores() {
+	fmt.Println(model.Cores(4), model.Cores(0.5), model.MiB(256), model.GiB(32))
+	// Output: 4000 500 268435456 34359738368
 }

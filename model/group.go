@@ -28,7 +28,7 @@ const (
 type Group struct {
 	// ID is the group's identity, unique among groups.
 	ID        string
-	Namespace string
+	Namespace string // for messages, and for the orchestrator
 	// Name is for messages, and decides between groups of one parent that were
 	// made at the same time; several groups may share it. Empty: ID.
 	Name string
@@ -37,23 +37,28 @@ type Group struct {
 	// Composite: its members are groups, those that have it as Parent, and
 	// not workloads.
 	Composite bool
-	Policy    GroupPolicy
+	Policy    GroupPolicy // empty: Basic
 	// MinCount is the smallest number of members (for a group of groups:
 	// children) that make a Gang; at least 1 for a Gang, else 0.
 	MinCount int32
-	// TopologyKey, where not empty, is a node label: all members go to nodes
-	// with the same value of it.
+	// MinResources is what all nodes together must have left before the members of a Gang
+	// are tried one by one. None: nothing. Only the plugin Coscheduling looks at it.
+	MinResources Resources `json:",omitzero"`
+	// TopologyKey, where not empty, is the key of a node label, [ByNode] or
+	// [ByZone]: all members go to nodes of one domain.
 	TopologyKey string
 	// DeviceClaims are claims that all members share; see
 	// [DeviceClaimRef].OfGroup.
 	DeviceClaims []DeviceClaimRef
-	Priority     int32
+	// Priority is that of the group as a whole; higher goes first. Of the highest group of a
+	// tree it must be the priority of all its members, or the tree is not tried.
+	Priority int32
 	// Preemption says whether the members may displace others, who must say the
 	// same. Of the groups above each other the highest one's counts. Empty: the
 	// members decide, who must agree among each other.
 	Preemption PreemptionPolicy
-	Disruption DisruptionMode
-	CreatedAt  time.Time
+	Disruption DisruptionMode // empty: DisruptSingle
+	CreatedAt  time.Time      // by its orchestrator's clock; an older group goes first
 }
 
 // MaxGroupDepth is how many groups may be above each other, the highest and the

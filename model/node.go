@@ -8,37 +8,31 @@ import (
 // TaintEffect is what a taint does to workloads that do not tolerate it.
 type TaintEffect string
 
-// The effects of a taint.
+// The effects of a taint. PreferNoSchedule is for nodes only, NoEffect for claimed
+// devices only.
 const (
 	NoSchedule       TaintEffect = "NoSchedule"       // not feasible
 	PreferNoSchedule TaintEffect = "PreferNoSchedule" // scores lower
 	NoExecute        TaintEffect = "NoExecute"        // not feasible; the orchestrator also evicts
+	NoEffect         TaintEffect = "None"             // nothing: a note
 )
 
-// Taint keeps workloads away from a node unless they tolerate it.
+// Taint keeps workloads away from a node, or claims away from a device of a
+// [DeviceSlice], unless they tolerate it.
 type Taint struct {
-	Key    string
-	Value  string
-	Effect TaintEffect
+	Key    string      // on a node unique with the Effect
+	Value  string      // may be empty
+	Effect TaintEffect // what the taint does
 }
 
-// TolerationOperator is the relation between a toleration and a taint's value.
-type TolerationOperator string
-
-// The operators of a toleration; the empty value means TolerateEqual. Gt and Lt
-// are for the taints of nodes, not for those of devices.
-const (
-	TolerateEqual  TolerationOperator = "Equal"
-	TolerateExists TolerationOperator = "Exists"
-	TolerateGt     TolerationOperator = "Gt" // the taint's value is the greater number
-	TolerateLt     TolerationOperator = "Lt" // the taint's value is the smaller number
-)
-
-// Toleration lets a workload onto nodes with matching taints.
+// Toleration lets a workload onto nodes, or a claim have devices, with matching
+// taints.
 type Toleration struct {
-	Key      string // empty: every key
-	Operator TolerationOperator
-	Value    string
+	Key string // empty: every key
+	// Operator is Equal, Exists or, of a node's taint, Gt (the taint's value is the
+	// greater number) or Lt (it is the smaller one). Empty: Equal.
+	Operator Operator
+	Value    string      // to compare with the taint's; empty with Exists
 	Effect   TaintEffect // empty: every effect
 }
 
@@ -47,7 +41,8 @@ type Toleration struct {
 // leading zeros.
 //
 // Rule: k8s.io/api core/v1/toleration.go ToleratesTaint, 0.37.1, with the feature
-// gate TaintTolerationComparisonOperators on.
+// gate TaintTolerationComparisonOperators on; for devices
+// k8s.io/dynamic-resource-allocation resourceclaim/devicetoleration.go, 0.37.1.
 func (t *Toleration) Tolerates(taint *Taint) bool {
 	if t.Effect != "" && t.Effect != taint.Effect {
 		return false
@@ -56,11 +51,11 @@ func (t *Toleration) Tolerates(taint *Taint) bool {
 		return false
 	}
 	switch t.Operator {
-	case "", TolerateEqual:
+	case "", Equal:
 		return t.Value == taint.Value
-	case TolerateExists:
+	case Exists:
 		return true
-	case TolerateGt, TolerateLt:
+	case Gt, Lt:
 		return t.compares(taint.Value)
 	}
 	return false
@@ -75,7 +70,7 @@ func (t *Toleration) compares(value string) bool {
 	if !ok {
 		return false
 	}
-	if t.Operator == TolerateGt {
+	if t.Operator == Gt {
 		return n > limit
 	}
 	return n < limit
@@ -110,23 +105,52 @@ const NoWorkloads int64 = -1
 type Node struct {
 	// Name is the node's identity, unique among nodes.
 	Name   string
-	Labels map[string]string
+	Labels map[string]string // what selectors, affinity and spreading go by
 	// Zone is the failure domain in whose order nodes are visited (round
-	// robin over zones). It may be empty. Spreading goes by labels, not by it.
+	// robin over zones), and the domain of [ByZone]. It may be empty.
 	Zone string
 	// Allocatable is what workloads may use.
 	Allocatable Resources
+	// Capacity is all that the machine has, of which Allocatable is a part. An amount of 0:
+	// as much as Allocatable. It says what a measured load is a percentage of, see
+	// [NodeLoad], and nothing else.
+	Capacity Resources `json:",omitzero"`
 	// MaxWorkloads limits how many workloads may be on the node at once; see
 	// Unlimited and NoWorkloads.
 	MaxWorkloads int64
-	Taints       []Taint
+	Taints       []Taint // keep off workloads that do not tolerate them
 	// Unschedulable nodes take no new workload (drained, cordoned).
 	Unschedulable bool
-	Images        []NodeImage
+	Images        []NodeImage // that it already has
 	// Devices are the node's devices; a device's place in the list is its
 	// index and must stay the same for as long as something is placed on it.
 	Devices []Device
 	// Features are what the node declares to be able to do (Kubernetes:
 	// status.declaredFeatures), in any order.
 	Features []string
+}
+
+// Topology keys that need no label. Everywhere a TopologyKey stands, in a
+// [SpreadConstraint], an [AffinityTerm] or a [Group], it is the key of a node
+// label, or one of these. No label of Kubernetes can have such a key.
+const (
+	// ByNode makes each node a domain of its own: its value is [Node].Name.
+	ByNode = "@node"
+	// ByZone makes each zone a domain: its value is [Node].Zone. A node whose Zone
+	// is empty is in none.
+	ByZone = "@zone"
+)
+
+// TopologyValue says which domain of the key the node is in: ByNode and ByZone are
+// looked up in the node itself, any other key in its labels. False means that the
+// node is in none.
+func (n *Node) TopologyValue(key string) (string, bool) {
+	switch key {
+	case ByNode:
+		return n.Name, n.Name != ""
+	case ByZone:
+		return n.Zone, n.Zone != ""
+	}
+	value, ok := n.Labels[key]
+	return value, ok
 }

@@ -13,29 +13,29 @@ func TestTolerates(t *testing.T) {
 		want       bool
 	}{
 		{Toleration{Key: "k", Value: "v"}, Taint{"k", "v", NoSchedule}, true},
-		{Toleration{Key: "k", Operator: TolerateEqual, Value: "v"}, Taint{"k", "v", NoExecute}, true},
+		{Toleration{Key: "k", Operator: Equal, Value: "v"}, Taint{"k", "v", NoExecute}, true},
 		{Toleration{Key: "k", Value: "v"}, Taint{"k", "w", NoSchedule}, false},
 		{Toleration{Key: "k", Value: "v"}, Taint{"l", "v", NoSchedule}, false},
 		{Toleration{Key: "k"}, Taint{"k", "", NoSchedule}, true},
 		{Toleration{Key: "k"}, Taint{"k", "v", NoSchedule}, false},
 
-		{Toleration{Key: "k", Operator: TolerateExists}, Taint{"k", "v", NoSchedule}, true},
-		{Toleration{Key: "k", Operator: TolerateExists}, Taint{"k", "", PreferNoSchedule}, true},
-		{Toleration{Key: "k", Operator: TolerateExists}, Taint{"l", "v", NoSchedule}, false},
-		{Toleration{Operator: TolerateExists}, Taint{"k", "v", NoSchedule}, true},
-		{Toleration{Operator: TolerateExists}, Taint{"l", "", NoExecute}, true},
+		{Toleration{Key: "k", Operator: Exists}, Taint{"k", "v", NoSchedule}, true},
+		{Toleration{Key: "k", Operator: Exists}, Taint{"k", "", PreferNoSchedule}, true},
+		{Toleration{Key: "k", Operator: Exists}, Taint{"l", "v", NoSchedule}, false},
+		{Toleration{Operator: Exists}, Taint{"k", "v", NoSchedule}, true},
+		{Toleration{Operator: Exists}, Taint{"l", "", NoExecute}, true},
 
-		{Toleration{Key: "k", Operator: TolerateExists, Effect: NoSchedule}, Taint{"k", "v", NoSchedule}, true},
-		{Toleration{Key: "k", Operator: TolerateExists, Effect: NoSchedule}, Taint{"k", "v", NoExecute}, false},
-		{Toleration{Operator: TolerateExists, Effect: NoExecute}, Taint{"k", "v", NoSchedule}, false},
+		{Toleration{Key: "k", Operator: Exists, Effect: NoSchedule}, Taint{"k", "v", NoSchedule}, true},
+		{Toleration{Key: "k", Operator: Exists, Effect: NoSchedule}, Taint{"k", "v", NoExecute}, false},
+		{Toleration{Operator: Exists, Effect: NoExecute}, Taint{"k", "v", NoSchedule}, false},
 		{Toleration{Key: "k", Value: "v", Effect: NoSchedule}, Taint{"k", "w", NoSchedule}, false},
 
 		// Not valid, and yet it means something, as in Kubernetes: every key
 		// with that value; the value of Exists does not matter.
 		{Toleration{Value: "v"}, Taint{"k", "v", NoSchedule}, true},
 		{Toleration{Value: "v"}, Taint{"k", "w", NoSchedule}, false},
-		{Toleration{Key: "k", Operator: TolerateExists, Value: "x"}, Taint{"k", "v", NoSchedule}, true},
-		{Toleration{Operator: TolerateGt, Value: "1"}, Taint{"k", "2", NoSchedule}, true},
+		{Toleration{Key: "k", Operator: Exists, Value: "x"}, Taint{"k", "v", NoSchedule}, true},
+		{Toleration{Operator: Gt, Value: "1"}, Taint{"k", "2", NoSchedule}, true},
 		{Toleration{Key: "k", Operator: "Like", Value: "v"}, Taint{"k", "v", NoSchedule}, false},
 	}
 	for _, tt := range tests {
@@ -97,8 +97,8 @@ func TestToleratesNumbers(t *testing.T) {
 		{"1", "-9223372036854775809", false, false},
 	} {
 		taint := Taint{"k", c.taint, NoSchedule}
-		gt := Toleration{Key: "k", Operator: TolerateGt, Value: c.toleration}
-		lt := Toleration{Key: "k", Operator: TolerateLt, Value: c.toleration}
+		gt := Toleration{Key: "k", Operator: Gt, Value: c.toleration}
+		lt := Toleration{Key: "k", Operator: Lt, Value: c.toleration}
 		if gt.Tolerates(&taint) != c.gt || lt.Tolerates(&taint) != c.lt {
 			t.Errorf("a taint of value %q: greater than %q %v, less %v; want %v and %v",
 				c.taint, c.toleration, gt.Tolerates(&taint), lt.Tolerates(&taint), c.gt, c.lt)

@@ -5,7 +5,7 @@ import "slices"
 // Phase is where a workload is on its way through the engine.
 type Phase uint8
 
-// The phases. The legal moves between them are the table in [Phase.MovesTo].
+// The phases. [Phase.CanMoveTo] knows the legal moves between them.
 const (
 	// Pending: submitted, on no node.
 	Pending Phase = iota
@@ -15,7 +15,7 @@ const (
 	Bound
 	// Confirmed: the orchestrator has reported the workload on its node.
 	Confirmed
-	// Terminating: on its way out, still taking room on its node.
+	// Terminating: it was asked to leave and still takes room on its node.
 	Terminating
 	// Finished: ended; takes no room.
 	Finished
@@ -44,14 +44,6 @@ var moves = [phases][]Phase{
 	Confirmed:   {Terminating, Finished, Pending},
 	Terminating: {Finished, Pending},
 	Finished:    {},
-}
-
-// MovesTo lists the phases that may follow p.
-func (p Phase) MovesTo() []Phase {
-	if p >= phases {
-		return nil
-	}
-	return slices.Clone(moves[p])
 }
 
 // CanMoveTo reports whether next may follow p.

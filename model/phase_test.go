@@ -2,7 +2,6 @@ package model_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -43,9 +42,6 @@ func TestPhaseMoves(t *testing.T) {
 		cells := []string{p.String(), yes(p.TakesRoom())}
 		for _, next := range all {
 			cells = append(cells, yes(p.CanMoveTo(next)))
-			if slices.Contains(p.MovesTo(), next) != p.CanMoveTo(next) {
-				t.Errorf("MovesTo and CanMoveTo disagree on %v to %v", p, next)
-			}
 		}
 		row(cells)
 	}
@@ -57,11 +53,7 @@ func TestPhaseMoves(t *testing.T) {
 // TestPhaseInvalid: what is no phase has a name for the log, and no moves.
 func TestPhaseInvalid(t *testing.T) {
 	p := Phase(200)
-	if p.String() != "Phase(invalid)" || p.MovesTo() != nil || p.CanMoveTo(Pending) || p.TakesRoom() || Pending.CanMoveTo(p) {
-		t.Errorf("%v %v", p, p.MovesTo())
-	}
-	Pending.MovesTo()[0] = Finished
-	if !Pending.CanMoveTo(Assumed) {
-		t.Error("MovesTo gave away the table itself")
+	if p.String() != "Phase(invalid)" || p.CanMoveTo(Pending) || p.TakesRoom() || Pending.CanMoveTo(p) {
+		t.Errorf("%v", p)
 	}
 }

@@ -6,7 +6,7 @@ import "time"
 // shared and must not be changed.
 type WorkloadRecord struct {
 	*Workload
-	Phase Phase
+	Phase Phase // where it is on its way
 	// Node is the name of the node that it is on, empty where it is on none.
 	Node string
 	// Shares are the device shares set aside for it on its node (what it
@@ -17,9 +17,12 @@ type WorkloadRecord struct {
 	// PlacedAt is when its node was chosen, or when it started where the
 	// orchestrator says so; zero for a workload on no node.
 	PlacedAt time.Time
-	// Displaced: it is on its way out to make room for another workload.
+	// GrantedLimit is the limit with which it was placed, where that is shorter than its own
+	// (see [Workload].MinLimit); 0: its own.
+	GrantedLimit time.Duration
+	// Displaced: it is terminating to make room for another workload.
 	Displaced bool
-	// Seq is the order in which workloads were handed in, or found.
+	// Seq is the order in which workloads were submitted, or found.
 	Seq uint64
 	// CreateIndex and ModifyIndex say which of the engine's transactions made
 	// the record and which last changed it. They only grow; a later
@@ -31,6 +34,7 @@ type WorkloadRecord struct {
 // must not be changed.
 type NodeRecord struct {
 	*Node
+	// CreateIndex and ModifyIndex are as in [WorkloadRecord].
 	CreateIndex, ModifyIndex uint64
 }
 
@@ -38,6 +42,7 @@ type NodeRecord struct {
 // and must not be changed.
 type GroupRecord struct {
 	*Group
+	// CreateIndex and ModifyIndex are as in [WorkloadRecord].
 	CreateIndex, ModifyIndex uint64
 }
 
@@ -45,6 +50,7 @@ type GroupRecord struct {
 // and must not be changed.
 type BudgetRecord struct {
 	*Budget
+	// CreateIndex and ModifyIndex are as in [WorkloadRecord].
 	CreateIndex, ModifyIndex uint64
 }
 
@@ -52,6 +58,7 @@ type BudgetRecord struct {
 // shared and must not be changed.
 type NamespaceRecord struct {
 	*Namespace
+	// CreateIndex and ModifyIndex are as in [WorkloadRecord].
 	CreateIndex, ModifyIndex uint64
 }
 
@@ -62,6 +69,7 @@ type ObjectRecord struct {
 	Object
 	// Reported is the object as it was last put; nil for one that a decision
 	// has made.
-	Reported                 Object
+	Reported Object
+	// CreateIndex and ModifyIndex are as in [WorkloadRecord].
 	CreateIndex, ModifyIndex uint64
 }

@@ -14,11 +14,44 @@ const (
 	EphemeralStorage = "ephemeral-storage" // bytes
 )
 
+// Cores returns an amount of CPU in thousandths of a core, rounded to the
+// nearest: Cores(4) is 4000, Cores(0.5) is 500. What int64 cannot hold is its nearest
+// value, and not a number is 0.
+func Cores(n float64) int64 {
+	switch n = math.Round(n * 1000); {
+	case math.IsNaN(n):
+		return 0
+	case n >= math.MaxInt64:
+		return math.MaxInt64
+	case n <= math.MinInt64:
+		return math.MinInt64
+	}
+	return int64(n)
+}
+
+// MiB returns so many mebibytes in bytes. What int64 cannot hold is its nearest value.
+func MiB(n int64) int64 { return shifted(n, 20) }
+
+// GiB returns so many gibibytes in bytes; for parts of one see [MiB]. What int64 cannot
+// hold is its nearest value.
+func GiB(n int64) int64 { return shifted(n, 30) }
+
+// shifted is n << bits.
+func shifted(n int64, bits int) int64 {
+	switch {
+	case n > math.MaxInt64>>bits:
+		return math.MaxInt64
+	case n < math.MinInt64>>bits:
+		return math.MinInt64
+	}
+	return n << bits
+}
+
 // Scalar is an amount of a resource that the model does not know by itself,
 // such as licences or accelerators counted as plain numbers.
 type Scalar struct {
-	Name   string
-	Amount int64
+	Name   string // of the resource; not CPU, Memory or EphemeralStorage
+	Amount int64  // in the unit that the orchestrator means
 }
 
 // Resources is an amount of every resource: what a node offers or a workload
@@ -28,10 +61,10 @@ type Scalar struct {
 // A scalar with amount 0 is a request for zero, which is not the same as no
 // scalar: plugins report on requested names only.
 type Resources struct {
-	CPU              int64 // milli-CPU
-	Memory           int64 // bytes
-	EphemeralStorage int64 // bytes
-	Scalars          []Scalar
+	CPU              int64    // milli-CPU; see Cores
+	Memory           int64    // bytes; see MiB and GiB
+	EphemeralStorage int64    // bytes
+	Scalars          []Scalar // every other resource, each name once
 }
 
 // Get returns the amount of the named resource, 0 where there is none.

@@ -6,11 +6,12 @@ import (
 )
 
 // Operator is the relation of a [Requirement] between a label's value and the
-// requirement's values.
+// requirement's values, and of a [Toleration] between the taint's value and its own.
 type Operator string
 
-// The operators. NotIn and DoesNotExist also hold where the label is missing.
-// Gt and Lt compare whole numbers and take exactly one value.
+// The operators. A requirement may have all but Equal; NotIn and DoesNotExist also
+// hold where the label is missing. A toleration may have Equal, Exists, Gt and Lt. Gt
+// and Lt compare whole numbers and take exactly one value.
 const (
 	In           Operator = "In"
 	NotIn        Operator = "NotIn"
@@ -18,20 +19,24 @@ const (
 	DoesNotExist Operator = "DoesNotExist"
 	Gt           Operator = "Gt"
 	Lt           Operator = "Lt"
+	Equal        Operator = "Equal"
 )
+
+// FieldName is the only field of a node that [NodeTerm].Fields may name.
+const FieldName = "name"
 
 // Requirement is one condition on one label (or, in [NodeTerm].Fields, on one
 // field of a node).
 type Requirement struct {
-	Key      string
-	Operator Operator
-	Values   []string
+	Key      string   // of the label, or of the field
+	Operator Operator // how to compare
+	Values   []string // at least one for In and NotIn, none for Exists and DoesNotExist, one whole number for Gt and Lt
 }
 
-// Matches reports whether the labels meet the requirement. Gt and Lt do not
+// matches reports whether the labels meet the requirement. Gt and Lt do not
 // hold where the label's value is not a whole number. A requirement that is not
 // valid, such as a NotIn without values or an Exists with some, matches nothing.
-func (r *Requirement) Matches(labels map[string]string) bool {
+func (r *Requirement) matches(labels map[string]string) bool {
 	if r.Key == "" {
 		return false
 	}
@@ -51,7 +56,7 @@ func (r *Requirement) Matches(labels map[string]string) bool {
 	return false
 }
 
-// matchesField is Matches for the fields of a node.
+// matchesField is matches for the fields of a node.
 func (r *Requirement) matchesField(n *Node) bool {
 	if r.Key != FieldName || len(r.Values) != 1 {
 		return false
@@ -87,7 +92,7 @@ func (r *Requirement) compares(value string) bool {
 // Selector without requirements selects everything; a nil *Selector selects
 // nothing.
 type Selector struct {
-	Requirements []Requirement
+	Requirements []Requirement // all must hold; none selects everything
 }
 
 // SelectLabels returns the selector that wants each of the labels to have
@@ -110,7 +115,7 @@ func (s *Selector) Matches(labels map[string]string) bool {
 
 func matchesAll(requirements []Requirement, labels map[string]string) bool {
 	for i := range requirements {
-		if !requirements[i].Matches(labels) {
+		if !requirements[i].matches(labels) {
 			return false
 		}
 	}

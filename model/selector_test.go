@@ -77,8 +77,8 @@ func TestRequirementMatches(t *testing.T) {
 		{"", NotIn, []string{"web"}, false},
 	}
 	for _, tt := range tests {
-		r := Requirement{Key: tt.key, Operator: tt.operator, Values: tt.values}
-		if got := r.Matches(labels); got != tt.want {
+		s := Selector{Requirements: []Requirement{{Key: tt.key, Operator: tt.operator, Values: tt.values}}}
+		if got := s.Matches(labels); got != tt.want {
 			t.Errorf("%s %s %q: %v, want %v", tt.key, tt.operator, tt.values, got, tt.want)
 		}
 	}

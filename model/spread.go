@@ -19,14 +19,16 @@ const (
 	Ignore InclusionPolicy = "Ignore" // all nodes count
 )
 
-// SpreadConstraint keeps the selected workloads evenly spread over the values
-// of the node label TopologyKey.
+// SpreadConstraint keeps the selected workloads evenly spread over the domains
+// of TopologyKey.
 type SpreadConstraint struct {
+	// TopologyKey is the key of a node label, [ByNode] or [ByZone]. A node without
+	// the label is not feasible where Mode is SpreadRequired.
 	TopologyKey string
 	// MaxSkew is the largest allowed difference between the count in one
 	// topology value and the smallest count in any; at least 1.
 	MaxSkew int32
-	Mode    SpreadMode
+	Mode    SpreadMode // what happens where it cannot be kept
 	// Selector says which workloads of the same namespace are counted.
 	Selector *Selector
 	// MinDomains, where not 0, is the number of topology values below which
@@ -34,7 +36,7 @@ type SpreadConstraint struct {
 	MinDomains int32
 	// NodeAffinityPolicy defaults to Honor, NodeTaintsPolicy to Ignore.
 	NodeAffinityPolicy InclusionPolicy
-	NodeTaintsPolicy   InclusionPolicy
+	NodeTaintsPolicy   InclusionPolicy // whether nodes count whose taints the workload does not tolerate
 	// MatchLabelKeys are labels of the workload whose values are added to the
 	// selector.
 	MatchLabelKeys []string

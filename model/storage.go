@@ -71,7 +71,7 @@ type Disk struct {
 	// Keys name what is used exclusively: two workloads on one node must not
 	// have disks with a key in common, unless both are ReadOnly. May be empty.
 	Keys     []string
-	ReadOnly bool
+	ReadOnly bool // see Keys
 	// Driver and Handle say which volume of which storage driver it is, for
 	// the driver's limit; Handle is empty where it does not count, and both
 	// where it is of none. Plugin is the name of
@@ -82,14 +82,14 @@ type Disk struct {
 // VolumeClaim is a wish for a volume, or the right to one.
 type VolumeClaim struct {
 	ID        string // identity, unique among volume claims
-	Namespace string
+	Namespace string // for messages, and for the orchestrator
 	Name      string // for messages; empty: ID
 	// UID tells a claim from an earlier one of the same ID; may be empty.
 	UID         string
-	Class       string // name of the StorageClass; empty for none
-	Request     int64  // bytes; 0: any volume is large enough
-	AccessModes []AccessMode
-	Mode        VolumeMode
+	Class       string       // name of the StorageClass; empty for none
+	Request     int64        // bytes; 0: any volume is large enough
+	AccessModes []AccessMode // a volume must have all of them
+	Mode        VolumeMode   // empty: FilesystemVolume
 	// Selector selects volumes by their labels; nil selects all.
 	Selector *Selector
 	// AttributesClass is the volume attributes class, empty for none.
@@ -107,7 +107,7 @@ type VolumeClaim struct {
 	SelectedNode string
 	// Owner is the ID of the workload that it was made for; empty for none.
 	Owner    string
-	Deleting bool // it is on its way out
+	Deleting bool // it is terminating
 }
 
 // DisplayName is what messages call the claim.
@@ -120,19 +120,19 @@ func (c *VolumeClaim) DisplayName() string {
 
 // ClaimIdentity says which claim a volume belongs to.
 type ClaimIdentity struct {
-	ID  string
+	ID  string // of the VolumeClaim
 	UID string // empty: whichever claim has the ID
 }
 
 // Volume is a piece of storage.
 type Volume struct {
-	Name            string // identity
-	Labels          map[string]string
-	Class           string // name of the StorageClass; empty for none
-	Capacity        int64  // bytes
-	AccessModes     []AccessMode
-	Mode            VolumeMode
-	AttributesClass string
+	Name            string            // identity
+	Labels          map[string]string // what a claim's Selector goes by
+	Class           string            // name of the StorageClass; empty for none
+	Capacity        int64             // bytes
+	AccessModes     []AccessMode      // what it can be used for
+	Mode            VolumeMode        // empty: FilesystemVolume
+	AttributesClass string            // the volume attributes class, empty for none
 	// Nodes says from which nodes it can be used; nil: from all.
 	Nodes *NodeTerms
 	// StandInNodes takes the place of Nodes on nodes where a driver stands in
@@ -143,12 +143,12 @@ type Volume struct {
 	// Claim is the claim that it belongs to, or is kept for, whatever its phase;
 	// nil for none.
 	Claim *ClaimIdentity
-	Phase VolumePhase
+	Phase VolumePhase // empty: VolumeAvailable
 	// Driver and Handle say which volume of which storage driver it is; empty
 	// where it does not count against a limit. Plugin is the name of the
 	// built-in plugin that the driver stands in for, where it does.
 	Driver, Handle, Plugin string
-	Deleting               bool // it is on its way out
+	Deleting               bool // it is terminating
 }
 
 // StorageClass is a way of making volumes.
@@ -158,7 +158,7 @@ type StorageClass struct {
 	// Driver is the storage driver that stands in for Provisioner, where that is
 	// a built-in plugin; else empty.
 	Driver  string
-	Binding BindingMode
+	Binding BindingMode // when claims of the class get their volume
 	// AllowedNodes says for which nodes volumes are made; nil: for all.
 	AllowedNodes *NodeTerms
 }
@@ -176,15 +176,15 @@ type StorageDriver struct {
 
 // NodeDriver is a storage driver on a node.
 type NodeDriver struct {
-	Name string
+	Name string // of the StorageDriver
 	// MaxVolumes is how many volumes of it the node can have; nil: no limit.
 	MaxVolumes *int32
 }
 
 // NodeStorage is what a node has of storage drivers.
 type NodeStorage struct {
-	Node    string // name of the node; identity
-	Drivers []NodeDriver
+	Node    string       // name of the node; identity
+	Drivers []NodeDriver // that are installed on the node
 	// StandsIn lists the built-in plugins whose volumes are served by drivers.
 	StandsIn []string
 }
@@ -204,81 +204,17 @@ type StorageCapacity struct {
 // VolumeAttachment is a volume that is attached to a node, or is about to be.
 type VolumeAttachment struct {
 	ID     string // identity
-	Driver string
-	Node   string
+	Driver string // name of the StorageDriver
+	Node   string // name of the node
 	Volume string // name of the Volume
 	// Handle stands for Volume where the volume has no object.
 	Handle string
 }
 
-// ObjectKind implements [Object].
-func (*VolumeClaim) ObjectKind() ObjectKind { return VolumeClaimKind }
-
-// ObjectKind implements [Object].
-func (*Volume) ObjectKind() ObjectKind { return VolumeKind }
-
-// ObjectKind implements [Object].
-func (*StorageClass) ObjectKind() ObjectKind { return StorageClassKind }
-
-// ObjectKind implements [Object].
-func (*StorageDriver) ObjectKind() ObjectKind { return StorageDriverKind }
-
-// ObjectKind implements [Object].
-func (*NodeStorage) ObjectKind() ObjectKind { return NodeStorageKind }
-
-// ObjectKind implements [Object].
-func (*StorageCapacity) ObjectKind() ObjectKind { return StorageCapacityKind }
-
-// ObjectKind implements [Object].
-func (*VolumeAttachment) ObjectKind() ObjectKind { return VolumeAttachmentKind }
-
-// ObjectID implements [Object].
-func (c *VolumeClaim) ObjectID() string { return c.ID }
-
-// ObjectID implements [Object].
-func (v *Volume) ObjectID() string { return v.Name }
-
-// ObjectID implements [Object].
-func (c *StorageClass) ObjectID() string { return c.Name }
-
-// ObjectID implements [Object].
-func (d *StorageDriver) ObjectID() string { return d.Name }
-
-// ObjectID implements [Object].
-func (s *NodeStorage) ObjectID() string { return s.Node }
-
-// ObjectID implements [Object].
-func (c *StorageCapacity) ObjectID() string { return c.ID }
-
-// ObjectID implements [Object].
-func (a *VolumeAttachment) ObjectID() string { return a.ID }
-
-// Amend implements [Decidable]: the node that was selected holds until the claim
-// has a volume or another node.
-func (c *VolumeClaim) Amend(decided Object, _ []string) Object {
-	d, ok := decided.(*VolumeClaim)
-	if !ok || d.UID != c.UID || c.Volume != "" || c.SelectedNode != "" || c.Bound {
-		return nil
-	}
-	amended := *c
-	amended.SelectedNode, amended.Volume = d.SelectedNode, d.Volume
-	return &amended
-}
-
-// Amend implements [Decidable]: the claim that was decided on holds until the
-// volume is reported to belong to one.
-func (v *Volume) Amend(decided Object, _ []string) Object {
-	d, ok := decided.(*Volume)
-	if !ok || v.Claim != nil || d.Claim == nil {
-		return nil
-	}
-	amended := *v
-	amended.Claim = d.Claim
-	return &amended
-}
-
-// Release implements [Decidable]: whoever else uses the claim wants the same.
-func (c *VolumeClaim) Release(string) Object { return c }
-
-// Release implements [Decidable]: whoever else uses the claim wants the same.
-func (v *Volume) Release(string) Object { return v }
+func (*VolumeClaim) sealed()      {}
+func (*Volume) sealed()           {}
+func (*StorageClass) sealed()     {}
+func (*StorageDriver) sealed()    {}
+func (*NodeStorage) sealed()      {}
+func (*StorageCapacity) sealed()  {}
+func (*VolumeAttachment) sealed() {}

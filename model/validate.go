@@ -18,6 +18,7 @@ func (n *Node) Validate() error {
 	c.notEmpty("name", n.Name)
 	c.labels("labels", n.Labels)
 	c.resources("allocatable", &n.Allocatable)
+	c.resources("capacity", &n.Capacity)
 	c.atLeast("maxWorkloads", n.MaxWorkloads, NoWorkloads)
 	for i := range n.Taints {
 		c.item("taints", i)
@@ -57,8 +58,11 @@ func (g *Group) Validate() error {
 	case Basic, "":
 		if g.MinCount != 0 {
 			c.report("minCount", fmt.Sprintf("%d is not 0, and only a Gang has a smallest count", g.MinCount))
+		} else if len(g.MinResources.Names()) > 0 {
+			c.report("minResources", "are there, and only a Gang has any")
 		}
 	}
+	c.resources("minResources", &g.MinResources)
 	oneOfOrEmpty(&c, "preemption", g.Preemption, preemptionPolicies)
 	oneOfOrEmpty(&c, "disruption", g.Disruption, disruptionModes)
 	c.deviceClaimRefs("deviceClaims", g.DeviceClaims)
@@ -83,40 +87,4 @@ func (n *Namespace) Validate() error {
 	c.notEmpty("name", n.Name)
 	c.labels("labels", n.Labels)
 	return invalid("namespace", n.Name, c.problems)
-}
-
-// Validate returns all that is wrong with the binding as a [*ValidationError],
-// nil where it is valid. Whether the node has the devices is not seen here.
-func (b *Binding) Validate() error {
-	var c checker
-	c.notEmpty("workload", b.Workload)
-	c.notEmpty("node", b.Node)
-	for i, d := range b.Devices {
-		c.item("devices", i)
-		c.atLeast("device", int64(d.Device), 0)
-		c.between("share", d.Share, 1, WholeDevice)
-		c.leave()
-	}
-	return invalid("binding", b.Workload, c.problems)
-}
-
-func (c *checker) resources(field string, r *Resources) {
-	c.enter(field)
-	c.atLeast("cpu", r.CPU, 0)
-	c.atLeast("memory", r.Memory, 0)
-	c.atLeast("ephemeralStorage", r.EphemeralStorage, 0)
-	for i := range r.Scalars {
-		s := &r.Scalars[i]
-		c.item("scalars", i)
-		switch s.Name {
-		case "":
-			c.report("name", "must not be empty")
-		case CPU, Memory, EphemeralStorage:
-			c.report("name", fmt.Sprintf("%q is no scalar, it has a field of its own", s.Name))
-		}
-		c.atLeast("amount", s.Amount, 0)
-		unlikeEarlier(c, r.Scalars, i, "name", func(a, b *Scalar) bool { return a.Name == b.Name })
-		c.leave()
-	}
-	c.leave()
 }

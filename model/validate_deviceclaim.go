@@ -117,16 +117,16 @@ func (c *checker) demand(d *DeviceDemand) {
 	c.deviceTolerations(d.Tolerations)
 }
 
-func (c *checker) deviceTolerations(list []DeviceToleration) {
+func (c *checker) deviceTolerations(list []Toleration) {
 	for i := range list {
 		t := &list[i]
 		c.item("tolerations", i)
 		oneOfOrEmpty(c, "operator", t.Operator, deviceTolerationOperators)
-		if t.Key == "" && t.Operator != TolerateExists {
-			c.report("key", "may only be empty, for every key, where operator is "+string(TolerateExists))
+		if t.Key == "" && t.Operator != Exists {
+			c.report("key", "may only be empty, for every key, where operator is "+string(Exists))
 		}
-		if t.Value != "" && t.Operator == TolerateExists {
-			c.report("value", "must be empty where operator is "+string(TolerateExists))
+		if t.Value != "" && t.Operator == Exists {
+			c.report("value", "must be empty where operator is "+string(Exists))
 		}
 		oneOfOrEmpty(c, "effect", t.Effect, deviceEffects)
 		c.leave()

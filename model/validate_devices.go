@@ -10,9 +10,9 @@ import (
 // which messages list them.
 var (
 	// The operators Gt and Lt are for the taints of nodes.
-	deviceTolerationOperators = []TolerationOperator{TolerateEqual, TolerateExists}
+	deviceTolerationOperators = []Operator{Equal, Exists}
 
-	deviceEffects    = []DeviceTaintEffect{DeviceTaintNone, DeviceTaintNoSchedule, DeviceTaintNoExecute}
+	deviceEffects    = []TaintEffect{NoEffect, NoSchedule, NoExecute}
 	compareOperators = []CompareOperator{
 		CompareEqual, CompareNotEqual, CompareLess, CompareAtMost, CompareGreater, CompareAtLeast,
 		CompareOneOf, CompareNoneOf, CompareExists, CompareAbsent,
@@ -91,7 +91,7 @@ func (c *checker) device(d *SliceDevice, perDevice bool) {
 		if name == "" {
 			c.report("attributes", "has an empty name")
 		}
-		if d.Attributes[name].Type() == "" {
+		if d.Attributes[name].kind() == "" {
 			c.report("attributes", fmt.Sprintf("%q must have a value of exactly one type", name))
 		}
 	}
@@ -182,7 +182,7 @@ func (c *checker) amounts(field string, m map[string]int64) {
 	}
 }
 
-func (c *checker) deviceTaint(t *DeviceTaint) {
+func (c *checker) deviceTaint(t *Taint) {
 	c.notEmpty("key", t.Key)
 	oneOf(c, "effect", t.Effect, deviceEffects)
 }
@@ -258,7 +258,7 @@ func (c *checker) deviceRequirement(r *DeviceRequirement) {
 }
 
 func (c *checker) comparedValue(r *DeviceRequirement, v AttributeValue) {
-	kind := v.Type()
+	kind := v.kind()
 	ordered := r.Operator == CompareLess || r.Operator == CompareAtMost || r.Operator == CompareGreater || r.Operator == CompareAtLeast
 	switch {
 	case kind == "":

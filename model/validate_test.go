@@ -98,14 +98,6 @@ func TestValidateOthers(t *testing.T) {
 	checkProblems(t, &Namespace{Labels: map[string]string{"": ""}},
 		"name: must not be empty",
 		"labels: has an empty key")
-
-	checkProblems(t, &Binding{Workload: "w", Node: "n", Devices: []DeviceShare{{0, 500}, {0, 300}, {3, 1000}}})
-	checkProblems(t, &Binding{Devices: []DeviceShare{{-1, 0}, {0, 1001}}},
-		"workload: must not be empty",
-		"node: must not be empty",
-		"devices[0].device: -1 is less than 0",
-		"devices[0].share: 0 is not between 1 and 1000",
-		"devices[1].share: 1001 is not between 1 and 1000")
 }
 
 // TestValidationError: what the caller sees of it.
@@ -133,7 +125,6 @@ func TestValidationError(t *testing.T) {
 		&Group{}:                           `group "": `,
 		&Budget{ID: "b", Allowed: -1}:      `budget "b": `,
 		&Namespace{}:                       `namespace "": `,
-		&Binding{Workload: "w"}:            `binding "w": `,
 	} {
 		if err := object.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v does not start with %s", err, want)

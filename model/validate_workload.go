@@ -1,18 +1,14 @@
 package model
 
-import (
-	"fmt"
-	"strconv"
-)
+import "fmt"
 
 // The values that the enumerated fields of a workload may have, in the order in
 // which messages list them.
 var (
-	operators           = []Operator{In, NotIn, Exists, DoesNotExist, Gt, Lt}
-	fieldOperators      = []Operator{In, NotIn}
-	tolerationOperators = []TolerationOperator{TolerateEqual, TolerateExists, TolerateGt, TolerateLt}
+	tolerationOperators = []Operator{Equal, Exists, Gt, Lt}
 	protocols           = []Protocol{TCP, UDP, SCTP}
 	spreadModes         = []SpreadMode{SpreadRequired, SpreadPreferred}
+	qosClasses          = []QoSClass{Guaranteed, Burstable, BestEffort}
 	inclusionPolicies   = []InclusionPolicy{Honor, Ignore}
 )
 
@@ -24,11 +20,15 @@ func (w *Workload) Validate() error {
 	c.text("namespace", w.Namespace)
 	c.text("name", w.Name)
 	c.labels("labels", w.Labels)
+	c.text("queue", w.Queue)
+	c.text("principal", w.Principal)
 	oneOfOrEmpty(&c, "preemption", w.Preemption, preemptionPolicies)
+	oneOfOrEmpty(&c, "qos", w.QoS, qosClasses)
 	c.resources("requests", &w.Requests)
 	if w.Estimate != nil {
 		c.resources("estimate", w.Estimate)
 	}
+	c.resources("usageLimits", &w.UsageLimits)
 	if w.FitLoad != nil {
 		c.resources("fitLoad", w.FitLoad)
 	}
@@ -53,6 +53,13 @@ func (w *Workload) Validate() error {
 	c.volumeClaimRefs("volumeClaims", w.VolumeClaims)
 	c.disks("disks", w.Disks)
 	c.noEmptyItem("features", w.Features)
+	c.ascending("syscalls", w.Syscalls)
+	if w.MinLimit < 0 || w.MinLimit > max(w.Limit, 0) {
+		c.report("minLimit", fmt.Sprintf("%v is not between 0 and the limit, %v", w.MinLimit, w.Limit))
+	}
+	if w.Limit < 0 {
+		c.report("limit", fmt.Sprintf("%v is negative; 0 is no limit", w.Limit))
+	}
 	c.selector("ownerSelector", w.OwnerSelector)
 	for i := range w.Gates {
 		c.item("gates", i)
@@ -61,6 +68,19 @@ func (w *Workload) Validate() error {
 		c.leave()
 	}
 	return invalid("workload", w.ID, c.problems)
+}
+
+// ascending wants every item to be above the one before it; the first must not be empty.
+func (c *checker) ascending(field string, values []string) {
+	before := ""
+	for i, v := range values {
+		if v <= before {
+			c.item(field, i)
+			c.report("", fmt.Sprintf("%q is not above %q, which is before it", v, before))
+			c.leave()
+		}
+		before = v
+	}
 }
 
 func (c *checker) nodeAffinity(field string, a *NodeAffinity) {
@@ -76,85 +96,6 @@ func (c *checker) nodeAffinity(field string, a *NodeAffinity) {
 		c.leave()
 	}
 	c.leave()
-}
-
-func (c *checker) nodeTerms(field string, t *NodeTerms) {
-	if t == nil {
-		return
-	}
-	c.enter(field)
-	if len(t.Terms) == 0 {
-		c.report("terms", "must have at least one term; without any, no node would do")
-	}
-	for i := range t.Terms {
-		c.item("terms", i)
-		c.nodeTerm(&t.Terms[i])
-		c.leave()
-	}
-	c.leave()
-}
-
-func (c *checker) nodeTerm(t *NodeTerm) {
-	for i := range t.Labels {
-		c.item("labels", i)
-		c.requirement(&t.Labels[i])
-		c.leave()
-	}
-	for i := range t.Fields {
-		f := &t.Fields[i]
-		c.item("fields", i)
-		if f.Key != FieldName {
-			c.report("key", fmt.Sprintf("%q is not %q, the only field", f.Key, FieldName))
-		}
-		oneOf(c, "operator", f.Operator, fieldOperators)
-		if len(f.Values) != 1 {
-			c.report("values", fmt.Sprintf("must be exactly one value, not %d", len(f.Values)))
-		}
-		c.leave()
-	}
-}
-
-func (c *checker) selector(field string, s *Selector) {
-	if s == nil {
-		return
-	}
-	c.enter(field)
-	for i := range s.Requirements {
-		c.item("requirements", i)
-		c.requirement(&s.Requirements[i])
-		c.leave()
-	}
-	c.leave()
-}
-
-func (c *checker) requirement(r *Requirement) {
-	c.notEmpty("key", r.Key)
-	oneOf(c, "operator", r.Operator, operators)
-	switch r.Operator {
-	case In, NotIn:
-		if len(r.Values) == 0 {
-			c.report("values", string(r.Operator)+" wants at least one value")
-		}
-	case Exists, DoesNotExist:
-		if len(r.Values) != 0 {
-			c.report("values", string(r.Operator)+" wants no values")
-		}
-	case Gt, Lt:
-		c.wholeNumber(r)
-	}
-}
-
-// wholeNumber checks the value of a Gt or Lt.
-func (c *checker) wholeNumber(r *Requirement) {
-	if len(r.Values) != 1 {
-		c.report("values", fmt.Sprintf("%s wants exactly one value, not %d", r.Operator, len(r.Values)))
-		return
-	}
-	if _, err := strconv.ParseInt(r.Values[0], 10, 64); err != nil {
-		c.item("values", 0)
-		c.report("", fmt.Sprintf("%q is not a whole number of 64 bits", r.Values[0]))
-		c.leave()
-	}
 }
 
 func (c *checker) workloadAffinity(field string, a *WorkloadAffinity) {
@@ -219,13 +160,13 @@ func (c *checker) tolerations(field string, tolerations []Toleration) {
 		c.item(field, i)
 		oneOfOrEmpty(c, "operator", t.Operator, tolerationOperators)
 		switch t.Operator {
-		case "", TolerateEqual:
+		case "", Equal:
 			c.tolerationKey(t)
-		case TolerateExists:
+		case Exists:
 			if t.Value != "" {
-				c.report("value", "must be empty where operator is "+string(TolerateExists))
+				c.report("value", "must be empty where operator is "+string(Exists))
 			}
-		case TolerateGt, TolerateLt:
+		case Gt, Lt:
 			c.tolerationKey(t)
 			if _, ok := plainInt(t.Value); !ok {
 				c.report("value", fmt.Sprintf("%q is not a whole number of 64 bits without a plus sign or leading zeros", t.Value))
@@ -239,7 +180,7 @@ func (c *checker) tolerations(field string, tolerations []Toleration) {
 // tolerationKey checks the key of a toleration whose operator is not Exists.
 func (c *checker) tolerationKey(t *Toleration) {
 	if t.Key == "" {
-		c.report("key", "may only be empty, for every key, where operator is "+string(TolerateExists))
+		c.report("key", "may only be empty, for every key, where operator is "+string(Exists))
 	}
 }
 

@@ -28,6 +28,11 @@ func TestValidateWorkload(t *testing.T) {
 		{func(w *Workload) { w.ID = "" }, `id: must not be empty`},
 		{func(w *Workload) { w.Labels[""] = "x" }, `labels: has an empty key`},
 		{func(w *Workload) { w.Preemption = "Maybe" }, `preemption: "Maybe" is not one of PreemptLowerPriority, Never`},
+		{func(w *Workload) { w.QoS = BestEffort }, ``},
+		{func(w *Workload) { w.QoS = "Good" }, `qos: "Good" is not one of Guaranteed, Burstable, BestEffort`},
+		{func(w *Workload) { w.Syscalls = []string{"bind", "read"} }, ``},
+		{func(w *Workload) { w.Syscalls = []string{"read", "bind", "bind"} }, "syscalls[1]: \"bind\" is not above \"read\", which is before it\nsyscalls[2]: \"bind\" is not above \"bind\", which is before it"},
+		{func(w *Workload) { w.Syscalls = []string{""} }, `syscalls[0]: "" is not above "", which is before it`},
 		{func(w *Workload) { w.Requests.CPU = -5 }, `requests.cpu: -5 is less than 0`},
 		{func(w *Workload) { w.Requests.Scalars[0].Name = CPU }, `requests.scalars[0].name: "cpu" is no scalar, it has a field of its own`},
 		{func(w *Workload) { w.Estimate = &Resources{} }, ``},
@@ -69,26 +74,26 @@ func TestValidateWorkload(t *testing.T) {
 		{func(w *Workload) { w.Tolerations[0].Key = "" }, ``},
 		{func(w *Workload) { w.Tolerations[0] = Toleration{} }, `tolerations[0].key: may only be empty, for every key, where operator is Exists`},
 		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: "gt", Value: "1"} }, `tolerations[0].operator: "gt" is not one of Equal, Exists, Gt, Lt`},
-		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: TolerateGt, Value: "-1"} }, ``},
+		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: Gt, Value: "-1"} }, ``},
 		{func(w *Workload) {
-			w.Tolerations[0] = Toleration{Key: "a", Operator: TolerateLt, Value: "9223372036854775807"}
+			w.Tolerations[0] = Toleration{Key: "a", Operator: Lt, Value: "9223372036854775807"}
 		}, ``},
 		{func(w *Workload) {
-			w.Tolerations[0] = Toleration{Operator: TolerateLt, Value: "9223372036854775808", Effect: "Evict"}
+			w.Tolerations[0] = Toleration{Operator: Lt, Value: "9223372036854775808", Effect: "Evict"}
 		},
 			`tolerations[0].key: may only be empty, for every key, where operator is Exists
 tolerations[0].value: "9223372036854775808" is not a whole number of 64 bits without a plus sign or leading zeros
 tolerations[0].effect: "Evict" is not one of NoSchedule, PreferNoSchedule, NoExecute`},
-		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: TolerateGt} },
+		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: Gt} },
 			`tolerations[0].value: "" is not a whole number of 64 bits without a plus sign or leading zeros`},
-		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: TolerateGt, Value: "+1"} },
+		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: Gt, Value: "+1"} },
 			`tolerations[0].value: "+1" is not a whole number of 64 bits without a plus sign or leading zeros`},
-		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: TolerateGt, Value: "0"} }, ``},
-		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: TolerateGt, Value: "-"} },
+		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: Gt, Value: "0"} }, ``},
+		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: Gt, Value: "-"} },
 			`tolerations[0].value: "-" is not a whole number of 64 bits without a plus sign or leading zeros`},
-		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: TolerateGt, Value: "95.5"} },
+		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: Gt, Value: "95.5"} },
 			`tolerations[0].value: "95.5" is not a whole number of 64 bits without a plus sign or leading zeros`},
-		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: TolerateLt, Value: "01"} },
+		{func(w *Workload) { w.Tolerations[0] = Toleration{Key: "a", Operator: Lt, Value: "01"} },
 			`tolerations[0].value: "01" is not a whole number of 64 bits without a plus sign or leading zeros`},
 		{func(w *Workload) { w.Tolerations[0].Effect = "Evict" }, `tolerations[0].effect: "Evict" is not one of NoSchedule, PreferNoSchedule, NoExecute`},
 

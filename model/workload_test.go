@@ -50,6 +50,24 @@ func TestEstimatedLoad(t *testing.T) {
 	}
 }
 
+func TestQoSClass(t *testing.T) {
+	for _, c := range []struct {
+		w    Workload
+		want QoSClass
+	}{
+		{Workload{}, BestEffort},
+		{Workload{Requests: Resources{CPU: 1}}, Burstable},
+		{Workload{Requests: Resources{Memory: 1}}, Burstable},
+		{Workload{Requests: Resources{EphemeralStorage: 1, Scalars: []Scalar{{Name: "gpu", Amount: 1}}}}, BestEffort},
+		{Workload{Requests: Resources{CPU: 1}, QoS: Guaranteed}, Guaranteed},
+		{Workload{Requests: Resources{CPU: 1}, QoS: BestEffort}, BestEffort},
+	} {
+		if got := c.w.QoSClass(); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.w.Requests, got, c.want)
+		}
+	}
+}
+
 func TestMayPreempt(t *testing.T) {
 	for policy, want := range map[PreemptionPolicy]bool{"": true, PreemptLower: true, PreemptNever: false} {
 		w := Workload{Preemption: policy}

@@ -1,7 +1,6 @@
 package plugins_test
 
 import (
-	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
@@ -27,32 +26,32 @@ var (
 var oldNames = []oldName{
 	{
 		names:   "SelectorSpread SelectorSpreadPriority ServiceSpreadingPriority",
-		plugins: refs(plugins.PodTopologySpread),
+		plugins: entries(plugins.PodTopologySpread),
 		nodes: []*model.Node{
 			labelled("a", host, "a", zone, "1"), labelled("b", host, "b", zone, "1"), labelled("c", host, "c", zone, "2"),
 		},
-		running:  []engine.Placement{webOn("a")},
+		running:  []placement{webOn("a")},
 		workload: &model.Workload{ID: "w", Labels: web, OwnerSelector: isWeb},
 		want:     "c",
 	},
 	{
 		// By hosts and zones d would win, where nothing is; but it is in no rack.
 		names:   "ServiceAntiAffinity",
-		plugins: refs(plugins.PodTopologySpread),
+		plugins: entries(plugins.PodTopologySpread),
 		args: podtopologyspread.Args{
 			DefaultingType:     podtopologyspread.List,
 			DefaultConstraints: []model.SpreadConstraint{{TopologyKey: "rack", MaxSkew: 1, Mode: model.SpreadPreferred}},
 		},
 		nodes:    []*model.Node{labelled("a", "rack", "1"), labelled("b", "rack", "1"), labelled("c", "rack", "2"), labelled("d")},
-		running:  []engine.Placement{webOn("a"), webOn("b"), webOn("c")},
+		running:  []placement{webOn("a"), webOn("b"), webOn("c")},
 		workload: &model.Workload{ID: "w", Labels: web, OwnerSelector: isWeb},
 		want:     "c",
 	},
 	{
 		names:   "EvenPodsSpread",
-		plugins: refs(plugins.PodTopologySpread),
+		plugins: entries(plugins.PodTopologySpread),
 		nodes:   []*model.Node{labelled("a", zone, "1"), labelled("b", zone, "2")},
-		running: []engine.Placement{webOn("a")},
+		running: []placement{webOn("a")},
 		workload: &model.Workload{ID: "w", Labels: web, Spread: []model.SpreadConstraint{
 			{TopologyKey: zone, MaxSkew: 1, Mode: model.SpreadRequired, Selector: isWeb},
 		}},
@@ -61,9 +60,9 @@ var oldNames = []oldName{
 	},
 	{
 		names:   "EvenPodsSpreadPriority",
-		plugins: refs(plugins.PodTopologySpread),
+		plugins: entries(plugins.PodTopologySpread),
 		nodes:   []*model.Node{labelled("a", zone, "1"), labelled("b", zone, "2")},
-		running: []engine.Placement{webOn("a")},
+		running: []placement{webOn("a")},
 		workload: &model.Workload{ID: "w", Labels: web, Spread: []model.SpreadConstraint{
 			{TopologyKey: zone, MaxSkew: 1, Mode: model.SpreadPreferred, Selector: isWeb},
 		}},
@@ -71,9 +70,9 @@ var oldNames = []oldName{
 	},
 	{
 		names:    "ServiceAffinity CheckServiceAffinity",
-		plugins:  refs(plugins.InterPodAffinity),
+		plugins:  entries(plugins.InterPodAffinity),
 		nodes:    []*model.Node{labelled("a", "rack", "1"), labelled("b", "rack", "2"), labelled("c", "rack", "2")},
-		running:  []engine.Placement{webOn("c")},
+		running:  []placement{webOn("c")},
 		workload: &model.Workload{ID: "w", Labels: web, Affinity: &model.WorkloadAffinity{Required: []model.AffinityTerm{byRack}}},
 		want:     "b",
 		rejected: map[string]string{"a": plugins.InterPodAffinity},
@@ -82,7 +81,7 @@ var oldNames = []oldName{
 		// The first replica: the old one took any node, this only those with
 		// the label.
 		names:    "ServiceAffinity CheckServiceAffinity",
-		plugins:  refs(plugins.InterPodAffinity),
+		plugins:  entries(plugins.InterPodAffinity),
 		nodes:    []*model.Node{labelled("a"), labelled("b", "rack", "2")},
 		workload: &model.Workload{ID: "w", Labels: web, Affinity: &model.WorkloadAffinity{Required: []model.AffinityTerm{byRack}}},
 		want:     "b",
@@ -91,10 +90,10 @@ var oldNames = []oldName{
 	{
 		// What runs on b requires to be near, on a it only wishes to.
 		names:   "InterPodAffinityPriority",
-		plugins: refs(plugins.InterPodAffinity),
+		plugins: entries(plugins.InterPodAffinity),
 		args:    interpodaffinity.Args{HardPodAffinityWeight: new(int32(100))},
 		nodes:   []*model.Node{labelled("a", "rack", "1"), labelled("b", "rack", "2")},
-		running: []engine.Placement{
+		running: []placement{
 			{Node: "a", Workload: &model.Workload{Affinity: &model.WorkloadAffinity{
 				Preferred: []model.WeightedAffinityTerm{{Weight: 50, AffinityTerm: byRack}},
 			}}},
@@ -105,9 +104,9 @@ var oldNames = []oldName{
 	},
 	{
 		names:   "InterPodAffinityPriority",
-		plugins: refs(plugins.InterPodAffinity),
+		plugins: entries(plugins.InterPodAffinity),
 		nodes:   []*model.Node{labelled("a", "rack", "1"), labelled("b", "rack", "2")},
-		running: []engine.Placement{webOn("b")},
+		running: []placement{webOn("b")},
 		workload: &model.Workload{ID: "w", Affinity: &model.WorkloadAffinity{
 			Preferred: []model.WeightedAffinityTerm{{Weight: 1, AffinityTerm: byRack}},
 		}},
@@ -115,47 +114,47 @@ var oldNames = []oldName{
 	},
 	{
 		names:    "MatchInterPodAffinity",
-		plugins:  refs(plugins.InterPodAffinity),
+		plugins:  entries(plugins.InterPodAffinity),
 		nodes:    []*model.Node{labelled("a", "rack", "1"), labelled("b", "rack", "2")},
-		running:  []engine.Placement{webOn("a")},
+		running:  []placement{webOn("a")},
 		workload: &model.Workload{ID: "w", AntiAffinity: &model.WorkloadAffinity{Required: []model.AffinityTerm{byRack}}},
 		want:     "b",
 		rejected: map[string]string{"a": plugins.InterPodAffinity},
 	},
 	{
 		names:    "LeastRequestedPriority NodeResourcesLeastAllocated",
-		plugins:  refs(plugins.NodeResourcesFit),
+		plugins:  entries(plugins.NodeResourcesFit),
 		nodes:    []*model.Node{roomy("full", 4000), roomy("empty", 4000)},
-		running:  []engine.Placement{busy("full", 3000)},
+		running:  []placement{busy("full", 3000)},
 		workload: workload(500),
 		want:     "empty",
 	},
 	{
 		names:    "MostRequestedPriority NodeResourcesMostAllocated",
-		plugins:  refs(plugins.NodeResourcesFit),
+		plugins:  entries(plugins.NodeResourcesFit),
 		args:     noderesources.FitArgs{Strategy: noderesources.Strategy{Type: noderesources.MostAllocated}},
 		nodes:    []*model.Node{roomy("empty", 4000), roomy("full", 4000)},
-		running:  []engine.Placement{busy("full", 3000)},
+		running:  []placement{busy("full", 3000)},
 		workload: workload(500),
 		want:     "full",
 	},
 	{
 		names:   "RequestedToCapacityRatioPriority RequestedToCapacityRatio",
-		plugins: refs(plugins.NodeResourcesFit),
+		plugins: entries(plugins.NodeResourcesFit),
 		args: noderesources.FitArgs{Strategy: noderesources.Strategy{
 			Type:  noderesources.RequestedToCapacityRatio,
 			Shape: []helper.ShapePoint{{Utilization: 0}, {Utilization: 50, Score: 10}, {Utilization: 100}},
 		}},
 		nodes:    []*model.Node{roomy("empty", 4000), roomy("half", 4000), roomy("full", 4000)},
-		running:  []engine.Placement{busy("half", 1500), busy("full", 3000)},
+		running:  []placement{busy("half", 1500), busy("full", 3000)},
 		workload: workload(500),
 		want:     "half",
 	},
 	{
 		names:   "BalancedResourceAllocation",
-		plugins: refs(plugins.NodeResourcesBalancedAllocation),
+		plugins: entries(plugins.NodeResourcesBalancedAllocation),
 		nodes:   []*model.Node{roomy("cpu", 4000), roomy("memory", 4000)},
-		running: []engine.Placement{
+		running: []placement{
 			busy("cpu", 2000),
 			{Node: "memory", Workload: &model.Workload{Requests: model.Resources{Memory: 32 << 30}}},
 		},
@@ -165,15 +164,15 @@ var oldNames = []oldName{
 	{
 		// Without an estimate the small node, which is empty, is better.
 		names:    "ResourceLimitsPriority NodeResourceLimits",
-		plugins:  refs(plugins.NodeResourcesFit),
+		plugins:  entries(plugins.NodeResourcesFit),
 		nodes:    []*model.Node{roomy("small", 2000), roomy("large", 16000)},
-		running:  []engine.Placement{busy("large", 4000)},
+		running:  []placement{busy("large", 4000)},
 		workload: &model.Workload{ID: "w", Requests: model.Resources{CPU: 100}, Estimate: &model.Resources{CPU: 4000, Memory: 1 << 30}},
 		want:     "large",
 	},
 	{
 		names:   "ImageLocalityPriority",
-		plugins: refs(plugins.ImageLocality),
+		plugins: entries(plugins.ImageLocality),
 		nodes: []*model.Node{
 			labelled("a"), {Name: "b", Images: []model.NodeImage{{Names: []string{"web:1"}, Size: 500 << 20}}},
 		},
@@ -182,7 +181,7 @@ var oldNames = []oldName{
 	},
 	{
 		names:   "NodeAffinityPriority",
-		plugins: refs(plugins.NodeAffinity),
+		plugins: entries(plugins.NodeAffinity),
 		nodes:   []*model.Node{labelled("a", "disk", "hdd"), labelled("b", "disk", "ssd")},
 		workload: &model.Workload{ID: "w", NodeAffinity: &model.NodeAffinity{Preferred: []model.PreferredNodeTerm{
 			{Weight: 1, NodeTerm: term("disk", model.In, "ssd")},
@@ -191,7 +190,7 @@ var oldNames = []oldName{
 	},
 	{
 		names:   "MatchNodeSelector",
-		plugins: refs(plugins.NodeAffinity),
+		plugins: entries(plugins.NodeAffinity),
 		nodes:   []*model.Node{labelled("a", "arm", ""), labelled("b", "disk", "ssd"), labelled("c", "arm", "", "disk", "ssd")},
 		workload: &model.Workload{
 			ID: "w", NodeSelector: map[string]string{"disk": "ssd"},
@@ -202,7 +201,7 @@ var oldNames = []oldName{
 	},
 	{
 		names:   "CheckNodeLabelPresence NodeLabel",
-		plugins: refs(plugins.NodeAffinity),
+		plugins: entries(plugins.NodeAffinity),
 		args: nodeaffinity.Args{AddedAffinity: &model.NodeAffinity{Required: &model.NodeTerms{Terms: []model.NodeTerm{{
 			Labels: []model.Requirement{{Key: "rack", Operator: model.Exists}, {Key: "retiring", Operator: model.DoesNotExist}},
 		}}}}},
@@ -213,7 +212,7 @@ var oldNames = []oldName{
 	},
 	{
 		names:   "NodeLabelPriority NodeLabel",
-		plugins: refs(plugins.NodeAffinity),
+		plugins: entries(plugins.NodeAffinity),
 		args: nodeaffinity.Args{AddedAffinity: &model.NodeAffinity{Preferred: []model.PreferredNodeTerm{
 			{Weight: 1, NodeTerm: term("rack", model.Exists)}, {Weight: 1, NodeTerm: term("retiring", model.DoesNotExist)},
 		}}},
@@ -223,54 +222,54 @@ var oldNames = []oldName{
 	},
 	{
 		names:   "TaintTolerationPriority",
-		plugins: refs(plugins.TaintToleration),
+		plugins: entries(plugins.TaintToleration),
 		nodes:   []*model.Node{tainted("a", "old", model.PreferNoSchedule), tainted("b", "spot", model.PreferNoSchedule)},
 		workload: &model.Workload{ID: "w", Tolerations: []model.Toleration{
-			{Key: "spot", Operator: model.TolerateExists, Effect: model.PreferNoSchedule},
+			{Key: "spot", Operator: model.Exists, Effect: model.PreferNoSchedule},
 		}},
 		want: "b",
 	},
 	{
 		names:   "PodToleratesNodeTaints",
-		plugins: refs(plugins.TaintToleration),
+		plugins: entries(plugins.TaintToleration),
 		nodes: []*model.Node{
 			tainted("a", "old", model.NoSchedule), tainted("b", "broken", model.NoExecute), tainted("c", "spot", model.NoSchedule),
 		},
-		workload: &model.Workload{ID: "w", Tolerations: []model.Toleration{{Key: "spot", Operator: model.TolerateExists}}},
+		workload: &model.Workload{ID: "w", Tolerations: []model.Toleration{{Key: "spot", Operator: model.Exists}}},
 		want:     "c",
 		rejected: map[string]string{"a": plugins.TaintToleration, "b": plugins.TaintToleration},
 	},
 	{
 		// With the weight of the default profile, room would outweigh the taint.
 		names:    "NodePreferAvoidPods NodePreferAvoidPodsPriority",
-		plugins:  []extpoints.PluginRef{{Name: plugins.TaintToleration, Weight: 10000}},
-		beside:   []extpoints.PluginRef{{Name: plugins.NodeResourcesFit, Weight: 10}},
+		plugins:  weighted(plugins.TaintToleration, 10000),
+		beside:   weighted(plugins.NodeResourcesFit, 10),
 		nodes:    []*model.Node{tainted("avoid", "avoid", model.PreferNoSchedule), roomy("full", 4000)},
-		running:  []engine.Placement{busy("full", 3000)},
+		running:  []placement{busy("full", 3000)},
 		workload: workload(500),
 		want:     "full",
 	},
 	{
 		names:    "PodFitsResources",
-		plugins:  refs(plugins.NodeResourcesFit),
+		plugins:  entries(plugins.NodeResourcesFit),
 		nodes:    []*model.Node{roomy("a", 400), {Name: "b", Allocatable: big, MaxWorkloads: 1}, roomy("c", 500)},
-		running:  []engine.Placement{busy("b", 0)},
+		running:  []placement{busy("b", 0)},
 		workload: workload(500),
 		want:     "c",
 		rejected: map[string]string{"a": plugins.NodeResourcesFit, "b": plugins.NodeResourcesFit},
 	},
 	{
 		names:    "PodFitsHostPorts PodFitsPorts",
-		plugins:  refs(plugins.NodePorts),
+		plugins:  entries(plugins.NodePorts),
 		nodes:    []*model.Node{labelled("a"), labelled("b")},
-		running:  []engine.Placement{{Node: "a", Workload: &model.Workload{Ports: []model.HostPort{{Port: 80}}}}},
+		running:  []placement{{Node: "a", Workload: &model.Workload{Ports: []model.HostPort{{Port: 80}}}}},
 		workload: &model.Workload{ID: "w", Ports: []model.HostPort{{Port: 80}}},
 		want:     "b",
 		rejected: map[string]string{"a": plugins.NodePorts},
 	},
 	{
 		names:    "HostName PodFitsHost",
-		plugins:  refs(plugins.NodeName),
+		plugins:  entries(plugins.NodeName),
 		nodes:    []*model.Node{labelled("a"), labelled("b")},
 		workload: &model.Workload{ID: "w", NodeName: "b"},
 		want:     "b",
@@ -278,12 +277,12 @@ var oldNames = []oldName{
 	},
 	{
 		names:   "GeneralPredicates",
-		plugins: refs(plugins.NodeResourcesFit, plugins.NodeName, plugins.NodePorts, plugins.NodeAffinity),
+		plugins: entries(plugins.NodeResourcesFit, plugins.NodeName, plugins.NodePorts, plugins.NodeAffinity),
 		nodes: []*model.Node{
 			labelled("other", "disk", "ssd"), roomy("full", 400, "disk", "ssd"), labelled("taken", "disk", "ssd"),
 			labelled("plain"), labelled("right", "disk", "ssd"),
 		},
-		running: []engine.Placement{{Node: "taken", Workload: &model.Workload{Ports: []model.HostPort{{Port: 80}}}}},
+		running: []placement{{Node: "taken", Workload: &model.Workload{Ports: []model.HostPort{{Port: 80}}}}},
 		workload: &model.Workload{
 			ID: "w", Requests: model.Resources{CPU: 500}, NodeName: "right",
 			Ports: []model.HostPort{{Port: 80}}, NodeSelector: map[string]string{"disk": "ssd"},
@@ -295,7 +294,7 @@ var oldNames = []oldName{
 	},
 	{
 		names:    "CheckNodeUnschedulable",
-		plugins:  refs(plugins.NodeUnschedulable),
+		plugins:  entries(plugins.NodeUnschedulable),
 		nodes:    []*model.Node{{Name: "a", Unschedulable: true}, labelled("b")},
 		workload: workload(0),
 		want:     "b",
@@ -303,7 +302,7 @@ var oldNames = []oldName{
 	},
 	{
 		names:   "CheckNodeCondition",
-		plugins: refs(plugins.NodeUnschedulable, plugins.TaintToleration),
+		plugins: entries(plugins.NodeUnschedulable, plugins.TaintToleration),
 		nodes: []*model.Node{
 			tainted("a", "node.kubernetes.io/not-ready", model.NoSchedule),
 			tainted("b", "node.kubernetes.io/network-unavailable", model.NoSchedule),
@@ -315,7 +314,7 @@ var oldNames = []oldName{
 	},
 	{
 		names:   "CheckNodeMemoryPressure CheckNodeDiskPressure CheckNodePIDPressure",
-		plugins: refs(plugins.TaintToleration),
+		plugins: entries(plugins.TaintToleration),
 		nodes: []*model.Node{
 			tainted("memory", "node.kubernetes.io/memory-pressure", model.NoSchedule),
 			tainted("disk", "node.kubernetes.io/disk-pressure", model.NoSchedule),
@@ -328,13 +327,13 @@ var oldNames = []oldName{
 	{
 		// Memory pressure only kept those away that request nothing.
 		names:   "CheckNodeMemoryPressure",
-		plugins: refs(plugins.TaintToleration),
+		plugins: entries(plugins.TaintToleration),
 		nodes: []*model.Node{
 			tainted("disk", "node.kubernetes.io/disk-pressure", model.NoSchedule),
 			tainted("memory", "node.kubernetes.io/memory-pressure", model.NoSchedule),
 		},
 		workload: &model.Workload{ID: "w", Requests: model.Resources{CPU: 500}, Tolerations: []model.Toleration{
-			{Key: "node.kubernetes.io/memory-pressure", Operator: model.TolerateExists, Effect: model.NoSchedule},
+			{Key: "node.kubernetes.io/memory-pressure", Operator: model.Exists, Effect: model.NoSchedule},
 		}},
 		want:     "memory",
 		rejected: map[string]string{"disk": plugins.TaintToleration},
@@ -342,9 +341,9 @@ var oldNames = []oldName{
 	{
 		// On c the same disk is only read, and so it is by the workload.
 		names:   "NoDiskConflict",
-		plugins: refs(plugins.VolumeRestrictions),
+		plugins: entries(plugins.VolumeRestrictions),
 		nodes:   []*model.Node{labelled("a"), labelled("c"), labelled("d")},
-		running: []engine.Placement{
+		running: []placement{
 			{Node: "a", Workload: &model.Workload{Disks: []model.Disk{{Keys: []string{"ebs/vol-1"}}}}},
 			{Node: "c", Workload: &model.Workload{Disks: []model.Disk{{Keys: []string{"ebs/vol-1"}, ReadOnly: true}}}},
 		},
@@ -354,7 +353,7 @@ var oldNames = []oldName{
 	},
 	{
 		names:   "NoVolumeZoneConflict",
-		plugins: refs(plugins.VolumeZone),
+		plugins: entries(plugins.VolumeZone),
 		nodes:   []*model.Node{labelled("a", zone, "1"), labelled("b", zone, "2")},
 		objects: []model.Object{
 			&model.VolumeClaim{ID: "data", Volume: "v", Bound: true},
@@ -366,7 +365,7 @@ var oldNames = []oldName{
 	},
 	{
 		names:   "CheckVolumeBinding",
-		plugins: refs(plugins.VolumeBinding),
+		plugins: entries(plugins.VolumeBinding),
 		nodes:   []*model.Node{labelled("a"), labelled("b", "disk", "local")},
 		objects: []model.Object{
 			&model.VolumeClaim{ID: "data", Volume: "v", Bound: true},
@@ -380,7 +379,7 @@ var oldNames = []oldName{
 		// The claim has no volume yet: from a none can be had, from b only one
 		// that is too small.
 		names:   "CheckVolumeBinding",
-		plugins: refs(plugins.VolumeBinding),
+		plugins: entries(plugins.VolumeBinding),
 		nodes:   []*model.Node{labelled("a"), labelled("b", "rack", "1"), labelled("c", "rack", "2")},
 		objects: []model.Object{
 			&model.StorageClass{Name: "local", Provisioner: model.NoProvisioner, Binding: model.BindWhenConsumed},
@@ -395,7 +394,7 @@ var oldNames = []oldName{
 	{
 		// Two workloads with the same volume are one volume on b.
 		names:   "MaxCSIVolumeCountPred MaxCSIVolumeCount",
-		plugins: refs(plugins.NodeVolumeLimits),
+		plugins: entries(plugins.NodeVolumeLimits),
 		nodes:   []*model.Node{labelled("a"), labelled("b")},
 		objects: []model.Object{
 			atMost("a", "csi.example.com", 2), atMost("b", "csi.example.com", 2),
@@ -403,7 +402,7 @@ var oldNames = []oldName{
 			&model.VolumeClaim{ID: "one", Volume: "v1", Bound: true}, &model.Volume{Name: "v1", Driver: "csi.example.com", Handle: "1"},
 			&model.VolumeClaim{ID: "two", Volume: "v2", Bound: true}, &model.Volume{Name: "v2", Driver: "csi.example.com", Handle: "2"},
 		},
-		running: []engine.Placement{
+		running: []placement{
 			{Node: "a", Workload: claiming("one")}, {Node: "a", Workload: claiming("two")},
 			{Node: "b", Workload: claiming("one")}, {Node: "b", Workload: claiming("one")},
 		},
@@ -426,11 +425,11 @@ func diskLimit(names, driver, plugin string) oldName {
 	}
 	return oldName{
 		names:    names,
-		plugins:  refs(plugins.NodeVolumeLimits),
+		plugins:  entries(plugins.NodeVolumeLimits),
 		driver:   driver,
 		nodes:    []*model.Node{labelled("a"), labelled("b")},
 		objects:  []model.Object{atMost("a", driver, 1), atMost("b", other, 1)},
-		running:  []engine.Placement{{Node: "a", Workload: disk(driver, plugin, "1")}, {Node: "b", Workload: disk(other, "", "1")}},
+		running:  []placement{{Node: "a", Workload: disk(driver, plugin, "1")}, {Node: "b", Workload: disk(other, "", "1")}},
 		workload: disk(driver, plugin, "2"),
 		want:     "b",
 		rejected: map[string]string{"a": plugins.NodeVolumeLimits},
@@ -439,11 +438,16 @@ func diskLimit(names, driver, plugin string) oldName {
 
 var big = model.Resources{CPU: 4000, Memory: 64 << 30}
 
-func refs(names ...string) (list []extpoints.PluginRef) {
+// entries are the plugins of the names, without arguments.
+func entries(names ...string) (list []extpoints.Entry) {
 	for _, name := range names {
-		list = append(list, extpoints.PluginRef{Name: name})
+		list = append(list, weighted(name, 0)...)
 	}
 	return list
+}
+
+func weighted(name string, weight int32) []extpoints.Entry {
+	return []extpoints.Entry{{Name: name, New: plugins.Default()[name], Weight: weight}}
 }
 
 // roomy is a node of the given milli-CPU with labels, keys and values in turn.
@@ -465,12 +469,12 @@ func workload(cpu int64) *model.Workload {
 	return &model.Workload{ID: "w", Requests: model.Resources{CPU: cpu}}
 }
 
-func busy(node string, cpu int64) engine.Placement {
-	return engine.Placement{Node: node, Workload: workload(cpu)}
+func busy(node string, cpu int64) placement {
+	return placement{Node: node, Workload: workload(cpu)}
 }
 
-func webOn(node string) engine.Placement {
-	return engine.Placement{Node: node, Workload: &model.Workload{Labels: web}}
+func webOn(node string) placement {
+	return placement{Node: node, Workload: &model.Workload{Labels: web}}
 }
 
 func claiming(claim string) *model.Workload {

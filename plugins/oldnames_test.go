@@ -18,27 +18,33 @@ import (
 	"github.com/berth-project/berth/plugins"
 )
 
+// placement is a workload that runs on a node.
+type placement struct {
+	Node     string
+	Workload *model.Workload
+}
+
 // oldName is a small cluster on which predicates and priorities of older
 // documents decide, and what takes their place.
 type oldName struct {
-	// names are the old ones, plugins and args what the README says of them.
+	// names are the old ones, plugins and args what oldnames.md gives in their place.
 	names   string
-	plugins []extpoints.PluginRef
+	plugins []extpoints.Entry
 	args    any // of the only plugin
-	// driver is a storage driver that the README names besides.
+	// driver is a storage driver that oldnames.md names besides.
 	driver string
 	// beside are plugins that would rather have another node.
-	beside   []extpoints.PluginRef
+	beside   []extpoints.Entry
 	nodes    []*model.Node
 	objects  []model.Object
-	running  []engine.Placement
+	running  []placement
 	workload *model.Workload
 	want     string
 	// rejected are the nodes that are not feasible: who rejects them.
 	rejected map[string]string
 }
 
-// TestOldNames: what the README gives in place of an old name decides as that
+// TestOldNames: what oldnames.md gives in place of an old name decides as that
 // did, and without it the decision would be another.
 func TestOldNames(t *testing.T) {
 	for _, c := range oldNames {
@@ -80,7 +86,7 @@ func (c oldName) without() map[string]oldName {
 	}
 	if c.plugins[0].Weight != 0 {
 		less = c
-		less.plugins = []extpoints.PluginRef{usual(c.plugins[0].Name)}
+		less.plugins = []extpoints.Entry{usual(c.plugins[0].Name)}
 		list["the weight"] = less
 	}
 	w := c.workload
@@ -94,43 +100,42 @@ func (c oldName) without() map[string]oldName {
 }
 
 // usual is the plugin as the default profile has it.
-func usual(name string) extpoints.PluginRef {
-	list := plugins.DefaultProfile().Plugins.MultiPoint.Enabled
-	return list[slices.IndexFunc(list, func(r extpoints.PluginRef) bool { return r.Name == name })]
+func usual(name string) extpoints.Entry {
+	list := plugins.DefaultProfile().Plugins
+	return list[slices.IndexFunc(list, func(r extpoints.Entry) bool { return r.Name == name })]
 }
 
 // place schedules the workload, and says what was said of each node.
 func (c oldName) place(t *testing.T) (string, *engine.Explanation) {
 	t.Helper()
-	profile := extpoints.Profile{Name: "old"}
-	profile.Plugins.MultiPoint.Enabled = append(refs(plugins.PrioritySort, plugins.DefaultBinder), c.beside...)
-	profile.Plugins.MultiPoint.Enabled = append(profile.Plugins.MultiPoint.Enabled, c.plugins...)
+	own := slices.Clone(c.plugins)
 	if c.args != nil {
-		profile.Args = map[string]any{c.plugins[0].Name: c.args}
+		own[0].Args = c.args
 	}
+	profile := extpoints.Profile{Name: "old", Plugins: slices.Concat(entries(plugins.PrioritySort, plugins.DefaultBinder), c.beside, own)}
 	return schedule(t, profile, c)
 }
 
 func schedule(t *testing.T, profile extpoints.Profile, c oldName) (string, *engine.Explanation) {
 	t.Helper()
 	raw, err := engine.NewRaw(engine.Config{
-		Profiles: []extpoints.Profile{profile}, Registry: plugins.Default(), Orchestrator: nobody{},
+		Profiles: []extpoints.Profile{profile}, Orchestrator: nobody{},
 	})
 	require.NoError(t, err)
 	var changes []engine.Change
 	for _, n := range c.nodes {
-		changes = append(changes, engine.Change{PutNode: n.Clone()})
+		changes = append(changes, engine.PutNode(n.Clone()))
 	}
 	for _, o := range c.objects {
-		changes = append(changes, engine.Change{PutObject: o})
+		changes = append(changes, engine.PutObject(o))
 	}
 	for i, p := range c.running {
 		w := p.Workload.Clone()
 		w.ID = fmt.Sprint("running-", i)
-		changes = append(changes, engine.Change{Adopt: &engine.Placement{Workload: w, Node: p.Node}})
+		changes = append(changes, engine.Adopt(w, model.Binding{Node: p.Node}))
 	}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	require.NoError(t, raw.Apply(now, append(changes, engine.Change{Submit: c.workload.Clone()})...))
+	require.NoError(t, raw.Apply(now, append(changes, engine.Submit(c.workload.Clone()))...))
 	why, err := raw.Explain(now, c.workload.ID, engine.ExplainOptions{AllFilters: true})
 	require.NoError(t, err)
 	require.Len(t, why.Nodes, len(c.nodes))
@@ -155,7 +160,9 @@ func TestEqualPriority(t *testing.T) {
 	profile := plugins.DefaultProfile()
 	node, _ := schedule(t, profile, c)
 	require.Equal(t, "empty", node, "the default profile has scores")
-	profile.Plugins.Score.Disabled = []string{extpoints.AllPlugins}
+	for i := range profile.Plugins {
+		profile.Plugins[i].Except = []extpoints.Point{"Score"}
+	}
 	node, why := schedule(t, profile, c)
 	require.Equal(t, "full", node, "the first of equals")
 	for _, n := range why.Nodes {
@@ -169,30 +176,29 @@ func TestEqualPriority(t *testing.T) {
 func TestCoscheduling(t *testing.T) {
 	for _, c := range []struct {
 		what    string
-		plugins []extpoints.PluginRef
+		plugins []extpoints.Entry
 		nodes   []*model.Node
 		want    []string
 	}{
-		{"room for one", refs(plugins.Coscheduling), []*model.Node{roomy("a", 500)}, []string{"", ""}},
-		{"room for two", refs(plugins.Coscheduling), []*model.Node{roomy("a", 500), roomy("b", 500)}, []string{"a", "b"}},
-		{"room for one, without", refs(plugins.PrioritySort), []*model.Node{roomy("a", 500)}, []string{"a", ""}},
+		{"room for one", entries(plugins.Coscheduling), []*model.Node{roomy("a", 500)}, []string{"", ""}},
+		{"room for two", entries(plugins.Coscheduling), []*model.Node{roomy("a", 500), roomy("b", 500)}, []string{"a", "b"}},
+		{"room for one, without", entries(plugins.PrioritySort), []*model.Node{roomy("a", 500)}, []string{"a", ""}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			profile := extpoints.Profile{Name: "old"}
-			profile.Plugins.MultiPoint.Enabled = append(refs(plugins.NodeResourcesFit, plugins.DefaultBinder), c.plugins...)
+			profile := extpoints.Profile{Name: "old", Plugins: append(entries(plugins.NodeResourcesFit, plugins.DefaultBinder), c.plugins...)}
 			raw, err := engine.NewRaw(engine.Config{
-				Profiles: []extpoints.Profile{profile}, Registry: plugins.Default(), Orchestrator: nobody{},
+				Profiles: []extpoints.Profile{profile}, Orchestrator: nobody{},
 			})
 			require.NoError(t, err)
 			var changes []engine.Change
 			for _, n := range c.nodes {
-				changes = append(changes, engine.Change{PutNode: n})
+				changes = append(changes, engine.PutNode(n))
 			}
-			changes = append(changes, engine.Change{PutGroup: &model.Group{ID: "g", Policy: model.Gang, MinCount: 2}})
+			changes = append(changes, engine.PutGroup(&model.Group{ID: "g", Policy: model.Gang, MinCount: 2}))
 			for i := range c.want {
-				changes = append(changes, engine.Change{Submit: &model.Workload{
+				changes = append(changes, engine.Submit(&model.Workload{
 					ID: fmt.Sprint("w", i), Group: "g", Requests: model.Resources{CPU: 500},
-				}})
+				}))
 			}
 			now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			require.NoError(t, raw.Apply(now, changes...))
@@ -216,10 +222,10 @@ var ofTheirOwn = map[string]string{
 	"Coscheduling":  plugins.Coscheduling, "PodGroup": plugins.Coscheduling,
 }
 
-// TestOldNamesAreInTheREADME: every name that is tested here has a row there,
-// with the plugins and the arguments of the test, and every name there is tested.
-func TestOldNamesAreInTheREADME(t *testing.T) {
-	rows := readme(t)
+// TestOldNamesAreListed: every name that is tested here has a row in
+// oldnames.md, with the plugins and the arguments of the test, and every name there is tested.
+func TestOldNamesAreListed(t *testing.T) {
+	rows := listedNames(t)
 	known := map[string]bool{}
 	for name, plugin := range ofTheirOwn {
 		known[name] = true
@@ -248,20 +254,18 @@ func TestOldNamesAreInTheREADME(t *testing.T) {
 		}
 	}
 	for name := range rows {
-		require.True(t, known[name], "nothing tests what the README says of %s", name)
+		require.True(t, known[name], "nothing tests the row of %s in oldnames.md", name)
 	}
 }
 
-// readme returns the cells of the row of each name in the first column.
-func readme(t *testing.T) map[string][]string {
+// listedNames returns the cells of the row of each name in the first column of
+// oldnames.md.
+func listedNames(t *testing.T) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile("../README.md")
+	text, err := os.ReadFile("oldnames.md")
 	require.NoError(t, err)
-	_, section, ok := strings.Cut(string(text), "\n## Names in older documents\n")
-	require.True(t, ok, "the README has no such section")
-	section, _, _ = strings.Cut(section, "\n## ")
 	rows := map[string][]string{}
-	for line := range strings.Lines(section) {
+	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		if !strings.HasPrefix(line, "| `") {
 			continue

@@ -1,7 +1,3 @@
-// Package plugins lists the plugins that come with the engine: what they are
-// called, how they are made, and the profile that uses them as kube-scheduler
-// does by default. Each plugin is a package of its own below this one and can
-// be used without the others.
 package plugins
 
 import (
@@ -13,20 +9,34 @@ import (
 	"github.com/berth-project/berth/plugins/devices"
 	"github.com/berth-project/berth/plugins/dynamicresources"
 	"github.com/berth-project/berth/plugins/gangscheduling"
+	"github.com/berth-project/berth/plugins/holds"
 	"github.com/berth-project/berth/plugins/imagelocality"
 	"github.com/berth-project/berth/plugins/interpodaffinity"
+	"github.com/berth-project/berth/plugins/loadawarescheduling"
+	"github.com/berth-project/berth/plugins/loadvariationriskbalancing"
+	"github.com/berth-project/berth/plugins/lowriskovercommitment"
+	"github.com/berth-project/berth/plugins/networkoverhead"
 	"github.com/berth-project/berth/plugins/nodeaffinity"
 	"github.com/berth-project/berth/plugins/nodedeclaredfeatures"
+	"github.com/berth-project/berth/plugins/nodemetadata"
 	"github.com/berth-project/berth/plugins/nodename"
 	"github.com/berth-project/berth/plugins/nodeports"
 	"github.com/berth-project/berth/plugins/noderesources"
+	"github.com/berth-project/berth/plugins/noderesourcesallocatable"
+	"github.com/berth-project/berth/plugins/noderesourcetopologymatch"
 	"github.com/berth-project/berth/plugins/nodeunschedulable"
 	"github.com/berth-project/berth/plugins/nodevolumelimits"
+	"github.com/berth-project/berth/plugins/peaks"
 	"github.com/berth-project/berth/plugins/podgrouppodscount"
+	"github.com/berth-project/berth/plugins/podstate"
 	"github.com/berth-project/berth/plugins/podtopologyspread"
+	"github.com/berth-project/berth/plugins/qossort"
 	"github.com/berth-project/berth/plugins/queuesort"
 	"github.com/berth-project/berth/plugins/schedulinggates"
+	"github.com/berth-project/berth/plugins/sysched"
 	"github.com/berth-project/berth/plugins/tainttoleration"
+	"github.com/berth-project/berth/plugins/targetloadpacking"
+	"github.com/berth-project/berth/plugins/topologicalsort"
 	"github.com/berth-project/berth/plugins/topologyplacementgenerator"
 	"github.com/berth-project/berth/plugins/volumebinding"
 	"github.com/berth-project/berth/plugins/volumerestrictions"
@@ -50,6 +60,7 @@ const (
 	InterPodAffinity                = interpodaffinity.Name
 	Devices                         = devices.Name
 	DevicePacking                   = devicepacking.Name
+	NodeHolds                       = holds.Name
 	DefaultBinder                   = defaultbinder.Name
 	NodeDeclaredFeatures            = nodedeclaredfeatures.Name
 	DynamicResources                = dynamicresources.Name
@@ -61,56 +72,88 @@ const (
 	Coscheduling                    = coscheduling.Name
 	TopologyPlacementGenerator      = topologyplacementgenerator.Name
 	PodGroupPodsCount               = podgrouppodscount.Name
+	NodeResourcesAllocatable        = noderesourcesallocatable.Name
+	PodState                        = podstate.Name
+	NodeMetadata                    = nodemetadata.Name
+	QOSSort                         = qossort.Name
+	SySched                         = sysched.Name
+	PreemptionToleration            = defaultpreemption.PreemptionTolerationName
+	TargetLoadPacking               = targetloadpacking.Name
+	LowRiskOverCommitment           = lowriskovercommitment.Name
+	LoadAwareScheduling             = loadawarescheduling.Name
+	Peaks                           = peaks.Name
+	LoadVariationRiskBalancing      = loadvariationriskbalancing.Name
+	NodeResourceTopologyMatch       = noderesourcetopologymatch.Name
+	TopologicalSort                 = topologicalsort.Name
+	NetworkOverhead                 = networkoverhead.Name
 )
 
 // DefaultProfileName is the name of the default profile.
 const DefaultProfileName = "default-scheduler"
 
-// Default returns a new registry of all plugins that come with the engine. The
-// caller may add to it.
-func Default() extpoints.Registry {
-	return extpoints.Registry{
-		PrioritySort:                    queuesort.New,
-		SchedulingGates:                 schedulinggates.New,
-		NodeName:                        nodename.New,
-		NodeUnschedulable:               nodeunschedulable.New,
-		TaintToleration:                 tainttoleration.New,
-		NodeAffinity:                    nodeaffinity.New,
-		NodePorts:                       nodeports.New,
-		NodeResourcesFit:                noderesources.NewFit,
-		PodTopologySpread:               podtopologyspread.New,
-		DefaultPreemption:               defaultpreemption.New,
-		NodeResourcesBalancedAllocation: noderesources.NewBalancedAllocation,
-		ImageLocality:                   imagelocality.New,
-		InterPodAffinity:                interpodaffinity.New,
-		Devices:                         devices.New,
-		DevicePacking:                   devicepacking.New,
-		DefaultBinder:                   defaultbinder.New,
-		NodeDeclaredFeatures:            nodedeclaredfeatures.New,
-		DynamicResources:                dynamicresources.New,
-		VolumeRestrictions:              volumerestrictions.New,
-		NodeVolumeLimits:                nodevolumelimits.New,
-		VolumeBinding:                   volumebinding.New,
-		VolumeZone:                      volumezone.New,
-		GangScheduling:                  gangscheduling.New,
-		Coscheduling:                    coscheduling.New,
-		TopologyPlacementGenerator:      topologyplacementgenerator.New,
-		PodGroupPodsCount:               podgrouppodscount.New,
+// Default returns a new table of how all plugins that come with the engine are
+// made, by name: for profiles that come from a file. Profiles in Go need none, see
+// [extpoints.Use].
+func Default() map[string]extpoints.Factory {
+	return map[string]extpoints.Factory{
+		PrioritySort:                    extpoints.FactoryOf(queuesort.New),
+		SchedulingGates:                 extpoints.FactoryOf(schedulinggates.New),
+		NodeName:                        extpoints.FactoryOf(nodename.New),
+		NodeUnschedulable:               extpoints.FactoryOf(nodeunschedulable.New),
+		TaintToleration:                 extpoints.FactoryOf(tainttoleration.New),
+		NodeAffinity:                    extpoints.FactoryOf(nodeaffinity.New),
+		NodePorts:                       extpoints.FactoryOf(nodeports.New),
+		NodeResourcesFit:                extpoints.FactoryOf(noderesources.NewFit),
+		PodTopologySpread:               extpoints.FactoryOf(podtopologyspread.New),
+		DefaultPreemption:               extpoints.FactoryOf(defaultpreemption.New),
+		NodeResourcesBalancedAllocation: extpoints.FactoryOf(noderesources.NewBalancedAllocation),
+		ImageLocality:                   extpoints.FactoryOf(imagelocality.New),
+		InterPodAffinity:                extpoints.FactoryOf(interpodaffinity.New),
+		Devices:                         extpoints.FactoryOf(devices.New),
+		DevicePacking:                   extpoints.FactoryOf(devicepacking.New),
+		NodeHolds:                       extpoints.FactoryOf(holds.New),
+		DefaultBinder:                   extpoints.FactoryOf(defaultbinder.New),
+		NodeDeclaredFeatures:            extpoints.FactoryOf(nodedeclaredfeatures.New),
+		DynamicResources:                extpoints.FactoryOf(dynamicresources.New),
+		VolumeRestrictions:              extpoints.FactoryOf(volumerestrictions.New),
+		NodeVolumeLimits:                extpoints.FactoryOf(nodevolumelimits.New),
+		VolumeBinding:                   extpoints.FactoryOf(volumebinding.New),
+		VolumeZone:                      extpoints.FactoryOf(volumezone.New),
+		GangScheduling:                  extpoints.FactoryOf(gangscheduling.New),
+		Coscheduling:                    extpoints.FactoryOf(coscheduling.New),
+		TopologyPlacementGenerator:      extpoints.FactoryOf(topologyplacementgenerator.New),
+		PodGroupPodsCount:               extpoints.FactoryOf(podgrouppodscount.New),
+		NodeResourcesAllocatable:        extpoints.FactoryOf(noderesourcesallocatable.New),
+		PodState:                        extpoints.FactoryOf(podstate.New),
+		NodeMetadata:                    extpoints.FactoryOf(nodemetadata.New),
+		QOSSort:                         extpoints.FactoryOf(qossort.New),
+		SySched:                         extpoints.FactoryOf(sysched.New),
+		PreemptionToleration:            extpoints.FactoryOf(defaultpreemption.NewPreemptionToleration),
+		TargetLoadPacking:               extpoints.FactoryOf(targetloadpacking.New),
+		LowRiskOverCommitment:           extpoints.FactoryOf(lowriskovercommitment.New),
+		LoadAwareScheduling:             extpoints.FactoryOf(loadawarescheduling.New),
+		Peaks:                           extpoints.FactoryOf(peaks.New),
+		LoadVariationRiskBalancing:      extpoints.FactoryOf(loadvariationriskbalancing.New),
+		NodeResourceTopologyMatch:       extpoints.FactoryOf(noderesourcetopologymatch.New),
+		TopologicalSort:                 extpoints.FactoryOf(topologicalsort.New),
+		NetworkOverhead:                 extpoints.FactoryOf(networkoverhead.New),
 	}
 }
 
 // DefaultProfile returns the profile that schedules as kube-scheduler does
 // without a configuration: its plugins in its order with its weights (apis/
 // config/v1/default_plugins.go, 1.37.1), as far as they are built. It is the
-// one place where the order is written down. The caller may change the result.
+// one place where the order is written down. The caller may change the result: add
+// plugins with [extpoints.Use], and take some out with Remove.
 //
 // The order of the filters decides which reason is given for a node, because
 // the first rejection of a node is the only one: the cheap and permanent ones
 // come first.
 func DefaultProfile() extpoints.Profile {
-	return extpoints.Profile{
+	factories := Default()
+	p := extpoints.Profile{
 		Name: DefaultProfileName,
-		Plugins: extpoints.Plugins{MultiPoint: extpoints.PluginSet{Enabled: []extpoints.PluginRef{
+		Plugins: []extpoints.Entry{
 			// First, so that a gated workload costs nothing else.
 			{Name: SchedulingGates},
 			{Name: PrioritySort},
@@ -153,6 +196,10 @@ func DefaultProfile() extpoints.Profile {
 			{Name: GangScheduling},
 			{Name: TopologyPlacementGenerator},
 			{Name: PodGroupPodsCount, Weight: 1},
-		}}},
+		},
 	}
+	for i := range p.Plugins {
+		p.Plugins[i].New = factories[p.Plugins[i].Name]
+	}
+	return p
 }

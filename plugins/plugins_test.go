@@ -1,7 +1,6 @@
 package plugins
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"testing"
@@ -9,12 +8,16 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins/nodemetadata"
 )
 
 // reference is kube-scheduler's order and weights (apis/config/v1/
 // default_plugins.go, 1.37.1, with the feature gates at their defaults); 0 where
 // it gives no weight.
-var reference = []extpoints.PluginRef{
+var reference = []struct {
+	Name   string
+	Weight int32
+}{
 	{Name: "SchedulingGates"}, {Name: "PrioritySort"}, {Name: "NodeName"}, {Name: "NodeUnschedulable"},
 	{Name: "TaintToleration", Weight: 3}, {Name: "NodeAffinity", Weight: 2}, {Name: "NodePorts"},
 	{Name: "NodeResourcesFit", Weight: 1}, {Name: "VolumeRestrictions"}, {Name: "NodeVolumeLimits"},
@@ -28,18 +31,22 @@ var reference = []extpoints.PluginRef{
 var ours = []string{"Devices"}
 
 func TestDefaultProfileIsTheReferences(t *testing.T) {
+	var names []string
+	for _, r := range reference {
+		names = append(names, r.Name)
+	}
 	next := 0
-	for _, got := range DefaultProfile().Plugins.MultiPoint.Enabled {
+	for _, got := range DefaultProfile().Plugins {
 		if slices.Contains(ours, got.Name) {
 			continue
 		}
-		i := slices.IndexFunc(reference, func(r extpoints.PluginRef) bool { return r.Name == got.Name })
+		i := slices.Index(names, got.Name)
 		switch {
 		case i < 0:
 			t.Errorf("%s is not in the reference's profile", got.Name)
 		case i < next:
 			t.Errorf("%s is out of the reference's order", got.Name)
-		case reference[i] != got:
+		case reference[i].Weight != got.Weight:
 			t.Errorf("%s has weight %d, in the reference %d", got.Name, got.Weight, reference[i].Weight)
 		default:
 			next = i + 1
@@ -47,15 +54,19 @@ func TestDefaultProfileIsTheReferences(t *testing.T) {
 	}
 }
 
-func TestDefaultProfileIsMadeOfTheRegistry(t *testing.T) {
-	registry := Default()
-	for _, ref := range DefaultProfile().Plugins.MultiPoint.Enabled {
-		if registry[ref.Name] == nil {
-			t.Errorf("%s is in the profile, but not in the registry", ref.Name)
+func TestDefaultProfileIsMadeOfTheTable(t *testing.T) {
+	factories := Default()
+	for _, e := range DefaultProfile().Plugins {
+		if e.New == nil {
+			t.Errorf("%s is in the profile, and nothing makes it", e.Name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(registry)) {
-		p, err := registry[name](nil, extpointstest.NewHandle())
+	for _, name := range slices.Sorted(maps.Keys(factories)) {
+		var args any
+		if name == NodeMetadata { // has one that is required
+			args = nodemetadata.Args{Label: "price"}
+		}
+		p, err := factories[name](args, extpointstest.NewHandle())
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if p.Name() != name {
@@ -67,8 +78,8 @@ func TestDefaultProfileIsMadeOfTheRegistry(t *testing.T) {
 // Both functions give the caller something of her own.
 func TestDefaultsAreNotShared(t *testing.T) {
 	Default()["mine"] = nil
-	DefaultProfile().Plugins.MultiPoint.Enabled[0].Name = "mine"
-	if _, ok := Default()["mine"]; ok || DefaultProfile().Plugins.MultiPoint.Enabled[0].Name == "mine" {
+	DefaultProfile().Plugins[0].Name = "mine"
+	if _, ok := Default()["mine"]; ok || DefaultProfile().Plugins[0].Name == "mine" {
 		t.Error("a change of the one shows in the next")
 	}
 }
@@ -81,25 +92,25 @@ func BenchmarkNode(b *testing.B) {
 		Allocatable: model.Resources{CPU: 32000, Memory: 128 << 30, EphemeralStorage: 1 << 40},
 	}, &model.Workload{ID: "other", Requests: model.Resources{CPU: 900, Memory: 1 << 30}})
 	s := extpointstest.NewSituation(&model.Workload{ID: "w", Requests: model.Resources{CPU: 100, Memory: 512 << 20}, Images: []string{"web:1"}}, node, node)
-	state := extpoints.NewCycleState(context.Background(), s.View, extpointstest.Now, 1)
+	state := extpoints.NewCycle(extpoints.CycleOptions{View: s.View, Now: extpointstest.Now, Seed: 1}).State()
 	var filters []extpoints.FilterPlugin
 	var scores []extpoints.ScorePlugin
-	for _, ref := range DefaultProfile().Plugins.MultiPoint.Enabled {
-		p, err := Default()[ref.Name](nil, extpointstest.NewHandle())
+	for _, ref := range DefaultProfile().Plugins {
+		p, err := ref.New(ref.Args, extpointstest.NewHandle())
 		if err != nil {
 			b.Fatal(err)
 		}
 		skip := false
 		if pre, ok := p.(extpoints.PreFilterPlugin); ok {
 			_, status := pre.PreFilter(state, s.Workload)
-			skip = status.IsSkip()
+			skip = status.Code() == extpoints.Skip
 		}
 		if f, ok := p.(extpoints.FilterPlugin); ok && !skip {
 			filters = append(filters, f)
 		}
 		skip = false
 		if pre, ok := p.(extpoints.PreScorePlugin); ok {
-			skip = pre.PreScore(state, s.Workload, s.View.NodeInfos).IsSkip()
+			skip = pre.PreScore(state, s.Workload, s.View.NodeInfos).Code() == extpoints.Skip
 		}
 		if f, ok := p.(extpoints.ScorePlugin); ok && !skip {
 			scores = append(scores, f)

@@ -25,9 +25,20 @@ func (q *Queue) backoffFor(count, members int) time.Duration {
 	return q.cfg.InitialBackoff << shift
 }
 
-// expiration is when the backoff of an item that has just failed ends; zero
-// where backoff is off, and for one that was never tried.
+// expiration is when the backoff of an item whose attempt has just ended is over; zero for
+// one that keeps its place. Where order is strict only an error is followed by one: a rejected
+// workload that backed off would be passed by those behind it when the room comes that it
+// has waited for.
 func (q *Queue) expiration(it *Item) time.Time {
+	if q.keepsPlace(it) {
+		return time.Time{}
+	}
+	return q.backoffEnd(it)
+}
+
+// backoffEnd is when the backoff of an item that has just failed ends; zero
+// where backoff is off, and for one that was never tried.
+func (q *Queue) backoffEnd(it *Item) time.Time {
 	if q.cfg.MaxBackoff == NoBackoff {
 		return time.Time{}
 	}
@@ -54,37 +65,3 @@ func (q *Queue) align(t time.Time) time.Time {
 func (q *Queue) backingOff(it *Item, now time.Time) bool {
 	return !it.BackoffExpiration.IsZero() && !it.BackoffExpiration.Before(q.align(now))
 }
-
-// toBackoff puts an item that has been taken out of its place where it waits
-// for the end of its backoff, unless a gate turns it away. With popping from
-// backoff on, the gates are asked here, since nobody asks them again later.
-func (q *Queue) toBackoff(it *Item, why cause) {
-	if !q.cfg.NoPopFromBackoff && !q.pass(it) {
-		q.park(it, why)
-		return
-	}
-	place := Backoff
-	if !it.rejected() { // trees of groups never are; kube-scheduler has them here too
-		place = ErrorBackoff
-	}
-	q.heapOf(place).push(it)
-	q.settle(it, place, why)
-}
-
-// flushBackoff makes active what has completed its backoff before the window
-// that now is in.
-func (q *Queue) flushBackoff(now time.Time) {
-	window := now.Truncate(q.cfg.OrderingWindow)
-	for _, h := range []*heap{&q.backoff, &q.errorBackoff} {
-		for it := h.first(); it != nil && it.BackoffExpiration.Before(window); it = h.first() {
-			h.pop()
-			q.picked = append(q.picked, it)
-		}
-	}
-	for _, it := range q.picked {
-		q.toActive(it, labelled(BackoffComplete, now), q.gatesAfterBackoff())
-	}
-	q.release()
-}
-
-func expiresBefore(a, b *Item) bool { return a.BackoffExpiration.Before(b.BackoffExpiration) }

@@ -24,9 +24,9 @@ var nodeAdded = extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action:
 // benchQueue has two plugins that want to know of new nodes, whose hints say
 // no, and one that does not.
 func benchQueue(b *testing.B) *Queue {
-	no := func(*model.Workload, *extpoints.Change) (extpoints.Hint, error) { return extpoints.HintSkip, nil }
+	no := func(*model.Workload, *extpoints.Event) (extpoints.Hint, error) { return extpoints.HintSkip, nil }
 	gone := extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Delete}
-	q, err := New(Config{
+	q, err := New(Timing{}, extpoints.Improved, Hooks{
 		Less: byPriority,
 		Hints: map[string][]PluginHints{"": {
 			{Plugin: "Taint", Events: []extpoints.EventHint{{Event: nodeAdded, Hint: no}}},
@@ -95,7 +95,7 @@ func BenchmarkMove(b *testing.B) {
 				}
 				q.AddUnschedulable(start, it, by, nil)
 			}
-			change := &extpoints.Change{Event: nodeAdded, NewNode: &model.Node{}}
+			change := &extpoints.Event{ClusterEvent: nodeAdded, NewNode: &model.Node{}}
 			b.ReportAllocs()
 			for b.Loop() {
 				q.Move(start, change, nil)
@@ -114,7 +114,7 @@ func BenchmarkAttempt(b *testing.B) {
 		it, _ := q.Pop(now)
 		q.AddUnschedulable(now, it, []string{"Fit"}, nil)
 	}
-	change := &extpoints.Change{Event: nodeAdded, NewNode: &model.Node{}}
+	change := &extpoints.Event{ClusterEvent: nodeAdded, NewNode: &model.Node{}}
 	id := "workload-000042"
 	b.ReportAllocs()
 	for b.Loop() {

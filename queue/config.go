@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 )
 
-// NoBackoff as [Config].MaxBackoff turns backoff off: a workload that is worth
+// NoBackoff as [Timing].MaxBackoff turns backoff off: a workload that is worth
 // another attempt is active at once.
 const NoBackoff time.Duration = -1
 
-// Config is what a queue is made of. The zero value of each field but Less
-// stands for its default.
-type Config struct {
+// Timing is how long workloads are kept back, and how long they wait. The zero value
+// of each field stands for its default, which is kube-scheduler's.
+type Timing struct {
 	// InitialBackoff is how long a workload is kept back after its first
 	// failed attempt; it doubles with each further one. Default 1s.
 	InitialBackoff time.Duration
@@ -37,7 +38,12 @@ type Config struct {
 	// when a workload leaves backoff, not when it enters. Default false: when
 	// nothing is active, Pop takes the one whose backoff ends first.
 	NoPopFromBackoff bool
+}
 
+// Hooks are the functions, by profile, that a queue asks and tells. Each is called
+// within a call to the queue, on the goroutine of the caller. A field that is not set
+// asks or tells nobody, except for Less.
+type Hooks struct {
 	// Less orders the active workloads; it must be a strict weak order. Those
 	// that it calls equal are in the order in which they came to the queue, or
 	// last came back to it. Required.
@@ -55,19 +61,23 @@ type Config struct {
 	// tree of groups are one item in the queue. Where it is false, members of
 	// groups are workloads like any other. Default none.
 	AsGroups map[string]bool
+	// KeepPlace: what was rejected keeps its Timestamp and its turn among equals, and is
+	// not kept back by a backoff, so that the order of the active ones is the order in
+	// which they came, however often they were tried. What has failed, with an error,
+	// backs off. Default false: each attempt is a new arrival.
+	KeepPlace bool
 	// Groups returns what is known of groups at the moment. Required where
 	// AsGroups has a profile.
-	Groups func() Groups
+	Groups func() GroupTrees
 
-	// ReferenceWakeUps leaves a tree of groups gated when the member leaves it
-	// that was gated, until an event or the timeout has the gates asked again,
-	// and tries a member at once that comes back by itself from a failed
-	// attempt, as kube-scheduler 1.37.1 does. It asks the gates for all members
-	// each time. It is for comparing the two. Default: the gates
-	// are asked again at once, and the member backs off; the first member that is
-	// gated holds the tree until its own gate opens, and one that joins an active
-	// tree is asked alone.
-	ReferenceWakeUps bool
+	// ByQueues: active workloads are ordered by queues, and Less only orders those of one
+	// principal in one queue. See the package comment. Default false: Less orders all.
+	ByQueues bool
+
+	// OnLimit is told, by Tick, of a limit of breach [model.LimitStop] on resource-seconds that
+	// what runs has reached, and whose it is where each principal has it for itself. It must
+	// not call the queue. Default: nobody is told.
+	OnLimit func(l *model.Limit, principal string)
 
 	// OnMove is told of every move from one place to another. It must not call
 	// the queue. Default: nobody is told.
@@ -81,16 +91,23 @@ type Config struct {
 }
 
 // PluginHints are the events that a plugin registered for. A plugin that
-// rejects workloads but registers nothing is never asked; whoever fills in the
-// configuration must give plugins without [extpoints.EnqueueExtensions] the
+// rejects workloads but registers nothing is never asked; the caller of New
+// must give plugins without [extpoints.EnqueueExtensions] the
 // registration for everything.
 type PluginHints struct {
 	Plugin string
 	Events []extpoints.EventHint
 }
 
+// config is all that a queue is made of.
+type config struct {
+	Timing
+	Hooks
+	Compat extpoints.Compat
+}
+
 // WithDefaults returns a copy in which defaults stand in for zero values.
-func (c Config) WithDefaults() Config {
+func (c Timing) WithDefaults() Timing {
 	orElse := func(d *time.Duration, value time.Duration) {
 		if *d == 0 {
 			*d = value
@@ -104,16 +121,13 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// Validate reports everything that is wrong, nil if nothing is. It expects a
-// configuration with defaults.
-func (c Config) Validate() error {
-	var problems []error
-	wrong := func(format string, args ...any) {
-		problems = append(problems, fmt.Errorf("queue: "+format, args...))
-	}
+// Validate reports everything that is wrong, nil if nothing is. It expects defaults in
+// place of zero values.
+func (c Timing) Validate() error {
+	var p problems
 	positive := func(name string, d time.Duration) {
 		if d <= 0 {
-			wrong("%s is %v, must be more than 0", name, d)
+			p.add("%s is %v, must be more than 0", name, d)
 		}
 	}
 	positive("InitialBackoff", c.InitialBackoff)
@@ -121,18 +135,35 @@ func (c Config) Validate() error {
 	positive("UnschedulableFlushInterval", c.UnschedulableFlushInterval)
 	positive("OrderingWindow", c.OrderingWindow)
 	if c.MaxBackoff != NoBackoff && c.MaxBackoff < c.InitialBackoff {
-		wrong("MaxBackoff is %v, must be NoBackoff or at least InitialBackoff, %v", c.MaxBackoff, c.InitialBackoff)
+		p.add("MaxBackoff is %v, must be NoBackoff or at least InitialBackoff, %v", c.MaxBackoff, c.InitialBackoff)
+	}
+	return errors.Join(p...)
+}
+
+// problems are what is wrong with how a queue is to be made.
+type problems []error
+
+func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Errorf(format, args...)) }
+
+// validate reports everything that is wrong, nil if nothing is.
+func (c *config) validate() error {
+	var p problems
+	if err := c.Timing.Validate(); err != nil {
+		p = append(p, err)
+	}
+	if !c.Compat.Valid() {
+		p.add("Compat is %d, must be one of the constants", c.Compat)
 	}
 	if c.Less == nil {
-		wrong("Less is missing")
+		p.add("Less is missing")
 	}
 	if len(c.AsGroups) > 0 && c.Groups == nil {
-		wrong("AsGroups needs Groups")
+		p.add("AsGroups needs Groups")
 	}
 	for profile, gates := range c.PreEnqueue {
 		for i, gate := range gates {
 			if gate == nil {
-				wrong("PreEnqueue[%q][%d] is nil", profile, i)
+				p.add("PreEnqueue[%q][%d] is nil", profile, i)
 			}
 		}
 	}
@@ -140,12 +171,12 @@ func (c Config) Validate() error {
 		seen := make(map[string]bool, len(hints))
 		for i, h := range hints {
 			if h.Plugin == "" {
-				wrong("Hints[%q][%d] has no plugin", profile, i)
+				p.add("Hints[%q][%d] has no plugin", profile, i)
 			} else if seen[h.Plugin] {
-				wrong("Hints[%q] has plugin %q twice", profile, h.Plugin)
+				p.add("Hints[%q] has plugin %q twice", profile, h.Plugin)
 			}
 			seen[h.Plugin] = true
 		}
 	}
-	return errors.Join(problems...)
+	return errors.Join(p...)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestConfigDefaults(t *testing.T) {
-	c := Config{MaxBackoff: time.Minute}
+	c := Timing{MaxBackoff: time.Minute}
 	d := c.WithDefaults()
 	if c.InitialBackoff != 0 {
 		t.Error("WithDefaults changed the original")
@@ -19,34 +19,36 @@ func TestConfigDefaults(t *testing.T) {
 		d.UnschedulableFlushInterval != 30*time.Second || d.OrderingWindow != time.Second {
 		t.Errorf("defaults: %+v", d)
 	}
-	if got := (Config{}).WithDefaults().MaxBackoff; got != 10*time.Second {
+	if got := (Timing{}).WithDefaults().MaxBackoff; got != 10*time.Second {
 		t.Error("MaxBackoff", got)
 	}
 }
 
 func TestConfigProblems(t *testing.T) {
-	_, err := New(Config{
+	_, err := New(Timing{
 		InitialBackoff:             -1,
 		MaxBackoff:                 -2,
 		MaxInUnschedulable:         -1,
 		UnschedulableFlushInterval: -1,
 		OrderingWindow:             -1,
-		PreEnqueue:                 map[string][]extpoints.PreEnqueuePlugin{"p": {nil}},
-		Hints:                      map[string][]PluginHints{"p": {{Plugin: "A"}, {}, {Plugin: "A"}}},
+	}, 7, Hooks{
+		PreEnqueue: map[string][]extpoints.PreEnqueuePlugin{"p": {nil}},
+		Hints:      map[string][]PluginHints{"p": {{Plugin: "A"}, {}, {Plugin: "A"}}},
 	})
 	want := `queue: InitialBackoff is -1ns, must be more than 0
-queue: MaxInUnschedulable is -1ns, must be more than 0
-queue: UnschedulableFlushInterval is -1ns, must be more than 0
-queue: OrderingWindow is -1ns, must be more than 0
-queue: MaxBackoff is -2ns, must be NoBackoff or at least InitialBackoff, -1ns
-queue: Less is missing
-queue: PreEnqueue["p"][0] is nil
-queue: Hints["p"][1] has no plugin
-queue: Hints["p"] has plugin "A" twice`
+MaxInUnschedulable is -1ns, must be more than 0
+UnschedulableFlushInterval is -1ns, must be more than 0
+OrderingWindow is -1ns, must be more than 0
+MaxBackoff is -2ns, must be NoBackoff or at least InitialBackoff, -1ns
+Compat is 7, must be one of the constants
+Less is missing
+PreEnqueue["p"][0] is nil
+Hints["p"][1] has no plugin
+Hints["p"] has plugin "A" twice`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant\n%s", err, want)
 	}
-	_, err = New(Config{Less: byPriority, InitialBackoff: time.Minute})
+	_, err = New(Timing{InitialBackoff: time.Minute}, extpoints.Improved, Hooks{Less: byPriority})
 	if err == nil || !strings.Contains(err.Error(), "at least InitialBackoff, 1m0s") {
 		t.Error(err)
 	}
@@ -54,7 +56,7 @@ queue: Hints["p"] has plugin "A" twice`
 
 // TestBackoffSeries: no number of failures makes the backoff overflow.
 func TestBackoffSeries(t *testing.T) {
-	q, err := New(Config{Less: byPriority})
+	q, err := New(Timing{}, extpoints.Improved, Hooks{Less: byPriority})
 	if err != nil {
 		t.Fatal(err)
 	}

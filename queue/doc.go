@@ -1,23 +1,34 @@
-// Package queue holds the workloads that wait to be scheduled and says which
+// Package queue holds the workloads that wait to be scheduled. It decides which
 // one is next, which ones must wait, and what each one waits for. The rules and
-// the numbers are those of kube-scheduler (pkg/scheduler/backend/queue, 1.37.1)
-// in its default configuration.
+// the default values are those of kube-scheduler (pkg/scheduler/backend/queue,
+// 1.37.1).
 //
 // A waiting workload is in exactly one place:
 //
 //	Active         ready; ordered by the profile's QueueSort plugin
-//	Backoff        failed a short while ago; ready when its backoff is over,
-//	               or earlier, when nothing else is active
-//	ErrorBackoff   the same after an error, but never taken early
+//	Backoff        failed recently; ready when its backoff is over, or earlier
+//	               if nothing else is active
+//	ErrorBackoff   the same after an error, but never popped early
 //	Unschedulable  rejected; waits for an event that a rejecting plugin asked
 //	               for, or for the timeout
-//	Gated          turned away by a PreEnqueue plugin, waits like the above
-//	InFlight       popped; an attempt is under way
-//	Incomplete     member of a group that is not there, or whose parent is not
-//	Joining        member of groups that are being tried without it; joins
-//	               those that come back
+//	Gated          held back by a PreEnqueue plugin; waits like Unschedulable
+//	InFlight       popped; an attempt is in progress
+//	Incomplete     member of a group that does not exist, or whose parent does not
+//	Joining        member of a tree of groups that is being tried without it; it
+//	               joins the tree if that returns to the queue
 //
-// The loop that uses it:
+// An engine reports three more places, which the queue itself does not have:
+//
+//	Permit         it has a node, and a Permit plugin makes it wait; for the queue
+//	               it is in flight
+//	Binding        it has a node and is being bound, or waits until fewer than
+//	               engine.Config.MaxBindings are; it has left the queue
+//	OldBinding     it was requeued, or removed and submitted again, while it was
+//	               being bound. That binding was cancelled but has not returned. The
+//	               workload enters the queue when it has, because a workload never
+//	               has two bindings at once
+//
+// A loop uses the queue like this:
 //
 //	q.Add(now, w)                     // for each new workload
 //	for {
@@ -29,16 +40,15 @@
 //	q.Move(now, &change, nil)         // for each change in the cluster
 //	q.Tick(now)                       // when NextDue says so
 //
-// Between Pop and Done the queue remembers all events, so that one that arrives
-// during an attempt is not lost on the workload it would have helped: after a
-// failed attempt they are played back.
+// Between Pop and Done the queue remembers all events and replays them after a
+// failed attempt, so that no event is lost that arrives during the attempt.
 //
 // # Groups
 //
-// In profiles that place groups as groups, all members of one tree of groups
-// that wait are one item: it has a priority, an age, counts and a backoff of its
-// own, the gates let all pass or none, and it is woken if one of them is.
-// Whoever pops it places the members together:
+// In profiles that place groups as a whole, all waiting members of one tree of
+// groups are one item. It has its own priority, age, counts and backoff. Gates let
+// all members pass or none, and an event that wakes one member wakes the item.
+// The caller that pops it places the members together:
 //
 //	it, ok := q.Pop(now)              // it.Group is set: members in it.Members
 //	...                               // decide
@@ -47,14 +57,46 @@
 //	q.Done(m.ID())                    // later, each member that has a node
 //	q.GroupChanged(now, id)           // for each change of a group
 //
-// After an attempt a tree never waits for events. What is left of it is tried
-// again after the backoff, or at once if others of it were placed; so it is only
-// ever parked because it is gated. As in kube-scheduler its backoff is that after
-// errors, never cut short, even where plugins rejected all of its members. A
-// member whose binding fails backs off as it would by itself if no other of its
-// tree waits (in kube-scheduler it does not; see Config.ReferenceWakeUps). A tree
-// of which GroupPlaced is said although no member kept its node is active at
-// once: do not say so.
+// After an attempt a tree never waits for events. Its remaining members are tried
+// again after the backoff, or at once if other members were placed; the tree is
+// parked only while it is gated. As in kube-scheduler it has the backoff that
+// follows errors, which is never cut short, even if plugins rejected all of its
+// members. A member whose binding fails backs off like a lone workload if no other
+// member waits (in kube-scheduler it does not; see [extpoints.Compat]). Report
+// GroupPlaced only if at least one member kept its node: it makes the tree active
+// at once.
+//
+// # Order by queues
+//
+// With Hooks.ByQueues the active workloads are ordered by a tree of queues. The caller reports
+// the definitions ([Queue.DefinitionChanged]), what nodes offer ([Queue.NodeChanged]) and what
+// is placed ([Queue.Charge], [Queue.Discharge]):
+//
+//   - The workloads of one principal in one queue are a leaf of the tree. A leaf is ordered by
+//     Less, with the time of submission in place of Timestamp, so a failed attempt does not
+//     cost a workload its place. The policy of a queue decides which of its parts is next, see
+//     [model.OrderPolicy]; at the top it is OrderShare. Every tie ends in the order of
+//     submission.
+//   - A workload is popped only if no queue above it would exceed its quotas and no limit
+//     would be exceeded. Otherwise the part of the tree to which that quota or limit
+//     belongs is blocked until its use falls: nothing in that part overtakes the workload
+//     that waits. The quota or limit that it waits for wakes it.
+//   - A workload that could never be popped, or whose queue or principal does not exist, is
+//     gated under the name [QueuesGate] until definitions or nodes change. It blocks
+//     nothing.
+//   - A rejected workload does not back off, and a rejected tree of groups waits for any event;
+//     otherwise those behind them would overtake. After an error the backoff applies as
+//     always, and is never cut short.
+//   - The members of a tree of groups must name the same queue and principal. The tree is
+//     popped only if all waiting members fit together.
+//   - Queues with the policy [model.OrderUsage] and limits on resource-seconds remember past use,
+//     so Charge and Discharge take the time, and Tick wakes workloads when such a limit has
+//     decayed enough. [Queue.State] includes the memory, because it cannot be derived.
+//   - [Queue.Turns] is the order of the workloads that wait for room, as if each were
+//     charged at its turn. Planning uses it; it changes nothing.
+//
+// [Queue.Reclaim] returns which workloads may be displaced so that a queue gets what it is
+// entitled to.
 //
 // The package is a pure state machine: it starts no goroutine, takes no lock,
 // reads no clock and draws no random number. The same calls with the same times
@@ -62,45 +104,46 @@
 //
 // # Order where kube-scheduler leaves it open
 //
-// kube-scheduler walks Go maps in several places, so that any order is right.
-// Here the order is fixed, and always one that it could have had:
+// kube-scheduler iterates over Go maps in several places, where any order is
+// possible. Here the order is fixed, and is always one of the possible ones:
 //
-//   - what comes to the queue at the same time, or comes back to it, is ordered as
-//     it came, among the active workloads and among the members of a group; in
-//     kube-scheduler hardly any two have the same time;
+//   - workloads that enter or re-enter the queue at the same time keep the order of
+//     arrival, among active workloads and among the members of a group; in
+//     kube-scheduler two rarely have the same time;
 //   - waiting workloads are offered an event in the order in which they became
 //     unschedulable or gated (a workload that is gated again goes to the end);
-//   - workloads that time out together move in the order of the time since when
-//     they wait, and then as above;
+//   - workloads that time out together move in the order in which they began to
+//     wait, and then as above;
 //   - PreEnqueue plugins run in the order of the configuration, after the one
 //     that gated the workload the last time;
-//   - hints are asked of the pending plugins first, since their yes settles the
-//     matter, then of the rejecting ones, each in the order in which the failed
+//   - the hints of pending plugins run first, because a yes of theirs is decisive,
+//     then those of rejecting plugins, each in the order in which the failed
 //     attempt named them;
 //   - Activate goes by the order of its arguments;
-//   - the members of a tree are asked and moved in the order of [Item].Members;
+//   - the members of a tree are offered events and moved in the order of
+//     [Item].Members;
 //   - members that become incomplete, or find their groups, move by group in the
 //     order of the tree, and within a group in the order in which they waited.
 //
 // # Where it differs from kube-scheduler
 //
-//   - A workload is known by its ID alone, where kube-scheduler has a name for
-//     the queues and a UID for what is in flight.
+//   - A workload is identified by its ID alone; kube-scheduler uses the name in
+//     its queues and the UID for workloads in flight.
 //   - The two periodic flushes run at whole multiples of their interval, as if
-//     it had been started at such a moment. What a flush moves is judged as of
-//     that moment, so that ticks in between change nothing.
+//     the queue had been started at such a moment. A flush judges the workloads as
+//     of that moment, so ticks in between make no difference.
 //   - Delete also covers a workload in flight: it does not come back after its
 //     attempt. kube-scheduler leaves that check to its failure handler.
 //   - Update stops at the first kind of update that is worth another attempt.
-//     kube-scheduler goes on if a gate shuts, to the same end, and with popping
-//     from backoff off also if the workload backs off, which could leave it in
+//     kube-scheduler continues if a gate closes, with the same result, and without
+//     popping from backoff also if the workload backs off, which could leave it in
 //     two places.
-//   - Add of a workload that waits already replaces it, wherever it is.
-//   - The first member that is gated holds its tree: the others are not asked at
-//     the gates until its own opens, or it leaves. A member that joins an active
-//     tree is asked alone. See Config.ReferenceWakeUps.
+//   - Add of a workload that already waits replaces it, wherever it is.
+//   - The first gated member holds back its whole tree: PreEnqueue does not run for
+//     the others until that gate opens or the member leaves. For a member that joins
+//     an active tree PreEnqueue runs alone. See [extpoints.Compat].
 //   - A group may be given another parent, and a workload another group.
-//   - Delete is given no time, so that a tree that it takes a member from goes on
-//     backing off until the next flush.
-//   - Nominations are not kept here: they are facts about workloads.
+//   - Delete takes no time argument, so a tree that loses a member keeps backing
+//     off until the next flush.
+//   - Nominations are not kept here; the engine records them with the workloads.
 package queue

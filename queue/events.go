@@ -38,7 +38,8 @@ func EventsForNodeUpdate(old, new *model.Node) []extpoints.ClusterEvent {
 	report(old.Unschedulable && !new.Unschedulable, extpoints.UpdateNodeTaint)
 	report(old.MaxWorkloads != new.MaxWorkloads || !sameResources(&old.Allocatable, &new.Allocatable),
 		extpoints.UpdateNodeAllocatable)
-	report(!maps.Equal(old.Labels, new.Labels), extpoints.UpdateNodeLabel)
+	// A zone is like a label to what goes by it; see model.ByZone.
+	report(old.Zone != new.Zone || !maps.Equal(old.Labels, new.Labels), extpoints.UpdateNodeLabel)
 	report(!slices.Equal(old.Taints, new.Taints), extpoints.UpdateNodeTaint)
 	report(!slices.Equal(old.Devices, new.Devices), extpoints.UpdateNodeDevices)
 	report(!slices.Equal(old.Features, new.Features), extpoints.UpdateNodeFeatures)
@@ -53,7 +54,7 @@ func EventsForNodeUpdate(old, new *model.Node) []extpoints.ClusterEvent {
 //
 // Requests for devices count as requests: kube-scheduler's workloads cannot
 // change theirs.
-func EventsForWorkloadUpdate(old, new *model.Workload, kind extpoints.Resource) []extpoints.ClusterEvent {
+func EventsForWorkloadUpdate(old, new *model.Workload, kind model.ObjectKind) []extpoints.ClusterEvent {
 	var events []extpoints.ClusterEvent
 	report := func(changed bool, action extpoints.Action) {
 		if changed {

@@ -33,7 +33,8 @@ func TestEventsForNodeUpdate(t *testing.T) {
 		want   string
 	}{
 		{"nothing", func(*model.Node) {}, ""},
-		{"what does not matter", func(n *model.Node) { n.Images, n.Zone = []model.NodeImage{{Size: 1}}, "z" }, ""},
+		{"what does not matter", func(n *model.Node) { n.Images = []model.NodeImage{{Size: 1}} }, ""},
+		{"zone", func(n *model.Node) { n.Zone = "z" }, "Node/UpdateNodeLabel"},
 		{"opened", func(n *model.Node) { n.Unschedulable = false }, "Node/UpdateNodeTaint"},
 		{"label", func(n *model.Node) { n.Labels = map[string]string{"a": "2"} }, "Node/UpdateNodeLabel"},
 		{"taint", func(n *model.Node) { n.Taints = nil }, "Node/UpdateNodeTaint"},

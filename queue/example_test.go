@@ -13,13 +13,13 @@ import (
 // is over it is tried again.
 func Example() {
 	nodeAdded := extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Add}
-	q, err := queue.New(queue.Config{
+	// The example is about the timer; see Timing for what Pop does else.
+	timing := queue.Timing{NoPopFromBackoff: true}
+	q, err := queue.New(timing, extpoints.Improved, queue.Hooks{
 		Less: func(a, b *extpoints.Queued) bool { return a.Timestamp.Before(b.Timestamp) },
 		Hints: map[string][]queue.PluginHints{
 			"": {{Plugin: "NodeResourcesFit", Events: []extpoints.EventHint{{Event: nodeAdded}}}},
 		},
-		// The example is about the timer; see Config for what Pop does else.
-		NoPopFromBackoff: true,
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -32,7 +32,7 @@ func Example() {
 	q.AddUnschedulable(now, it, []string{"NodeResourcesFit"}, nil)
 	fmt.Println(show(q))
 
-	q.Move(now, &extpoints.Change{Event: nodeAdded, NewNode: &model.Node{Name: "n1"}}, nil)
+	q.Move(now, &extpoints.Event{ClusterEvent: nodeAdded, NewNode: &model.Node{Name: "n1"}}, nil)
 	fmt.Println(show(q))
 
 	now, _ = q.NextDue(now)
@@ -61,10 +61,10 @@ func (f forest) Children(string) []*model.Group { return nil }
 // tried again with it and with another that has come meanwhile.
 func Example_group() {
 	groups := forest{"gang": {ID: "gang"}}
-	q, err := queue.New(queue.Config{
+	q, err := queue.New(queue.Timing{}, extpoints.Improved, queue.Hooks{
 		Less:     func(a, b *extpoints.Queued) bool { return a.Timestamp.Before(b.Timestamp) },
 		AsGroups: map[string]bool{"": true},
-		Groups:   func() queue.Groups { return groups },
+		Groups:   func() queue.GroupTrees { return groups },
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -55,7 +55,7 @@ func (q *Queue) passGates(it *Item, gates []extpoints.PreEnqueuePlugin) bool {
 // do. Only the one that holds it has a gate then.
 func (q *Queue) passAll(it *Item) bool {
 	it.GatingPlugin, it.Gate = "", nil
-	if q.cfg.ReferenceWakeUps {
+	if q.cfg.Compat == extpoints.KubeScheduler137 {
 		return q.passEach(it)
 	}
 	held := it.gated

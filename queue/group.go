@@ -4,24 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
-
-// Groups is what the queue asks about groups; [extpoints.Groups] has it. The
-// answers are those of the moment: a change is told with
-// [Queue.GroupChanged] as soon as the answers differ.
-type Groups interface {
-	// Get returns the group of the ID, nil where there is none.
-	Get(id string) *model.Group
-	// Root returns the highest of the groups above the group, which may be
-	// itself; nil where one of them is not there, or is not composite.
-	Root(id string) *model.Group
-	// Children lists the groups that have the group as their parent, in the
-	// order of [model.Group.CompareAge], also where the group itself is not
-	// there.
-	Children(id string) []*model.Group
-}
 
 // Outcome says how an attempt to place a group has ended.
 type Outcome uint8
@@ -49,7 +33,9 @@ const (
 // was if any came back, and with its counts at zero; else it backs off, for a
 // time that doubles with each attempt up to the longest times the square root
 // of the number of members. It never waits for events; only the gates can hold
-// it. (kube-scheduler scheduling_queue.go AddAttemptedPodGroupIfNeeded, 1.37.1.)
+// it. (kube-scheduler scheduling_queue.go AddAttemptedPodGroupIfNeeded, 1.37.1.) Where
+// order is strict it does not back off after GroupRejected, and waits for any event: with
+// one member fewer, or a node more, it may fit although no member asked for that.
 func (q *Queue) AddAttempted(now time.Time, it *Item, how Outcome) {
 	if it.Group == nil || it.place != InFlight {
 		return
@@ -81,13 +67,19 @@ func (q *Queue) AddAttempted(now time.Time, it *Item, how Outcome) {
 		it.ConsecutiveErrors++
 	}
 	if how != GroupPlaced || !cameBack {
-		q.arrive(it, now)
+		q.comeBack(it, now)
+	} else {
+		it.Flushed, it.FlushedAt = false, time.Time{}
 	}
-	it.Flushed, it.FlushedAt = false, time.Time{}
 	why := labelled(ScheduleAttemptFailure, now)
 	if how == GroupPlaced {
 		it.BackoffExpiration = time.Time{}
 		q.toActive(it, why, askGates)
+		return
+	}
+	if how == GroupRejected && q.strict {
+		it.BackoffExpiration = time.Time{}
+		q.park(it, why)
 		return
 	}
 	it.BackoffExpiration = q.expiration(it)
@@ -95,7 +87,7 @@ func (q *Queue) AddAttempted(now time.Time, it *Item, how Outcome) {
 }
 
 // GroupChanged tells that the group was made, changed or removed; what
-// Config.Groups answers is how it is now. Members below it that wait follow: to
+// Hooks.Groups answers is how it is now. Members below it that wait follow: to
 // the item of the tree that they belong to now, or away from one, to wait until
 // all groups above them are there. The gates are asked again for the members
 // that are left. Whether the change is worth another attempt is another matter;
@@ -118,7 +110,7 @@ func (q *Queue) GroupChanged(now time.Time, id string) {
 			trees = append(trees, it)
 			q.take(it)
 		}
-		lost = append(lost, q.uproot(l)...)
+		lost = append(lost, q.takeOut(l)...)
 	})
 	why := labelled(GroupChanged, now)
 	for _, m := range lost {
@@ -137,7 +129,7 @@ func (q *Queue) GroupChanged(now time.Time, id string) {
 }
 
 // regroup puts a new version of the highest group of a tree in place.
-func (q *Queue) regroup(groups Groups, id string) {
+func (q *Queue) regroup(groups GroupTrees, id string) {
 	root := groups.Root(id)
 	if root == nil {
 		return
@@ -150,5 +142,3 @@ func (q *Queue) regroup(groups Groups, id string) {
 		}
 	}
 }
-
-var _ Groups = extpoints.Groups(nil)

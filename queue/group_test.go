@@ -17,7 +17,7 @@ func member(id, group string) *extpoints.WorkloadInfo {
 // groupQueue has one group, G.
 func groupQueue(t testing.TB) *Queue {
 	trees := groupMap{"G": {ID: "G"}}
-	q, err := New(Config{Less: byPriority, AsGroups: map[string]bool{"": true}, Groups: func() Groups { return trees }})
+	q, err := New(Timing{}, extpoints.Improved, Hooks{Less: byPriority, AsGroups: map[string]bool{"": true}, Groups: func() GroupTrees { return trees }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func groupQueue(t testing.TB) *Queue {
 }
 
 func TestAsGroupsNeedsGroups(t *testing.T) {
-	_, err := New(Config{Less: byPriority, AsGroups: map[string]bool{"": true}})
+	_, err := New(Timing{}, extpoints.Improved, Hooks{Less: byPriority, AsGroups: map[string]bool{"": true}})
 	if err == nil || !strings.Contains(err.Error(), "AsGroups needs Groups") {
 		t.Error(err)
 	}
@@ -34,7 +34,7 @@ func TestAsGroupsNeedsGroups(t *testing.T) {
 // TestNoGroups: without profiles that place groups as groups nothing is asked
 // about them.
 func TestNoGroups(t *testing.T) {
-	q, err := New(Config{Less: byPriority})
+	q, err := New(Timing{}, extpoints.Improved, Hooks{Less: byPriority})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestItemOfTree(t *testing.T) {
 		"none": {ID: "none", Parent: "root", CreatedAt: start.Add(2)},
 		"lost": {ID: "lost", Parent: "b"}, // which is not composite
 	}
-	q, err := New(Config{Less: byPriority, AsGroups: map[string]bool{"": true}, Groups: func() Groups { return trees }})
+	q, err := New(Timing{}, extpoints.Improved, Hooks{Less: byPriority, AsGroups: map[string]bool{"": true}, Groups: func() GroupTrees { return trees }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestItemOfTree(t *testing.T) {
 	if got := treeText(it.Tree); got != "root(b(b1 b2), none())" || it.Priority != 5 {
 		t.Error(got, it.Priority)
 	}
-	if n := len(q.Items(Incomplete)); n != 3 {
+	if n := len(q.listed(Incomplete)); n != 3 {
 		t.Errorf("%d members are incomplete, want 3", n)
 	}
 	// A member that fails alone makes a tree that has been active before.
@@ -192,11 +192,11 @@ func TestItemOfTree(t *testing.T) {
 // counts as active from the Pop, since Delete is given no time.
 func TestActiveSinceDelete(t *testing.T) {
 	trees, shut := groupMap{"G": {ID: "G"}}, &world{shut: map[string]bool{"Gz": true}}
-	q, err := New(Config{
+	q, err := New(Timing{}, extpoints.Improved, Hooks{
 		Less:       byPriority,
 		PreEnqueue: map[string][]extpoints.PreEnqueuePlugin{"": {randomGate{shut, "G"}}},
 		AsGroups:   map[string]bool{"": true},
-		Groups:     func() Groups { return trees },
+		Groups:     func() GroupTrees { return trees },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -215,10 +215,10 @@ func TestActiveSinceDelete(t *testing.T) {
 // member, also after that has changed.
 func TestOrderByFirstMember(t *testing.T) {
 	trees := groupMap{"G": {ID: "G"}}
-	q, err := New(Config{
+	q, err := New(Timing{}, extpoints.Improved, Hooks{
 		Less:     func(a, b *extpoints.Queued) bool { return a.Workload.Priority > b.Workload.Priority },
 		AsGroups: map[string]bool{"": true},
-		Groups:   func() Groups { return trees },
+		Groups:   func() GroupTrees { return trees },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -232,11 +232,11 @@ func TestOrderByFirstMember(t *testing.T) {
 	update("n", "G", 2)
 	update("own", "", 3)
 	update("m", "G", 4)
-	if got := names(q.Items(Active), (*Item).ID); got[0] != "G" || q.active.first().ID() != "G" {
+	if got := names(q.listed(Active), (*Item).ID); got[0] != "G" || q.active.first().ID() != "G" {
 		t.Error(got)
 	}
 	update("m", "G", 0)
-	if got := names(q.Items(Active), (*Item).ID); got[0] != "own" || q.active.first().ID() != "own" {
+	if got := names(q.listed(Active), (*Item).ID); got[0] != "own" || q.active.first().ID() != "own" {
 		t.Error(got)
 	}
 }

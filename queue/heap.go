@@ -14,6 +14,8 @@ type heap struct {
 
 func (h *heap) len() int { return len(h.items) }
 
+func (h *heap) all() []*Item { return h.items }
+
 // first returns the least item, nil where there is none.
 func (h *heap) first() *Item {
 	if len(h.items) == 0 {
@@ -93,4 +95,14 @@ func (h *heap) down(i, n int) bool {
 		i = child
 	}
 	return i > start
+}
+
+func expiresBefore(a, b *Item) bool { return a.BackoffExpiration.Before(b.BackoffExpiration) }
+
+// waitsLonger is the order of timeouts.
+func waitsLonger(a, b *Item) bool {
+	if s, t := a.waitsSince(), b.waitsSince(); !s.Equal(t) {
+		return s.Before(t)
+	}
+	return a.seq < b.seq
 }

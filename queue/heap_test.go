@@ -29,10 +29,7 @@ func (r *reference) Pop() any {
 // TestHeapOrder holds the heap against container/heap where most items are
 // equal, so that it is the sift rules that decide.
 func TestHeapOrder(t *testing.T) {
-	s := *seed
-	if s == 0 {
-		s = rand.Uint64()
-	}
+	s := seeds(t, 1)[0]
 	r := rand.New(rand.NewPCG(s, 1))
 	h := heap{less: func(a, b *Item) bool { return a.Priority > b.Priority }}
 	ref := &reference{prio: map[string]int32{}}

@@ -1,10 +1,6 @@
 package queue
 
-import (
-	"time"
-
-	"github.com/berth-project/berth/extpoints"
-)
+import "github.com/berth-project/berth/extpoints"
 
 // inFlight knows the items that are popped and not done, and the events since
 // the oldest of them was popped. Each item remembers where in the log it
@@ -12,16 +8,8 @@ import (
 type inFlight struct {
 	byID        map[string]*Item
 	first, last *Item // in the order in which they were popped
-	log         []extpoints.Change
+	log         []extpoints.Event
 	dropped     uint64 // how many events came before log[0]
-}
-
-// flight is what an item in flight carries along.
-type flight struct {
-	prev, next *Item
-	start      uint64                  // number of the first event after its Pop
-	latest     *extpoints.WorkloadInfo // the version to go on with
-	deleted    bool                    // it must not come back
 }
 
 // start begins the flight of an item that is not in flight.
@@ -86,40 +74,10 @@ func (f *inFlight) prune() {
 	f.dropped += n
 }
 
-func (f *inFlight) record(c extpoints.Change) { f.log = append(f.log, c) }
+func (f *inFlight) record(c extpoints.Event) { f.log = append(f.log, c) }
 
-func (f *inFlight) recordIfAny(c *extpoints.Change) {
+func (f *inFlight) recordIfAny(c *extpoints.Event) {
 	if f.first != nil {
 		f.record(*c)
 	}
-}
-
-// Done ends the flight of a workload that does not come back: it was bound, or
-// it is gone. From then on events are no longer remembered for it. Calling it
-// for a workload that is not in flight does nothing.
-func (q *Queue) Done(id string) {
-	if it := q.inFlight.end(id); it != nil {
-		q.settle(it, None, labelled(Finished, time.Time{}))
-	}
-}
-
-// replay judges an item that has just failed by the events of its flight. An
-// error is worth another attempt whatever happened, and so is a rejection after
-// Done, since by then nobody looked out for events.
-func (q *Queue) replay(it *Item) (verdict, string) {
-	f := q.inFlight.byID[it.ID()]
-	if !it.rejected() || f == nil {
-		return afterBackoff, ""
-	}
-	best, by := skip, ""
-	for i := f.flight.start - q.inFlight.dropped; i < uint64(len(q.inFlight.log)); i++ {
-		v, plugin := q.worth(it, &q.inFlight.log[i])
-		if v > best {
-			best, by = v, plugin
-		}
-		if best == immediately || (best == afterBackoff && len(it.PendingPlugins) == 0) {
-			break
-		}
-	}
-	return best, by
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 )
 
 // Place is where the queue has a workload.
@@ -14,7 +15,7 @@ type Place uint8
 
 // The places. They are explained in the package comment.
 const (
-	None Place = iota // not in the queue
+	None Place = iota // waits for nothing
 	Active
 	Backoff
 	ErrorBackoff
@@ -23,12 +24,16 @@ const (
 	InFlight
 	Incomplete
 	Joining
+	// The rest are the engine's: the queue itself puts nothing there.
+	Permit
+	Binding
+	OldBinding
 
 	places
 )
 
 var placeNames = [places]string{"None", "Active", "Backoff", "ErrorBackoff", "Unschedulable", "Gated", "InFlight",
-	"Incomplete", "Joining"}
+	"Incomplete", "Joining", "Permit", "Binding", "OldBinding"}
 
 // String returns the place's name.
 func (p Place) String() string {
@@ -39,7 +44,7 @@ func (p Place) String() string {
 }
 
 // Item is a workload, or a tree of groups, with its history in the queue.
-// Whoever gets one may read its fields, and must not change or copy it. While it
+// Callers may read its fields but must not change or copy it. While it
 // is in flight the queue leaves the fields as they are.
 //
 // The item of a tree of groups has Group, Members and Tree, and its own counts
@@ -92,8 +97,14 @@ type Item struct {
 	// arrival tells items of the same Timestamp apart: it counts how often any
 	// item got a new one.
 	arrival uint64
-	index   int    // in the heap of its place
-	seq     uint64 // when it was parked: order among the unschedulable and gated
+	// submitted tells items apart by when they first came to the queue, where the order is
+	// by queues.
+	submitted uint64
+	at        *part  // the leaf of the order by queues that it is in, nil for none
+	counted   int    // as how many workloads it was counted there
+	changed   func() // is told when what the order is made from has changed; nil: nobody is
+	index     int    // in the heap of its place
+	seq       uint64 // when it was parked: order among the unschedulable and gated
 	// rejectors link it to the registrations of the plugins that it waits for,
 	// pending ones first.
 	rejectors []rejector
@@ -111,6 +122,38 @@ type Item struct {
 	gated *Item
 }
 
+// rejector links an item to a plugin that it waits for.
+type rejector struct {
+	item       *Item
+	reg        *registration
+	pending    bool
+	prev, next *rejector // in the registration's list, while the item is parked
+}
+
+// registration is what one plugin of one profile registered for, and the list
+// of the unschedulable and gated items that wait for it, in order.
+type registration struct {
+	plugin      string
+	hints       []extpoints.EventHint
+	first, last *rejector
+}
+
+// flight is what an item in flight carries along.
+type flight struct {
+	prev, next *Item
+	start      uint64                  // number of the first event after its Pop
+	latest     *extpoints.WorkloadInfo // the version to go on with
+	deleted    bool                    // it must not come back
+}
+
+// leaf is a group with members that wait. They are all with the same item.
+type leaf struct {
+	id         string
+	entity     *Item // the tree's; nil while not all groups above are there
+	count      int   // how many members wait
+	incomplete []*Item
+}
+
 // ID is the workload's ID, or the highest group's.
 func (it *Item) ID() string {
 	if it.Group != nil {
@@ -118,6 +161,9 @@ func (it *Item) ID() string {
 	}
 	return it.Workload.ID
 }
+
+// Place is where the queue has it.
+func (it *Item) Place() Place { return it.place }
 
 // compareArrival is the order of the items that have come, or come back, to the
 // queue at the same time. Trees that were made for the same member share its
@@ -129,11 +175,27 @@ func compareArrival(a, b *Item) int {
 	return strings.Compare(a.ID(), b.ID())
 }
 
+// compareSubmission is the order in which items first came to the queue.
+func compareSubmission(a, b *Item) int {
+	if c := cmp.Compare(a.submitted, b.submitted); c != 0 {
+		return c
+	}
+	return strings.Compare(a.ID(), b.ID())
+}
+
 // setWorkload puts a new version of the workload in place.
 func (it *Item) setWorkload(w *extpoints.WorkloadInfo) {
 	it.Info = w
 	it.Workload = w.Workload
 	it.Priority = w.Priority
+	it.tell()
+}
+
+// tell tells that what the order is made from has changed.
+func (it *Item) tell() {
+	if it.changed != nil {
+		it.changed()
+	}
 }
 
 // waitsSince is the time from which the timeout for unschedulable workloads
@@ -163,4 +225,14 @@ func set(names []string) []string {
 		}
 	}
 	return s
+}
+
+// each calls f for the workload, or for each member.
+func (it *Item) each(f func(*model.Workload)) {
+	if it.Group == nil {
+		f(it.Workload)
+	}
+	for _, m := range it.Members {
+		f(m.Workload)
+	}
 }

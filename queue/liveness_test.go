@@ -61,15 +61,15 @@ var (
 )
 
 func (h *honest) hints(plugin string) PluginHints {
-	event, hint := memberCame, func(w *model.Workload, c *extpoints.Change) bool { return c.NewWorkload.Group == w.Group }
+	event, hint := memberCame, func(w *model.Workload, c *extpoints.Event) bool { return c.NewWorkload.Group == w.Group }
 	switch plugin {
 	case "Own":
-		event, hint = ownOpened, func(w *model.Workload, c *extpoints.Change) bool { return c.NewWorkload.ID == w.ID }
+		event, hint = ownOpened, func(w *model.Workload, c *extpoints.Event) bool { return c.NewWorkload.ID == w.ID }
 	case "Group":
-		event, hint = groupOpened, func(w *model.Workload, c *extpoints.Change) bool { return c.NewGroup.ID == w.Group }
+		event, hint = groupOpened, func(w *model.Workload, c *extpoints.Event) bool { return c.NewGroup.ID == w.Group }
 	}
 	return PluginHints{Plugin: plugin, Events: []extpoints.EventHint{{Event: event,
-		Hint: func(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+		Hint: func(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 			if hint(w, c) {
 				return extpoints.HintQueue, nil
 			}
@@ -82,11 +82,7 @@ func (h *honest) hints(plugin string) PluginHints {
 // opens. Nothing is left to the timeout.
 func TestTreesWithOpenGatesAreNotGated(t *testing.T) {
 	gated := 0
-	for range 300 {
-		s := rand.Uint64()
-		if *seed != 0 {
-			s = *seed
-		}
+	for _, s := range seeds(t, 300) {
 		gated += playHonest(t, s)
 		if t.Failed() {
 			return
@@ -104,10 +100,10 @@ func playHonest(t *testing.T, seed uint64) (gated int) {
 	p.honest = &honest{shut: map[string]bool{}, members: map[string]string{}, groups: groupMap{
 		"K": {ID: "K"}, "L": {ID: "L"}, "P": {ID: "P", Composite: true},
 	}}
-	cfg := Config{
-		Less: byPriority, AsGroups: map[string]bool{"a": true, "b": true}, Groups: func() Groups { return p.groups },
-		NoPopFromBackoff: r.IntN(3) == 0,
-		PreEnqueue:       map[string][]extpoints.PreEnqueuePlugin{}, Hints: map[string][]PluginHints{},
+	timing := Timing{NoPopFromBackoff: r.IntN(3) == 0}
+	cfg := Hooks{
+		Less: byPriority, AsGroups: map[string]bool{"a": true, "b": true}, Groups: func() GroupTrees { return p.groups },
+		PreEnqueue: map[string][]extpoints.PreEnqueuePlugin{}, Hints: map[string][]PluginHints{},
 	}
 	for _, profile := range []string{"a", "b"} {
 		for _, plugin := range honestPlugins {
@@ -118,7 +114,7 @@ func playHonest(t *testing.T, seed uint64) (gated int) {
 		}
 	}
 	var err error
-	if p.q, err = New(cfg); err != nil {
+	if p.q, err = New(timing, extpoints.Improved, cfg); err != nil {
 		t.Fatal(err)
 	}
 	for step := range 300 {
@@ -212,7 +208,7 @@ func (p *honestPlay) put(id string) {
 
 // came tells of a workload that is in a group now.
 func (p *honestPlay) came(w *extpoints.WorkloadInfo) {
-	p.q.Move(p.now, &extpoints.Change{Event: memberCame, NewWorkload: w}, nil)
+	p.q.Move(p.now, &extpoints.Event{ClusterEvent: memberCame, NewWorkload: w}, nil)
 }
 
 // toggle shuts or opens a gate. That one has shut is told to nobody.
@@ -225,9 +221,9 @@ func (p *honestPlay) toggle(id string) string {
 	case p.shut[id]:
 		return "shut " + id
 	case p.groups[id] != nil:
-		p.q.Move(p.now, &extpoints.Change{Event: groupOpened, NewGroup: p.groups[id]}, nil)
+		p.q.Move(p.now, &extpoints.Event{ClusterEvent: groupOpened, NewGroup: p.groups[id]}, nil)
 	case p.know[id] != nil:
-		p.q.Move(p.now, &extpoints.Change{Event: ownOpened, NewWorkload: p.know[id]}, nil)
+		p.q.Move(p.now, &extpoints.Event{ClusterEvent: ownOpened, NewWorkload: p.know[id]}, nil)
 	}
 	return "open " + id
 }

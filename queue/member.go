@@ -1,35 +1,12 @@
 package queue
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
-
-// groups knows the trees of groups with members in the queue. (kube-scheduler
-// pkg/scheduler/backend/queue/{workload_forest,pod_group_member_pods}.go and
-// QueuedPodGroupInfo, 1.37.1.)
-type groups struct {
-	// byRoot has the items of trees with members that wait, and those that are
-	// being tried.
-	byRoot map[string]*Item
-	leaves map[string]*leaf
-	seq    uint64 // of the last member that became incomplete or joining
-	// items and members are how many trees, and members that wait with one, are
-	// in each place.
-	items, members [places]int
-}
-
-// leaf is a group with members that wait. They are all with the same item.
-type leaf struct {
-	id         string
-	entity     *Item // the tree's; nil while not all groups above are there
-	count      int   // how many members wait
-	incomplete []*Item
-}
 
 // isMember reports whether the workload is to be placed with its group.
 func (q *Queue) isMember(w *extpoints.WorkloadInfo) bool {
@@ -107,7 +84,7 @@ func (q *Queue) addMember(m *Item, why cause) {
 		q.take(it)
 		it.insert(m)
 		it.refresh()
-		if it.place == Active && !q.cfg.ReferenceWakeUps {
+		if it.place == Active && q.cfg.Compat == extpoints.Improved {
 			q.joinActive(it, m, why)
 			return
 		}
@@ -130,7 +107,7 @@ func (q *Queue) joinActive(it, m *Item, why cause) {
 // were no member: else one that always fails would be tried all the time. (As it
 // is in kube-scheduler scheduling_queue.go addPodGroupMember, 1.37.1.)
 func (q *Queue) launchAlone(it, m *Item, why cause) {
-	if !q.cfg.ReferenceWakeUps {
+	if q.cfg.Compat == extpoints.Improved {
 		it.UnschedulableCount, it.ConsecutiveErrors = m.UnschedulableCount, m.ConsecutiveErrors
 		it.BackoffExpiration = q.expiration(it)
 	}
@@ -145,6 +122,7 @@ func (q *Queue) plant(root *model.Group, m *Item) *Item {
 		it = &Item{ActiveAt: m.ActiveAt}
 		it.Group = root
 		it.Timestamp, it.arrival, it.AddedAt = m.Timestamp, m.arrival, m.AddedAt
+		it.submitted = m.submitted
 		q.byRoot[root.ID] = it
 	}
 	return it
@@ -152,6 +130,7 @@ func (q *Queue) plant(root *model.Group, m *Item) *Item {
 
 // forget ends the item of a tree that has no members.
 func (q *Queue) forget(it *Item) {
+	q.turns.release(it)
 	q.items[it.place]--
 	q.items[None]++
 	it.place = None
@@ -223,36 +202,6 @@ func (q *Queue) dropMember(m *Item, now time.Time) {
 	}
 }
 
-// updateMember is Update for a member that waits, or for a workload that waits
-// and has become one.
-func (q *Queue) updateMember(now time.Time, m *Item, old, new *extpoints.WorkloadInfo) {
-	if m.leaf == nil || !q.isMember(new) || m.leaf.id != new.Group {
-		q.Add(now, new)
-		return
-	}
-	it := m.entity
-	if it == nil || it.place == InFlight {
-		m.setWorkload(new)
-		q.resolve(m)
-		return
-	}
-	moved := m.Info.Profile != new.Profile
-	it.Members = slices.DeleteFunc(it.Members, func(o *Item) bool { return o == m })
-	m.setWorkload(new)
-	q.resolve(m)
-	it.insert(m)
-	it.refresh()
-	if h := q.heapOf(it.place); h != nil {
-		h.fix(it)
-		return
-	}
-	if moved { // other registrations
-		q.take(it)
-		q.park(it, cause{})
-	}
-	q.offerUpdate(now, it, old, new)
-}
-
 // launch begins the flight of a tree that has been popped, and reports whether
 // it has members left that are not in flight already.
 func (q *Queue) launch(it *Item, why cause) bool {
@@ -261,7 +210,7 @@ func (q *Queue) launch(it *Item, why cause) bool {
 		m.Attempts++
 		q.unleaf(m)
 		if q.inFlight.adopt(m) {
-			q.seatMember(m, None, labelled(Discarded, why.at))
+			q.seatMember(m, None, labelled(discarded, why.at))
 			continue
 		}
 		members = append(members, m)
@@ -284,34 +233,8 @@ func (q *Queue) launch(it *Item, why cause) bool {
 	return true
 }
 
-// growTree makes the tree and puts the members in its order.
-func (it *Item) growTree(groups Groups) {
-	rank := make(map[string]int)
-	var nodes []*extpoints.GroupInfo
-	var grow func(g *model.Group) *extpoints.GroupInfo
-	grow = func(g *model.Group) *extpoints.GroupInfo {
-		node := &extpoints.GroupInfo{Group: g}
-		rank[g.ID] = len(nodes)
-		nodes = append(nodes, node)
-		if g.Composite {
-			for _, child := range groups.Children(g.ID) {
-				node.Children = append(node.Children, grow(child))
-			}
-		}
-		return node
-	}
-	it.Tree = grow(it.Group)
-	slices.SortStableFunc(it.Members, func(a, b *Item) int {
-		return cmp.Compare(rank[a.Workload.Group], rank[b.Workload.Group])
-	})
-	for _, m := range it.Members {
-		node := nodes[rank[m.Workload.Group]]
-		node.Members = append(node.Members, m.Info)
-	}
-}
-
 // each calls f for the leaves at and below a group, in so many levels.
-func (q *Queue) each(groups Groups, id string, levels int, f func(*leaf)) {
+func (q *Queue) each(groups GroupTrees, id string, levels int, f func(*leaf)) {
 	if l := q.leaves[id]; l != nil {
 		f(l)
 	}
@@ -322,9 +245,9 @@ func (q *Queue) each(groups Groups, id string, levels int, f func(*leaf)) {
 	}
 }
 
-// uproot takes the members of a leaf away from where they wait, and returns
+// takeOut takes the members of a leaf away from where they wait, and returns
 // them in order. A tree that waits must have been taken out.
-func (q *Queue) uproot(l *leaf) []*Item {
+func (q *Queue) takeOut(l *leaf) []*Item {
 	list := &l.incomplete
 	if it := l.entity; it != nil {
 		list = &it.Members
@@ -350,67 +273,4 @@ func (q *Queue) uproot(l *leaf) []*Item {
 	}
 	delete(q.leaves, l.id)
 	return own
-}
-
-// insert puts a member in its place among the others. (kube-scheduler
-// framework/types.go PodGroupMemberPodsOrderingFunc, 1.37.1, which has the name
-// in place of the arrival, for clocks that are too coarse.)
-func (it *Item) insert(m *Item) {
-	i, _ := slices.BinarySearchFunc(it.Members, m, func(a, b *Item) int {
-		return cmp.Or(
-			cmp.Compare(b.Priority, a.Priority),
-			cmp.Compare(b.Attempts, a.Attempts),
-			a.Timestamp.Compare(b.Timestamp),
-			cmp.Compare(a.arrival, b.arrival))
-	})
-	it.Members = slices.Insert(it.Members, i, m)
-}
-
-// refresh brings what the order is made from up to date, after the members or
-// the group have changed.
-func (it *Item) refresh() {
-	it.Priority = it.Group.Priority
-	if len(it.Members) > 0 {
-		it.Workload = it.Members[0].Workload
-	}
-}
-
-// any reports whether f holds for the workload, or for any member.
-func (it *Item) any(f func(*model.Workload) bool) bool {
-	if it.Group == nil {
-		return f(it.Workload)
-	}
-	return slices.ContainsFunc(it.Members, func(m *Item) bool { return f(m.Workload) })
-}
-
-func (it *Item) setFlushed(flushed bool) {
-	it.Flushed = flushed
-	for _, m := range it.Members {
-		m.Flushed = flushed
-	}
-}
-
-// settleTree is settle for the item of a tree.
-func (q *Queue) settleTree(it *Item, to Place, why cause) {
-	for _, m := range it.Members {
-		if to == Active && m.ActiveAt.IsZero() {
-			m.ActiveAt = why.at
-		}
-		if m.place != to {
-			q.seatMember(m, to, why)
-		}
-	}
-	q.items[it.place]--
-	q.items[to]++
-	it.place = to
-}
-
-func (q *Queue) seatMember(m *Item, to Place, why cause) {
-	q.members[m.place]--
-	q.members[to]++
-	group := ""
-	if m.entity != nil {
-		group = m.entity.ID()
-	}
-	q.seat(m, to, group, why)
 }

@@ -1,14 +1,13 @@
 package queue
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
 )
 
-// Position says where a workload is in the queue, and why. The fields are
+// Position says where a workload waits, and why. The fields are
 // explained in [Item]. A member that waits with its tree of groups has the
 // tree's counts, backoff and place; the rest is its own, but it has the tree's
 // gate where it is not gated itself.
@@ -32,6 +31,18 @@ type Position struct {
 	Timestamp         time.Time
 	BackoffExpiration time.Time
 	Flushed           bool
+
+	// Standing is where it stands among the active workloads, where these are ordered by
+	// queues; nil where it is not active.
+	Standing *Standing
+
+	// Node, Since and Permit are set by the engine for Permit, Binding and OldBinding:
+	// the node of the binding; since when it waits on Permit, is being bound, or is
+	// no longer wanted there; and the plugins that have not let it go yet, in the order
+	// of the profile. Of Binding and OldBinding there is nothing else but the ID.
+	Node   string
+	Since  time.Time
+	Permit []string
 }
 
 // Position reports where the workload is; false if it is not in the queue.
@@ -60,8 +71,10 @@ func (q *Queue) Position(id string) (Position, bool) {
 	}
 	tree := it.entity
 	if tree == nil {
+		p.Standing = q.standing(it)
 		return p, true
 	}
+	p.Standing = q.standing(tree)
 	p.Group = tree.ID()
 	if it.leaf != nil {
 		p.UnschedulableCount, p.ConsecutiveErrors = tree.UnschedulableCount, tree.ConsecutiveErrors
@@ -73,10 +86,33 @@ func (q *Queue) Position(id string) (Position, bool) {
 	return p, true
 }
 
+// standing is where the item stands, nil where it stands nowhere.
+func (q *Queue) standing(it *Item) *Standing {
+	if it.at == nil {
+		return nil
+	}
+	return q.tree.standing(it)
+}
+
+// Held says what holds the active item with the ID back, or the one before it in a part that it is
+// in too; nil where nothing does, and where the order is not by queues.
+func (q *Queue) Held(id string) *Held {
+	it := q.waiting[id]
+	if it == nil {
+		it = q.byRoot[id]
+	}
+	if it == nil || it.at == nil {
+		return nil
+	}
+	return q.tree.heldAbove(it.at)
+}
+
 // Counts says how many workloads are in each place, members of groups included.
 type Counts struct {
 	Active, Backoff, ErrorBackoff, Unschedulable, Gated, InFlight int
 	Incomplete, Joining                                           int
+	// Set by the engine.
+	Permit, Binding, OldBinding int
 	// Events is how many events are remembered for the workloads in flight.
 	Events int
 }
@@ -95,48 +131,4 @@ func (q *Queue) Counts() Counts {
 		Joining:       q.members[Joining],
 		Events:        len(q.inFlight.log),
 	}
-}
-
-// Items lists what is in a place, for inspection: the active ones and those
-// that back off in the order in which they would be popped (by arrival where
-// the order leaves it open), the unschedulable and gated ones in the order in which
-// they came there, those in flight in the order in which they were popped. A
-// tree of groups is one item, but incomplete and joining members, and those in
-// flight, are items of their own; the former in the order in which they came
-// there.
-func (q *Queue) Items(p Place) []*Item {
-	var items []*Item
-	switch p {
-	case Active, Backoff, ErrorBackoff:
-		h := q.heapOf(p)
-		items = slices.Clone(h.items)
-		slices.SortFunc(items, func(a, b *Item) int {
-			switch {
-			case h.less(a, b):
-				return -1
-			case h.less(b, a):
-				return +1
-			}
-			return compareArrival(a, b)
-		})
-	case Unschedulable, Gated:
-		for _, it := range q.unschedulable.timeouts.items {
-			if it.place == p {
-				items = append(items, it)
-			}
-		}
-		slices.SortFunc(items, func(a, b *Item) int { return cmp.Compare(a.seq, b.seq) })
-	case Incomplete, Joining:
-		for _, it := range q.waiting {
-			if it.place == p {
-				items = append(items, it)
-			}
-		}
-		slices.SortFunc(items, func(a, b *Item) int { return cmp.Compare(a.seq, b.seq) })
-	case InFlight:
-		for it := q.inFlight.first; it != nil; it = it.flight.next {
-			items = append(items, it)
-		}
-	}
-	return items
 }

@@ -16,10 +16,7 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-var (
-	update = flag.Bool("update", false, "rewrite the answers in testdata")
-	seed   = flag.Uint64("seed", 0, "play TestTwin with this seed only")
-)
+var update = flag.Bool("update", false, "rewrite the answers in testdata")
 
 // TestTranscripts plays the dialogues in testdata: commands, ----, and what the
 // queue did. A paragraph without ---- is a comment. The verbs are explained at
@@ -72,7 +69,7 @@ func since(t time.Time) string {
 
 // dialogue is a queue with plugins that do as they are told.
 type dialogue struct {
-	cfg   Config
+	cfg   config
 	q     *Queue // nil until the first verb that needs it
 	now   time.Time
 	out   strings.Builder
@@ -85,12 +82,12 @@ type dialogue struct {
 
 func newDialogue() *dialogue {
 	return &dialogue{
-		cfg: Config{
+		cfg: config{Hooks: Hooks{
 			Less:       byPriority,
 			PreEnqueue: map[string][]extpoints.PreEnqueuePlugin{},
 			Hints:      map[string][]PluginHints{"": nil},
 			AsGroups:   map[string]bool{},
-		},
+		}},
 		now:   start,
 		says:  map[string]string{},
 		shut:  map[string]map[string]string{},
@@ -161,7 +158,7 @@ func (d *dialogue) configure(c command) bool {
 	switch c.verb {
 	case "config":
 		// config [initial=D] [max=D|off] [timeout=D] [nopop=true]
-		// [reference=true]: fields of Config, in place of the defaults. Before
+		// [compat=improved|kube-scheduler]: fields of the configuration, in place of the defaults. Before
 		// all others.
 		for k, v := range c.args {
 			switch k {
@@ -175,8 +172,8 @@ func (d *dialogue) configure(c command) bool {
 				d.cfg.MaxInUnschedulable = duration(v)
 			case "nopop":
 				d.cfg.NoPopFromBackoff = v == "true"
-			case "reference":
-				d.cfg.ReferenceWakeUps = v == "true"
+			case "compat":
+				d.cfg.Compat = map[string]extpoints.Compat{"improved": extpoints.Improved, "kube-scheduler": extpoints.KubeScheduler137}[v]
 			default:
 				panic(c.line)
 			}
@@ -198,7 +195,7 @@ func (d *dialogue) configure(c command) bool {
 		// groups [profile=P]: the profile places groups as groups. Before all
 		// others.
 		d.cfg.AsGroups[c.args["profile"]] = true
-		d.cfg.Groups = func() Groups { return d.trees }
+		d.cfg.Groups = func() GroupTrees { return d.trees }
 	case "says":
 		// says PLUGIN skip|queue|error: what the plugin's hints answer from now
 		// on. At first it is queue.
@@ -313,7 +310,7 @@ func (d *dialogue) do(c command) {
 	case "move":
 		// move KIND/ACTION [new=ID] [node=NAME] [upto=N]: Queue.Move with the
 		// workload or node as the new object, for workloads of priority N at most.
-		change := extpoints.Change{Event: parseEvent(c.words[0]), NewWorkload: d.know[c.args["new"]]}
+		change := extpoints.Event{ClusterEvent: parseEvent(c.words[0]), NewWorkload: d.know[c.args["new"]]}
 		if name := c.args["node"]; name != "" {
 			change.NewNode = &model.Node{Name: name}
 		}
@@ -340,23 +337,25 @@ func (d *dialogue) do(c command) {
 	case "tree":
 		// tree GROUP: the item of the tree of which it is the highest group.
 		for p := range places {
-			for _, it := range q.Items(p) {
+			for _, it := range q.listed(p) {
 				if it.Group != nil && it.ID() == c.words[0] {
 					d.tree(it, p)
 				}
 			}
 		}
 	case "list":
-		// list PLACE: Queue.Items.
+		// list PLACE: what is there.
 		p := Place(slices.Index(placeNames[:], c.words[0]))
 		var ids []string
-		for _, it := range q.Items(p) {
+		for _, it := range q.listed(p) {
 			ids = append(ids, it.ID())
 		}
 		d.say("%s: %s", p, strings.Join(ids, " "))
 	case "counts":
-		// counts: Queue.Counts.
-		d.say("%+v", q.Counts())
+		// counts: Queue.Counts, what is the queue's of it.
+		c := q.Counts()
+		d.say("{Active:%d Backoff:%d ErrorBackoff:%d Unschedulable:%d Gated:%d InFlight:%d Incomplete:%d Joining:%d Events:%d}",
+			c.Active, c.Backoff, c.ErrorBackoff, c.Unschedulable, c.Gated, c.InFlight, c.Incomplete, c.Joining, c.Events)
 	default:
 		panic("unknown verb: " + c.line)
 	}
@@ -450,7 +449,7 @@ func (d *dialogue) open() {
 	}
 	d.cfg.OnHintError = func(id, plugin string, err error) { d.say("hint of %s for %s failed: %v", plugin, id, err) }
 	d.cfg.OnGateError = func(id, plugin string, err error) { d.say("gate %s for %s failed: %v", plugin, id, err) }
-	q, err := New(d.cfg)
+	q, err := New(d.cfg.Timing, d.cfg.Compat, d.cfg.Hooks)
 	if err != nil {
 		panic(err)
 	}
@@ -458,12 +457,12 @@ func (d *dialogue) open() {
 }
 
 func (d *dialogue) hint(plugin string) extpoints.HintFunc {
-	return func(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+	return func(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 		answer := d.says[plugin]
 		if answer == "" {
 			answer = "queue"
 		}
-		d.say("  %s asked for %s on %s: %s", plugin, w.ID, eventName(c.Event), answer)
+		d.say("  %s asked for %s on %s: %s", plugin, w.ID, eventName(c.ClusterEvent), answer)
 		switch answer {
 		case "skip":
 			return extpoints.HintSkip, nil
@@ -547,7 +546,7 @@ var actions = map[string]extpoints.Action{
 // parseEvent reads KIND/ACTION, where the action may be several joined with |.
 func parseEvent(s string) extpoints.ClusterEvent {
 	kind, names, _ := strings.Cut(s, "/")
-	e := extpoints.ClusterEvent{Resource: extpoints.Resource(kind)}
+	e := extpoints.ClusterEvent{Resource: model.ObjectKind(kind)}
 	for name := range strings.SplitSeq(names, "|") {
 		a, ok := actions[name]
 		if !ok {

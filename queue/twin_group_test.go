@@ -142,7 +142,7 @@ func (t *twin) anyGated(it *twinItem) bool {
 		if t.holds(m) {
 			it.pos.GatingPlugin, it.pos.Gate = m.pos.GatingPlugin, m.pos.Gate
 		}
-		if it.pos.Gate != nil && !t.cfg.ReferenceWakeUps {
+		if it.pos.Gate != nil && t.cfg.Compat == extpoints.Improved {
 			break
 		}
 	}
@@ -163,16 +163,16 @@ func (t *twin) holds(m *twinItem) bool {
 // begin with the one that is gated.
 func (t *twin) askingOrder(it *twinItem) []*twinItem {
 	members := it.sorted()
-	if i := slices.IndexFunc(members, func(m *twinItem) bool { return m.pos.Gate != nil }); i > 0 && !t.cfg.ReferenceWakeUps {
+	if i := slices.IndexFunc(members, func(m *twinItem) bool { return m.pos.Gate != nil }); i > 0 && t.cfg.Compat == extpoints.Improved {
 		members = slices.Concat(members[i:i+1], members[:i], members[i+1:])
 	}
 	return members
 }
 
-func (t *twin) worthToAny(it *twinItem, c *extpoints.Change) (verdict, string) {
+func (t *twin) worthToAny(it *twinItem, c *extpoints.Event) (verdict, string) {
 	best, by := skip, ""
 	for _, m := range it.sorted() {
-		if c.Event.IsWildcard() && (c.NewNode != nil || c.NewWorkload != nil && c.NewWorkload.ID != m.pos.ID) {
+		if c.ClusterEvent.IsWildcard() && (c.NewNode != nil || c.NewWorkload != nil && c.NewWorkload.ID != m.pos.ID) {
 			continue
 		}
 		if v, plugin := t.worth(m, c); v > best {
@@ -199,7 +199,7 @@ func (t *twin) join(m *twinItem, e extpoints.ClusterEvent, now time.Time) {
 		t.trees[root.ID] = tree
 		m.tree = tree
 		p := &tree.pos
-		if count := m.failures(); count > 0 && !t.cfg.ReferenceWakeUps {
+		if count := m.failures(); count > 0 && t.cfg.Compat == extpoints.Improved {
 			p.UnschedulableCount, p.ConsecutiveErrors = m.pos.UnschedulableCount, m.pos.ConsecutiveErrors
 			p.BackoffExpiration = t.backoff(p.Timestamp, count, 1)
 		}
@@ -213,7 +213,7 @@ func (t *twin) join(m *twinItem, e extpoints.ClusterEvent, now time.Time) {
 		return
 	}
 	tree.members = append(tree.members, m)
-	if tree.pos.Place == Active && !t.cfg.ReferenceWakeUps {
+	if tree.pos.Place == Active && t.cfg.Compat == extpoints.Improved {
 		t.active(tree, t.holds(m), e, "", now)
 		return
 	}
@@ -253,7 +253,7 @@ func (t *twin) pull(m *twinItem) {
 		return
 	}
 	m.tree.members = without(m.tree.members, m)
-	if m.pos.Gate != nil && !t.cfg.ReferenceWakeUps {
+	if m.pos.Gate != nil && t.cfg.Compat == extpoints.Improved {
 		m.tree.pos.GatingPlugin, m.tree.pos.Gate = "", nil
 		m.pos.GatingPlugin, m.pos.Gate = "", nil
 	}
@@ -290,7 +290,7 @@ func (t *twin) launch(it *twinItem, label string, now time.Time) bool {
 		m.waits = false
 		if f := find(t.flights, m.pos.ID); f != nil {
 			f.latest, f.deleted = m.info, false
-			t.tell(m, None, t.label(Discarded), "", now)
+			t.tell(m, None, t.label(discarded), "", now)
 			continue
 		}
 		fly = append(fly, m)
@@ -467,7 +467,7 @@ func groupDifference(q *Queue, dumb *twin, counts *Counts) string {
 	}
 	counts.Incomplete, counts.Joining = len(aside[Incomplete]), len(aside[Joining])
 	for _, p := range []Place{Incomplete, Joining} {
-		if got := names(q.Items(p), (*Item).ID); !slices.Equal(got, aside[p]) {
+		if got := names(q.listed(p), (*Item).ID); !slices.Equal(got, aside[p]) {
 			return fmt.Sprintf("%s: %v, want %v", p, got, aside[p])
 		}
 	}
@@ -475,7 +475,7 @@ func groupDifference(q *Queue, dumb *twin, counts *Counts) string {
 		return fmt.Sprintf("%d trees, want %d", len(q.byRoot), len(dumb.trees))
 	}
 	for _, p := range []Place{Active, ErrorBackoff, Gated} {
-		for _, got := range q.Items(p) {
+		for _, got := range q.listed(p) {
 			if got.Group == nil {
 				continue
 			}

@@ -20,10 +20,10 @@ import (
 // from end to end each time, and a log that is never pruned. It is the
 // specification, and [TestTwin] holds the queue against it.
 type twin struct {
-	cfg     Config
+	cfg     config
 	waiting []*twinItem
 	flights []*twinItem
-	log     []extpoints.Change
+	log     []extpoints.Event
 	parked  int // counts parkings, for their order
 	arrived int // counts arrivals, for theirs
 	moves   []Move
@@ -202,7 +202,7 @@ func asked(p PluginHints, e extpoints.ClusterEvent) bool {
 	return slices.ContainsFunc(p.Events, func(h extpoints.EventHint) bool { return h.Event.Matches(e) })
 }
 
-func (t *twin) worth(it *twinItem, c *extpoints.Change) (verdict, string) {
+func (t *twin) worth(it *twinItem, c *extpoints.Event) (verdict, string) {
 	if it.group != nil {
 		return t.worthToAny(it, c)
 	}
@@ -210,7 +210,7 @@ func (t *twin) worth(it *twinItem, c *extpoints.Change) (verdict, string) {
 	if len(p.UnschedulablePlugins)+len(p.PendingPlugins) == 0 {
 		return afterBackoff, ""
 	}
-	if c.Event.IsWildcard() {
+	if c.ClusterEvent.IsWildcard() {
 		if c.NewNode != nil || c.NewWorkload != nil && c.NewWorkload.ID != p.ID {
 			return skip, ""
 		}
@@ -223,7 +223,7 @@ func (t *twin) worth(it *twinItem, c *extpoints.Change) (verdict, string) {
 	yes := map[string]bool{}
 	for _, pl := range plugins {
 		for _, h := range pl.Events {
-			if h.Event.Matches(c.Event) {
+			if h.Event.Matches(c.ClusterEvent) {
 				hint := extpoints.HintQueue
 				var err error
 				if h.Hint != nil {
@@ -262,7 +262,7 @@ func (t *twin) add(now time.Time, w *extpoints.WorkloadInfo) {
 
 func (t *twin) pop(now time.Time) string {
 	for {
-		list, label := t.in(Active), Popped
+		list, label := t.in(Active), popped
 		if len(list) == 0 && !t.cfg.NoPopFromBackoff {
 			list, label = t.in(Backoff), PopFromBackoffQ
 		}
@@ -279,7 +279,7 @@ func (t *twin) pop(now time.Time) string {
 		}
 		if f := find(t.flights, it.pos.ID); f != nil {
 			f.latest, f.deleted = it.info, false
-			t.to(it, None, t.label(Discarded), "", now)
+			t.to(it, None, t.label(discarded), "", now)
 			continue
 		}
 		it.start, it.latest, it.deleted = len(t.log), it.info, false
@@ -292,7 +292,7 @@ func (t *twin) pop(now time.Time) string {
 func (t *twin) done(id string) {
 	if f := find(t.flights, id); f != nil {
 		t.flights = without(t.flights, f)
-		t.to(f, None, t.label(Finished), "", time.Time{})
+		t.to(f, None, t.label(finished), "", time.Time{})
 	}
 }
 
@@ -375,8 +375,8 @@ func (t *twin) update(now time.Time, old, new *extpoints.WorkloadInfo) {
 	if !old.SameDemands(new.Workload) || len(old.Tolerations) == len(new.Tolerations) && !slices.Equal(old.Tolerations, new.Tolerations) {
 		events = []extpoints.ClusterEvent{everything(DemandsChanged)}
 	}
-	change := func(e extpoints.ClusterEvent) extpoints.Change {
-		return extpoints.Change{Event: e, OldWorkload: old, NewWorkload: new}
+	change := func(e extpoints.ClusterEvent) extpoints.Event {
+		return extpoints.Event{ClusterEvent: e, OldWorkload: old, NewWorkload: new}
 	}
 	if f := find(t.flights, new.ID); f != nil {
 		f.latest = new
@@ -412,19 +412,19 @@ func (t *twin) update(now time.Time, old, new *extpoints.WorkloadInfo) {
 	}
 }
 
-func (t *twin) move(now time.Time, c *extpoints.Change, preCheck func(*model.Workload) bool) {
-	if !t.interesting(c.Event) {
+func (t *twin) move(now time.Time, c *extpoints.Event, preCheck func(*model.Workload) bool) {
+	if !t.interesting(c.ClusterEvent) {
 		return
 	}
 	for _, it := range t.in(Unschedulable, Gated) {
 		if preCheck != nil && !it.any(preCheck) {
 			continue
 		}
-		if it.pos.Place == Gated && !c.Event.IsWildcard() {
+		if it.pos.Place == Gated && !c.ClusterEvent.IsWildcard() {
 			opens := false
 			for _, plugins := range t.cfg.Hints {
 				for _, p := range plugins {
-					opens = opens || p.Plugin == it.pos.GatingPlugin && asked(p, c.Event)
+					opens = opens || p.Plugin == it.pos.GatingPlugin && asked(p, c.ClusterEvent)
 				}
 			}
 			if !opens {
@@ -432,7 +432,7 @@ func (t *twin) move(now time.Time, c *extpoints.Change, preCheck func(*model.Wor
 			}
 		}
 		if v, plugin := t.worth(it, c); v != skip {
-			t.requeue(it, v, c.Event, plugin, now)
+			t.requeue(it, v, c.ClusterEvent, plugin, now)
 		}
 	}
 	if len(t.flights) > 0 {
@@ -445,7 +445,7 @@ func (t *twin) activate(now time.Time, id string) {
 		fromBackoff := it.pos.Place == Backoff || it.pos.Place == ErrorBackoff
 		t.active(it, !fromBackoff || t.cfg.NoPopFromBackoff, t.label(ForceActivate), "", now)
 	} else if f := find(t.flights, id); f != nil {
-		t.log = append(t.log, extpoints.Change{Event: everything(ForceActivate), NewWorkload: f.latest})
+		t.log = append(t.log, extpoints.Event{ClusterEvent: everything(ForceActivate), NewWorkload: f.latest})
 	}
 }
 
@@ -485,7 +485,7 @@ func (t *twin) tick(now time.Time) {
 		}
 	}
 	if woken && len(t.flights) > 0 {
-		t.log = append(t.log, extpoints.Change{Event: everything(UnschedulableTimeout)})
+		t.log = append(t.log, extpoints.Event{ClusterEvent: everything(UnschedulableTimeout)})
 	}
 }
 
@@ -548,9 +548,9 @@ func (g randomGate) PreEnqueue(w *model.Workload) *extpoints.Status {
 
 // randomHint answers whatever, but always the same to the same question.
 func randomHint(plugin string) extpoints.HintFunc {
-	return func(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+	return func(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 		h := fnv.New32()
-		fmt.Fprint(h, plugin, w.ID, w.Labels, c.Event)
+		fmt.Fprint(h, plugin, w.ID, w.Labels, c.ClusterEvent)
 		switch h.Sum32() % 8 {
 		case 0, 1, 2:
 			return extpoints.HintQueue, nil
@@ -575,18 +575,20 @@ var randomEvents = []extpoints.ClusterEvent{
 
 // randomConfig makes profiles a and b with random registrations; a third one is
 // left without.
-func randomConfig(r *rand.Rand, w *world) Config {
-	cfg := Config{
-		Less: func(a, b *extpoints.Queued) bool {
-			return priorityAndAge(a, b) < 0
+func randomConfig(r *rand.Rand, w *world) config {
+	cfg := config{
+		Timing: Timing{NoPopFromBackoff: r.IntN(4) == 0}.WithDefaults(),
+		Compat: extpoints.Compat(r.IntN(2)),
+		Hooks: Hooks{
+			Less: func(a, b *extpoints.Queued) bool {
+				return priorityAndAge(a, b) < 0
+			},
+			AsGroups:   map[string]bool{"a": true, "b": true},
+			Groups:     func() GroupTrees { return w.groups },
+			PreEnqueue: map[string][]extpoints.PreEnqueuePlugin{},
+			Hints:      map[string][]PluginHints{},
 		},
-		NoPopFromBackoff: r.IntN(4) == 0,
-		ReferenceWakeUps: r.IntN(2) == 0,
-		AsGroups:         map[string]bool{"a": true, "b": true},
-		Groups:           func() Groups { return w.groups },
-		PreEnqueue:       map[string][]extpoints.PreEnqueuePlugin{},
-		Hints:            map[string][]PluginHints{},
-	}.WithDefaults()
+	}
 	if r.IntN(8) == 0 {
 		cfg.MaxBackoff = NoBackoff
 	}
@@ -626,12 +628,8 @@ func TestTwin(t *testing.T) {
 	if testing.Short() {
 		rounds = 10
 	}
-	base := rand.Uint64()
-	if *seed != 0 {
-		base, rounds = *seed, 1
-	}
-	for i := range rounds {
-		playTwins(t, base+uint64(i))
+	for _, s := range seeds(t, rounds) {
+		playTwins(t, s)
 		if t.Failed() {
 			return
 		}
@@ -646,7 +644,7 @@ func playTwins(t *testing.T, seed uint64) {
 	dumb := &twin{cfg: cfg, groupTwin: groupTwin{trees: map[string]*twinItem{}}}
 	var moves []Move
 	cfg.OnMove = func(m Move) { moves = append(moves, m) }
-	q, err := New(cfg)
+	q, err := New(cfg.Timing, cfg.Compat, cfg.Hooks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -735,7 +733,7 @@ func playTwins(t *testing.T, seed uint64) {
 			q.Activate(now, id)
 			dumb.activate(now, id)
 		case op < 17:
-			c := &extpoints.Change{Event: randomEvents[r.IntN(len(randomEvents))]}
+			c := &extpoints.Event{ClusterEvent: randomEvents[r.IntN(len(randomEvents))]}
 			if r.IntN(2) == 0 {
 				c.NewWorkload = know[id]
 			}
@@ -821,7 +819,7 @@ func difference(q *Queue, dumb *twin, moves []Move, now time.Time, ids int) stri
 		for _, it := range list {
 			*n += max(1, len(it.members))
 		}
-		got, want := names(q.Items(p), (*Item).ID), names(list, func(it *twinItem) string { return it.pos.ID })
+		got, want := names(q.listed(p), (*Item).ID), names(list, func(it *twinItem) string { return it.pos.ID })
 		if !slices.Equal(got, want) {
 			return fmt.Sprintf("%s: %v, want %v", p, got, want)
 		}

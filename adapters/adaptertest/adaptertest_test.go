@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/berth-project/berth/adapters/adaptertest"
 )
@@ -78,6 +79,20 @@ func TestBrokenToys(t *testing.T) {
 	}
 }
 
+// That names are missing is said at once, and not when each check has waited in vain.
+func TestMissingNamesAreSaidAtOnce(t *testing.T) {
+	for _, check := range adaptertest.Checks() {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			r := &recorder{}
+			r.run(func() { check.Run(r, newToy(dropsNames)) })
+			if len(r.failures) == 0 || !strings.Contains(r.failures[0], "without its Name") || r.failed.Sub(began) > time.Second {
+				t.Errorf("check %s says after %v: %q", check.Name, r.failed.Sub(began), r.failures)
+			}
+		})
+	}
+}
+
 // TestChecksSayWhatTheyProve: the list is also documentation.
 func TestChecksSayWhatTheyProve(t *testing.T) {
 	seen := map[string]bool{}
@@ -93,6 +108,7 @@ func TestChecksSayWhatTheyProve(t *testing.T) {
 type recorder struct {
 	mu       sync.Mutex
 	failures []string
+	failed   time.Time // when there was a failure for the first time
 	cleanups []func()
 }
 
@@ -119,6 +135,9 @@ func (*recorder) Logf(string, ...any) {}
 func (r *recorder) Errorf(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.failed.IsZero() {
+		r.failed = time.Now()
+	}
 	r.failures = append(r.failures, fmt.Sprintf(format, args...))
 }
 

@@ -36,8 +36,7 @@ var faults = []fault{
 	{"panic-nil", false, func() error { panic(nil) }},
 	{"panic-runtime", false, func() error {
 		var none map[string]int
-		//lint:ignore SA5000 that it panics is the point
-		none["x"]++
+		none["x"]++ //nolint:staticcheck // That it panics is the point.
 		return nil
 	}},
 	{"panic-runtime-bound", true, func() error {
@@ -77,7 +76,7 @@ func checkBindErrors(w *world) {
 	w.once(names...)
 }
 
-// stormSize is how many workloads one of the storm's submitters hands in, and
+// stormSize is how many workloads one of the storm's submitters submits, and
 // how many submitters there are.
 const (
 	stormSize       = 12

@@ -47,8 +47,11 @@ func checkNodeDiesWhileBinding(w *world) {
 			entered <- struct{}{}
 			select {
 			case <-killed:
-			case <-ctx.Done():
+			case <-w.ctx.Done():
 			}
+			// The engine cancels the bind when it hears that the node has gone. The
+			// adapter may have been on its way by then.
+			ctx = context.WithoutCancel(ctx)
 		}
 		return o.Bind(ctx, wl, b)
 	})

@@ -86,7 +86,7 @@ func checkSlowBinds(w *world) {
 		case <-ctx.Done():
 		}
 		return o.Bind(ctx, wl, b)
-	}, func(cfg *engine.Config) { cfg.MaxBindings = limit })
+	}, func(cfg *engine.Config) { cfg.MaxBindings, cfg.MaxBindingsPerNode = limit, limit })
 	for range limit {
 		receive(w, "binds that are under way at once", entered)
 	}

@@ -30,7 +30,7 @@
 //
 // The kit does not look into the adapter. Faults come from a Bind plugin of
 // its own, which stands between the engine and your Bind and calls it late,
-// twice, not at all, or without passing on the answer. What became of it the
+// twice, not at all, or without passing on the answer. What happened to it the
 // kit reads in two places: your [Log], which is to be written where runs really
 // start and end, and the engine's [engine.View].
 //

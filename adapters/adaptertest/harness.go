@@ -2,6 +2,7 @@ package adaptertest
 
 import (
 	"context"
+	"time"
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
@@ -27,11 +28,11 @@ type Harness interface {
 	// adapter.
 	KillNode(name string) error
 
-	// Submit hands in a workload as your users do. From then on it is wanted to
+	// Submit submits a workload as your users do. From then on it is wanted to
 	// run, once, until Finish.
 	Submit(w *model.Workload) error
 
-	// Finish ends the run of the workload of the name by itself and
+	// Finish ends the run of the workload with the name by itself and
 	// successfully: it has done its work and is not wanted any more.
 	Finish(name string) error
 
@@ -74,3 +75,11 @@ type TB interface {
 // NewHarness makes a harness. It ends what it started in a function that it
 // gives to tb.Cleanup; every session has ended when that is called.
 type NewHarness func(tb TB) Harness
+
+const (
+	// deadline is how long a check waits for what must come. It is generous:
+	// only a broken adapter waits it out.
+	deadline = 30 * time.Second
+	// shortBackoff is the engines' first backoff.
+	shortBackoff = 10 * time.Millisecond
+)

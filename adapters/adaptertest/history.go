@@ -24,58 +24,6 @@ func (w *world) settled() {
 	}
 }
 
-// runs says where each workload runs according to the history: by workload,
-// the nodes of its runs that have not ended.
-func runs(history []Event) map[string][]string {
-	on := map[string][]string{}
-	for _, e := range history {
-		nodes := on[e.Workload]
-		if !e.Ended {
-			on[e.Workload] = append(nodes, e.Node)
-		} else if i := slices.Index(nodes, e.Node); i >= 0 {
-			on[e.Workload] = slices.Delete(nodes, i, i+1)
-		}
-	}
-	maps.DeleteFunc(on, func(_ string, nodes []string) bool { return len(nodes) == 0 })
-	return on
-}
-
-// problems goes through the history and lists what should not have happened.
-func (w *world) problems(history []Event) []string {
-	var list []string
-	problem := func(i int, format string, args ...any) {
-		list = append(list, fmt.Sprintf("line %d of the history: %s", i+1, fmt.Sprintf(format, args...)))
-	}
-	on := map[string][]string{} // by workload
-	used := map[string]int64{}  // by node
-	for i, e := range history {
-		nodes := on[e.Workload]
-		if e.Ended {
-			at := slices.Index(nodes, e.Node)
-			if at < 0 {
-				problem(i, "%v, but does not run there", e)
-				continue
-			}
-			on[e.Workload] = slices.Delete(nodes, at, at+1)
-			used[e.Node]--
-			continue
-		}
-		if len(nodes) > 0 {
-			problem(i, "%v, but runs on %v already", e, nodes)
-		}
-		if used[e.Node]++; used[e.Node] > w.slots[e.Node] {
-			problem(i, "%v, where there is room for %d only", e, w.slots[e.Node])
-		}
-		for _, p := range w.dead[e.Node] {
-			if i >= p.from && (p.to < 0 || i < p.to) {
-				problem(i, "%v, which has gone", e)
-			}
-		}
-		on[e.Workload] = append(nodes, e.Node)
-	}
-	return list
-}
-
 // agreed waits until the engine's record says of every workload where it runs,
 // and of none that it runs where it does not.
 func (w *world) agreed() {

@@ -1,6 +1,7 @@
 package adaptertest
 
 import (
+	"maps"
 	"slices"
 	"sync"
 )
@@ -29,10 +30,10 @@ func (e Event) String() string {
 	return e.Workload + " started on " + e.Node
 }
 
-// Started writes down that a run of the workload of the name has started.
+// Started writes down that a run of the workload with the name has started.
 func (l *Log) Started(workload, node string) { l.write(Event{workload, node, false}) }
 
-// Ended writes down that a run of the workload of the name has ended.
+// Ended writes down that a run of the workload with the name has ended.
 func (l *Log) Ended(workload, node string) { l.write(Event{workload, node, true}) }
 
 // Events returns what has been written so far.
@@ -63,4 +64,20 @@ func (l *Log) after(n int, f func()) {
 	}
 	l.mu.Unlock()
 	f()
+}
+
+// runs says where each workload runs according to the history: by workload,
+// the nodes of its runs that have not ended.
+func runs(history []Event) map[string][]string {
+	on := map[string][]string{}
+	for _, e := range history {
+		nodes := on[e.Workload]
+		if !e.Ended {
+			on[e.Workload] = append(nodes, e.Node)
+		} else if i := slices.Index(nodes, e.Node); i >= 0 {
+			on[e.Workload] = slices.Delete(nodes, i, i+1)
+		}
+	}
+	maps.DeleteFunc(on, func(_ string, nodes []string) bool { return len(nodes) == 0 })
+	return on
 }

@@ -2,7 +2,6 @@ package adaptertest
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/berth-project/berth/engine"
@@ -29,6 +28,10 @@ type probe struct {
 	mu     sync.Mutex
 	binder binder
 	barred map[string]bool // names of workloads that no node is good for
+
+	// nameless is closed when a workload without a name is seen.
+	nameless chan struct{}
+	once     sync.Once
 }
 
 const probeName = "AdapterProbe"
@@ -51,6 +54,9 @@ func (p *probe) Bind(ctx context.Context, _ *extpoints.CycleState, w *extpoints.
 
 // Filter keeps the barred workloads out.
 func (p *probe) Filter(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *extpoints.NodeInfo) *extpoints.Status {
+	if w.Name == "" {
+		p.once.Do(func() { close(p.nameless) })
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.barred[w.Name] {
@@ -71,27 +77,23 @@ func (p *probe) bar(names ...string) {
 // config is an engine's configuration with the probe in it. Backoffs are short,
 // for the sake of those that run in real time.
 func (p *probe) config() (engine.Config, error) {
-	registry := plugins.Default()
-	err := registry.Register(probeName, func(_ any, h extpoints.Handle) (extpoints.Plugin, error) {
-		p.handle = h
-		return p, nil
-	})
-	if err != nil {
-		return engine.Config{}, fmt.Errorf("the kit's own plugin: %w", err)
-	}
-	var set extpoints.PluginSet
+	// The default profile's name, so that workloads which say nothing else
+	// are in it whatever the adapter writes into their Profile.
+	profile := extpoints.Profile{Name: plugins.DefaultProfileName}
+	factories := plugins.Default()
 	for _, name := range []string{
 		plugins.PrioritySort, plugins.SchedulingGates, plugins.NodeName, plugins.NodeUnschedulable,
-		plugins.TaintToleration, plugins.NodeAffinity, plugins.NodePorts, plugins.NodeResourcesFit, probeName,
+		plugins.TaintToleration, plugins.NodeAffinity, plugins.NodePorts, plugins.NodeResourcesFit,
 	} {
-		set.Enabled = append(set.Enabled, extpoints.PluginRef{Name: name})
+		profile.Plugins = append(profile.Plugins, extpoints.Entry{Name: name, New: factories[name]})
 	}
+	extpoints.Use(&profile, func(_ extpoints.NoArgs, h extpoints.Handle) (*probe, error) {
+		p.handle = h
+		return p, nil
+	}, extpoints.NoArgs{})
 	return engine.Config{
-		// The default profile's name, so that workloads which say nothing else
-		// are in it whatever the adapter writes into their Profile.
-		Profiles: []extpoints.Profile{{Name: plugins.DefaultProfileName, Plugins: extpoints.Plugins{MultiPoint: set}}},
-		Registry: registry,
-		Queue: queue.Config{
+		Profiles: []extpoints.Profile{profile},
+		Queue: queue.Timing{
 			InitialBackoff: shortBackoff, MaxBackoff: 4 * shortBackoff, OrderingWindow: shortBackoff,
 		},
 		DrainTimeout: deadline,

@@ -43,6 +43,7 @@ const (
 	losesWaiting     sin = "does not tell a new engine of what waits"
 	neverEnds        sin = "does not end its session"
 	stopsAtOnce      sin = "refuses binds when its session ends"
+	dropsNames       sin = "hands workloads in without their names"
 )
 
 // toy is a world without goroutines: a run is an entry in a table. It is the
@@ -87,7 +88,7 @@ func (t *toy) AddNode(n *model.Node) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.nodes[n.Name] = n
-	t.tell(engine.Change{PutNode: n})
+	t.tell(engine.PutNode(n))
 	return nil
 }
 
@@ -96,13 +97,13 @@ func (t *toy) KillNode(name string) error {
 	defer t.mu.Unlock()
 	delete(t.nodes, name)
 	if t.sin != ignoresDeadNodes {
-		t.tell(engine.Change{RemoveNode: name})
+		t.tell(engine.RemoveNode(name))
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.on)) {
 		if t.on[id] == name {
 			t.end(id)
 			if t.sin != losesTheDead {
-				t.tell(engine.Change{Requeue: id})
+				t.tell(engine.Requeue(id))
 			}
 		}
 	}
@@ -112,8 +113,12 @@ func (t *toy) KillNode(name string) error {
 func (t *toy) Submit(w *model.Workload) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.sin == dropsNames {
+		w = w.Clone()
+		w.Name = ""
+	}
 	t.wanted[w.ID] = w
-	t.tell(engine.Change{Submit: w})
+	t.tell(engine.Submit(w))
 	return nil
 }
 
@@ -127,10 +132,10 @@ func (t *toy) Finish(name string) error {
 	switch t.sin {
 	case ignoresEnds:
 	case startsFinished:
-		t.tell(engine.Change{Requeue: name})
+		t.tell(engine.Requeue(name))
 		return nil
 	default:
-		t.tell(engine.Change{Finish: name})
+		t.tell(engine.Finish(name))
 	}
 	delete(t.wanted, name)
 	return nil
@@ -182,7 +187,7 @@ func (t *toy) everything() []engine.Change {
 	var changes []engine.Change
 	for _, name := range slices.Sorted(maps.Keys(t.nodes)) {
 		if t.sin != ignoresNewNodes {
-			changes = append(changes, engine.Change{PutNode: t.nodes[name]})
+			changes = append(changes, engine.PutNode(t.nodes[name]))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.wanted)) {
@@ -190,9 +195,9 @@ func (t *toy) everything() []engine.Change {
 		switch {
 		case runs && t.sin == adoptsNothing, !runs && t.sin == losesWaiting:
 		case runs && t.sin != submitsRunning:
-			changes = append(changes, engine.Change{Adopt: &engine.Placement{Workload: t.wanted[id], Node: node}})
+			changes = append(changes, engine.Adopt(t.wanted[id], model.Binding{Node: node}))
 		default:
-			changes = append(changes, engine.Change{Submit: t.wanted[id]})
+			changes = append(changes, engine.Submit(t.wanted[id]))
 		}
 	}
 	return changes
@@ -230,9 +235,9 @@ func (t *toy) Bind(ctx context.Context, w *model.Workload, b model.Binding) erro
 	switch t.sin {
 	case neverConfirms:
 	case confirmsWrongly:
-		t.tell(engine.Change{Confirm: &model.Binding{Workload: w.ID, Node: "nowhere"}})
+		t.tell(engine.Confirm(model.Binding{Workload: w.ID, Node: "nowhere"}))
 	default:
-		t.tell(engine.Change{Confirm: &b})
+		t.tell(engine.Confirm(b))
 	}
 	return nil
 }
@@ -253,20 +258,20 @@ func (t *toy) Evict(_ context.Context, w *model.Workload, _ string) error {
 	case t.sin == freesEarly:
 		// The engine hears of it now and has the room used; the run ends when
 		// the next one has started.
-		t.tell(engine.Change{Requeue: w.ID})
+		t.tell(engine.Requeue(w.ID))
 		delete(t.on, w.ID)
 		t.zombie = func() { t.log.Ended(w.ID, node) }
 		return nil
 	}
 	t.end(w.ID)
 	if t.sin != ignoresEnds {
-		t.tell(engine.Change{Requeue: w.ID})
+		t.tell(engine.Requeue(w.ID))
 	}
 	if t.sin == evictsMore {
 		for _, id := range slices.Sorted(maps.Keys(t.on)) {
 			if t.on[id] == node {
 				t.end(id)
-				t.tell(engine.Change{Requeue: id})
+				t.tell(engine.Requeue(id))
 			}
 		}
 	}

@@ -14,14 +14,6 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-const (
-	// deadline is how long a check waits for what must come. It is generous:
-	// only a broken adapter waits it out.
-	deadline = 30 * time.Second
-	// shortBackoff is the engines' first backoff.
-	shortBackoff = 10 * time.Millisecond
-)
-
 // world is a harness, the session under way in it, and what the check knows of
 // both.
 type world struct {
@@ -34,6 +26,8 @@ type world struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	wait   func() error
+	// view is of the session under way, or of the last one.
+	view func() *engine.View
 
 	slots map[string]int64    // by node
 	dead  map[string][]period // by node
@@ -59,7 +53,7 @@ func (w *world) start(b binder, change ...func(*engine.Config)) {
 	if b == nil {
 		b = straight
 	}
-	w.probe = &probe{binder: b, barred: map[string]bool{}}
+	w.probe = &probe{nameless: make(chan struct{}), binder: b, barred: map[string]bool{}}
 	cfg, err := w.probe.config()
 	w.must("make the configuration", err)
 	for _, f := range change {
@@ -71,7 +65,7 @@ func (w *world) start(b binder, change ...func(*engine.Config)) {
 		w.cancel()
 		w.tb.Fatalf("start a session: error %v, session %+v", err, s)
 	}
-	w.engine, w.wait = s.Engine, s.Wait
+	w.engine, w.wait, w.view = s.Engine, s.Wait, s.Engine.View
 }
 
 // end ends the session under way, if there is one, and waits for it.
@@ -140,7 +134,7 @@ func newWorkload(name string) *model.Workload {
 	return &model.Workload{ID: name, Name: name, Requests: model.Resources{CPU: slotCPU, Memory: slotMemory}}
 }
 
-// workload returns what the view knows of the workload of the name.
+// workload returns what the view knows of the workload with the name.
 func workload(v *engine.View, name string) (model.WorkloadRecord, bool) {
 	var found model.WorkloadRecord
 	for r := range v.Workloads() {
@@ -172,6 +166,7 @@ func (w *world) until(what string, is func(v *engine.View, on map[string][]strin
 		if is(v, runs(events)) {
 			return
 		}
+		w.mustHaveNames(v)
 		// Whichever changes first.
 		changed, changes := context.WithCancel(ctx)
 		w.h.Log().after(len(events), changes)
@@ -238,9 +233,22 @@ func receive[T any](w *world, what string, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
+	case <-w.probe.nameless:
+		w.mustHaveNames(w.view())
 	case <-timer.C:
-		w.tb.Fatalf("waited for %v in vain: %s\n%s", deadline, what, w.situation())
-		panic("Fatalf returned")
+	}
+	w.tb.Fatalf("waited for %v in vain: %s\n%s", deadline, what, w.situation())
+	panic("Fatalf returned")
+}
+
+// mustHaveNames ends the check if the adapter drops names: the kit would wait for the
+// workload in vain.
+func (w *world) mustHaveNames(v *engine.View) {
+	w.tb.Helper()
+	for r := range v.Workloads() {
+		if r.Name == "" {
+			w.tb.Fatalf("workload %q was handed to the engine without its Name: the kit knows workloads by it, see Harness", r.ID)
+		}
 	}
 }
 
@@ -297,4 +305,40 @@ func (w *world) situation() string {
 		fmt.Fprintf(&b, "%s\n", problem)
 	}
 	return b.String()
+}
+
+// problems goes through the history and lists what should not have happened.
+func (w *world) problems(history []Event) []string {
+	var list []string
+	problem := func(i int, format string, args ...any) {
+		list = append(list, fmt.Sprintf("line %d of the history: %s", i+1, fmt.Sprintf(format, args...)))
+	}
+	on := map[string][]string{} // by workload
+	used := map[string]int64{}  // by node
+	for i, e := range history {
+		nodes := on[e.Workload]
+		if e.Ended {
+			at := slices.Index(nodes, e.Node)
+			if at < 0 {
+				problem(i, "%v, but does not run there", e)
+				continue
+			}
+			on[e.Workload] = slices.Delete(nodes, at, at+1)
+			used[e.Node]--
+			continue
+		}
+		if len(nodes) > 0 {
+			problem(i, "%v, but runs on %v already", e, nodes)
+		}
+		if used[e.Node]++; used[e.Node] > w.slots[e.Node] {
+			problem(i, "%v, where there is room for %d only", e, w.slots[e.Node])
+		}
+		for _, p := range w.dead[e.Node] {
+			if i >= p.from && (p.to < 0 || i < p.to) {
+				problem(i, "%v, which has gone", e)
+			}
+		}
+		on[e.Workload] = append(nodes, e.Node)
+	}
+	return list
 }

@@ -1,10 +1,14 @@
 package extender
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"time"
+
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 )
 
 // The defaults of [Config].
@@ -12,6 +16,16 @@ const (
 	DefaultHTTPTimeout       = 5 * time.Second
 	DefaultMaxAnswer   int64 = 64 << 20
 )
+
+// Codec makes the JSON of pods and nodes that extenders are sent. It is called
+// on several goroutines at once.
+type Codec interface {
+	// Pod returns the JSON of a v1.Pod for the workload. Node is the one that
+	// it is on, empty for one that waits. The UID in it is the workload's ID.
+	Pod(w *extpoints.WorkloadInfo, node string) (json.RawMessage, error)
+	// Node returns the JSON of a v1.Node for the node, of the same name.
+	Node(n *model.Node) (json.RawMessage, error)
+}
 
 // Config says where an extender is and what it has a say in. Its fields are those
 // of kube-scheduler's configuration (k8s.io/kube-scheduler config/v1 Extender,

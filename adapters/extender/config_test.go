@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/adapters/extender"
-	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
@@ -61,15 +60,29 @@ func TestDefaults(t *testing.T) {
 func TestWhatItSaysOfItself(t *testing.T) {
 	x, err := extender.New(extender.Config{Name: "n", URLPrefix: "http://h", FilterVerb: "f", BindVerb: "b", Ignorable: true})
 	require.NoError(t, err)
-	require.Equal(t, "n", x.Name())
-	require.True(t, x.Ignorable())
-	require.Equal(t, extpoints.ExtenderFilters|extpoints.ExtenderBinds, x.Verbs())
+	require.Equal(t, "n", x.Name)
+	require.True(t, x.Ignorable)
+	require.Equal(t, "filter bind", verbs(x))
 	x, err = extender.New(extender.Config{URLPrefix: "http://h", PreemptVerb: "f", PrioritizeVerb: "b", Weight: 7})
 	require.NoError(t, err)
-	require.Equal(t, "http://h", x.Name())
-	require.False(t, x.Ignorable())
-	require.EqualValues(t, 7, x.Weight())
-	require.Equal(t, extpoints.ExtenderPreempts|extpoints.ExtenderPrioritizes, x.Verbs())
+	require.Equal(t, "http://h", x.Name)
+	require.False(t, x.Ignorable)
+	require.EqualValues(t, 7, x.Weight)
+	require.Equal(t, "prioritize preempt", verbs(x))
+}
+
+// verbs lists what the extender is asked.
+func verbs(x *extender.Extender) string {
+	var list []string
+	for _, v := range []struct {
+		name  string
+		asked bool
+	}{{"filter", x.Filter != nil}, {"prioritize", x.Prioritize != nil}, {"preempt", x.Preempt != nil}, {"bind", x.Bind != nil}} {
+		if v.asked {
+			list = append(list, v.name)
+		}
+	}
+	return strings.Join(list, " ")
 }
 
 func TestInterested(t *testing.T) {

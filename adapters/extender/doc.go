@@ -10,7 +10,7 @@
 //	})
 //	...
 //	defer x.Close()
-//	e, err := engine.New(engine.Config{Extenders: []extpoints.Extender{x}, ...})
+//	e, err := engine.New(engine.Config{Extenders: []extpoints.Extender{x.Extender}, ...})
 //
 // # The protocol
 //

@@ -57,9 +57,8 @@ func Example() {
 
 	e, err := engine.NewRaw(engine.Config{
 		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
-		Registry:     plugins.Default(),
 		Orchestrator: nobody{},
-		Extenders:    []extpoints.Extender{x},
+		Extenders:    []extpoints.Extender{x.Extender},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -68,10 +67,10 @@ func Example() {
 	now := time.Now()
 	room := model.Resources{CPU: 4000, Scalars: []model.Scalar{{Name: "example.com/licence", Amount: 1}}}
 	err = e.Apply(now,
-		engine.Change{PutNode: &model.Node{Name: "n1", Allocatable: room}},
-		engine.Change{PutNode: &model.Node{Name: "n2", Allocatable: room}},
-		engine.Change{Submit: &model.Workload{ID: "simulation", Requests: room}},
-		engine.Change{Submit: &model.Workload{ID: "report", Requests: model.Resources{CPU: 100}}},
+		engine.PutNode(&model.Node{Name: "n1", Allocatable: room}),
+		engine.PutNode(&model.Node{Name: "n2", Allocatable: room}),
+		engine.Submit(&model.Workload{ID: "simulation", Requests: room}),
+		engine.Submit(&model.Workload{ID: "report", Requests: model.Resources{CPU: 100}}),
 	)
 	if err != nil {
 		fmt.Println(err)

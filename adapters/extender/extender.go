@@ -16,32 +16,16 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// Codec makes the JSON of pods and nodes that extenders are sent. It is called
-// on several goroutines at once.
-type Codec interface {
-	// Pod returns the JSON of a v1.Pod for the workload. Node is the one that
-	// it is on, empty for one that waits. The UID in it is the workload's ID.
-	Pod(w *extpoints.WorkloadInfo, node string) (json.RawMessage, error)
-	// Node returns the JSON of a v1.Node for the node, of the same name.
-	Node(n *model.Node) (json.RawMessage, error)
-}
-
-// Extender is an HTTP server with a say in decisions. It implements
-// [extpoints.FilterExtender] and the others as far as it has verbs for them. All
-// methods may be called by several goroutines at once.
+// Extender is an HTTP server with a say in decisions. The [extpoints.Extender] in it is
+// for the configuration of an engine; it has those functions for which Config has a
+// verb.
 type Extender struct {
+	extpoints.Extender
+
 	cfg     Config
 	client  *http.Client
 	managed map[string]bool
 }
-
-var (
-	_ extpoints.SelectiveExtender  = (*Extender)(nil)
-	_ extpoints.FilterExtender     = (*Extender)(nil)
-	_ extpoints.PrioritizeExtender = (*Extender)(nil)
-	_ extpoints.PreemptExtender    = (*Extender)(nil)
-	_ extpoints.BindExtender       = (*Extender)(nil)
-)
 
 // New makes an extender. The error lists every problem of the configuration. The
 // server is not asked for anything yet.
@@ -58,6 +42,19 @@ func New(cfg Config) (*Extender, error) {
 	for _, r := range cfg.ManagedResources {
 		x.managed[r.Name] = true
 	}
+	x.Extender = extpoints.Extender{Name: cfg.Name, Weight: cfg.Weight, Ignorable: cfg.Ignorable, Interested: x.interested}
+	if cfg.FilterVerb != "" {
+		x.Filter = x.filter
+	}
+	if cfg.PrioritizeVerb != "" {
+		x.Prioritize = x.prioritize
+	}
+	if cfg.PreemptVerb != "" {
+		x.Preempt = x.preempt
+	}
+	if cfg.BindVerb != "" {
+		x.Bind = x.bind
+	}
 	return x, nil
 }
 
@@ -65,35 +62,9 @@ func New(cfg Config) (*Extender, error) {
 // afterwards.
 func (x *Extender) Close() { x.client.CloseIdleConnections() }
 
-// Name is Config.Name.
-func (x *Extender) Name() string { return x.cfg.Name }
-
-// Ignorable is Config.Ignorable.
-func (x *Extender) Ignorable() bool { return x.cfg.Ignorable }
-
-// Weight is Config.Weight.
-func (x *Extender) Weight() int64 { return x.cfg.Weight }
-
-// Verbs are those for which Config has one.
-func (x *Extender) Verbs() extpoints.ExtenderVerbs {
-	var verbs extpoints.ExtenderVerbs
-	for _, v := range []struct {
-		name string
-		verb extpoints.ExtenderVerbs
-	}{
-		{x.cfg.FilterVerb, extpoints.ExtenderFilters}, {x.cfg.PrioritizeVerb, extpoints.ExtenderPrioritizes},
-		{x.cfg.PreemptVerb, extpoints.ExtenderPreempts}, {x.cfg.BindVerb, extpoints.ExtenderBinds},
-	} {
-		if v.name != "" {
-			verbs |= v.verb
-		}
-	}
-	return verbs
-}
-
-// Interested reports whether the workload asks for a resource that the extender
+// interested reports whether the workload asks for a resource that the extender
 // looks after; of one that looks after none it is true.
-func (x *Extender) Interested(w *model.Workload) bool {
+func (x *Extender) interested(w *model.Workload) bool {
 	if len(x.managed) == 0 {
 		return true
 	}
@@ -110,8 +81,8 @@ func (x *Extender) Interested(w *model.Workload) bool {
 	return false
 }
 
-// Filter asks which of the nodes will do.
-func (x *Extender) Filter(ctx context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
+// filter asks which of the nodes will do.
+func (x *Extender) filter(ctx context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
 	args, err := x.args(w, nodes)
 	if err != nil {
 		return nil, err
@@ -136,8 +107,8 @@ func (x *Extender) Filter(ctx context.Context, w *extpoints.WorkloadInfo, nodes 
 	return r, nil
 }
 
-// Prioritize asks for points. What it is told about a node twice counts twice.
-func (x *Extender) Prioritize(ctx context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (map[string]int64, error) {
+// prioritize asks for points. What it is told about a node twice counts twice.
+func (x *Extender) prioritize(ctx context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (map[string]int64, error) {
 	args, err := x.args(w, nodes)
 	if err != nil {
 		return nil, err
@@ -177,9 +148,9 @@ func (x *Extender) args(w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) 
 	return args, nil
 }
 
-// Preempt asks which of the candidates will do. Who is displaced there is named
+// preempt asks which of the candidates will do. The victims there are named
 // by ID in the answer, and looked up among the workloads on the node.
-func (x *Extender) Preempt(ctx context.Context, w *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, nodes extpoints.Nodes) (map[string]*extpoints.Victims, error) {
+func (x *Extender) preempt(ctx context.Context, w *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, nodes extpoints.Nodes) (map[string]*extpoints.Victims, error) {
 	args, err := x.preemptionArgs(w, candidates)
 	if err != nil {
 		return nil, err
@@ -261,9 +232,9 @@ func workloadOn(node *extpoints.NodeInfo, id string) *extpoints.WorkloadInfo {
 	return nil
 }
 
-// Bind has the server bind the workload: it is the server's business to have it
+// bind has the server bind the workload: it is the server's business to have it
 // run there, and the orchestrator's to tell the engine that it does.
-func (x *Extender) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
+func (x *Extender) bind(ctx context.Context, w *model.Workload, b model.Binding) error {
 	args := &bindingArgs{PodName: podName(w), PodNamespace: w.Namespace, PodUID: w.ID, Node: b.Node}
 	var answer bindingResult
 	if err := x.send(ctx, x.cfg.BindVerb, args, &answer); err != nil {
@@ -273,14 +244,6 @@ func (x *Extender) Bind(ctx context.Context, w *model.Workload, b model.Binding)
 		return errors.New(answer.Error)
 	}
 	return nil
-}
-
-// podName is the name of the pod that stands for the workload.
-func podName(w *model.Workload) string {
-	if w.Name == "" {
-		return w.ID
-	}
-	return w.Name
 }
 
 // send puts one question and decodes its answer.

@@ -119,14 +119,15 @@ func newBench(t *testing.T, f fault, verb string, ignorable bool) *bench {
 		c.MaxAnswer = maxAnswer
 	})
 	server.reach(x)
-	var outside extpoints.Extender = x
+	outside := x.Extender
 	if f.handler == nil {
 		elsewhere := newExtender(t, url, func(c *extender.Config) { c.NodeCacheCapable = true })
 		unreachable(elsewhere)
-		outside = &moved{Extender: x, verb: verb, bench: b, elsewhere: elsewhere}
+		m := &moved{Extender: x, verb: verb, bench: b, elsewhere: elsewhere}
+		outside.Filter, outside.Prioritize, outside.Bind = m.filter, m.prioritize, m.bind
 	}
 	raw, err := engine.NewRaw(engine.Config{
-		Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Registry: plugins.Default(), Orchestrator: b,
+		Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Orchestrator: b,
 		Extenders: []extpoints.Extender{outside},
 		Listener: engine.Listener{
 			Failed:   func(e engine.FailedEvent) { b.failed = append(b.failed, e.Err.Error()) },
@@ -136,9 +137,9 @@ func newBench(t *testing.T, f fault, verb string, ignorable bool) *bench {
 	require.NoError(t, err)
 	b.Raw = raw
 	require.NoError(t, raw.Apply(epoch,
-		engine.Change{PutNode: &model.Node{Name: "n1", Allocatable: model.Resources{CPU: 1000}}},
-		engine.Change{PutNode: &model.Node{Name: "n2", Allocatable: model.Resources{CPU: 1000}}},
-		engine.Change{Submit: &model.Workload{ID: "uid-w", Namespace: "shop", Name: "web", Requests: model.Resources{CPU: 100}}},
+		engine.PutNode(&model.Node{Name: "n1", Allocatable: model.Resources{CPU: 1000}}),
+		engine.PutNode(&model.Node{Name: "n2", Allocatable: model.Resources{CPU: 1000}}),
+		engine.Submit(&model.Workload{ID: "uid-w", Namespace: "shop", Name: "web", Requests: model.Resources{CPU: 100}}),
 	))
 	return b
 }
@@ -158,15 +159,15 @@ func (m *moved) at(verb string) *extender.Extender {
 	return m.Extender
 }
 
-func (m *moved) Filter(ctx context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
+func (m *moved) filter(ctx context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
 	return m.at("filter").Filter(ctx, w, nodes)
 }
 
-func (m *moved) Prioritize(ctx context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (map[string]int64, error) {
+func (m *moved) prioritize(ctx context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (map[string]int64, error) {
 	return m.at("prioritize").Prioritize(ctx, w, nodes)
 }
 
-func (m *moved) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
+func (m *moved) bind(ctx context.Context, w *model.Workload, b model.Binding) error {
 	return m.at("bind").Bind(ctx, w, b)
 }
 
@@ -267,17 +268,17 @@ func TestStopDoesNotWait(t *testing.T) {
 		})
 		require.NoError(t, err)
 		e, err := engine.New(engine.Config{
-			Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Registry: plugins.Default(), Orchestrator: &bench{},
-			Extenders: []extpoints.Extender{x}, DrainTimeout: -1,
+			Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Orchestrator: &bench{},
+			Extenders: []extpoints.Extender{x.Extender}, DrainTimeout: -1,
 		})
 		require.NoError(t, err)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- e.Run(ctx) }()
 		require.NoError(t, e.Apply(
-			engine.Change{PutNode: &model.Node{Name: "n1", Allocatable: model.Resources{CPU: 1000}}},
-			engine.Change{PutNode: &model.Node{Name: "n2", Allocatable: model.Resources{CPU: 1000}}},
-			engine.Change{Submit: &model.Workload{ID: "w", Requests: model.Resources{CPU: 100}}},
+			engine.PutNode(&model.Node{Name: "n1", Allocatable: model.Resources{CPU: 1000}}),
+			engine.PutNode(&model.Node{Name: "n2", Allocatable: model.Resources{CPU: 1000}}),
+			engine.Submit(&model.Workload{ID: "w", Requests: model.Resources{CPU: 100}}),
 		))
 		<-asked
 		stop()

@@ -27,7 +27,8 @@ import (
 // A node has Name, Labels, Taints, Unschedulable, Images, Features, and
 // Allocatable as allocatable and as capacity, with the number of whole devices of
 // each class, and "pods" where MaxWorkloads sets a limit. Not written: Zone,
-// because it need not be a label.
+// because it need not be a label. The topology keys model.ByNode and model.ByZone are
+// written as they are.
 type Neutral struct{}
 
 // Pod implements [Codec].
@@ -111,43 +112,6 @@ func containersOf(w *model.Workload) []container {
 	limits.addDevices(&devices)
 	list[0].Resources.Requests, list[0].Resources.Limits = requests, limits
 	return list
-}
-
-// quantities are amounts by name, as Kubernetes writes them.
-type quantities map[string]string
-
-func amountsOf(r *model.Resources) quantities {
-	q := quantities{}
-	if r.CPU != 0 {
-		q[model.CPU] = thousandths(r.CPU)
-	}
-	if r.Memory != 0 {
-		q[model.Memory] = strconv.FormatInt(r.Memory, 10)
-	}
-	if r.EphemeralStorage != 0 {
-		q[model.EphemeralStorage] = strconv.FormatInt(r.EphemeralStorage, 10)
-	}
-	for _, s := range r.Scalars {
-		q[s.Name] = strconv.FormatInt(s.Amount, 10)
-	}
-	return q
-}
-
-// addDevices adds classes of devices, in thousandths. A scalar of the same name
-// stays as it is.
-func (q quantities) addDevices(devices *model.Resources) {
-	for _, d := range devices.Scalars {
-		if _, taken := q[d.Name]; !taken {
-			q[d.Name] = thousandths(d.Amount)
-		}
-	}
-}
-
-func thousandths(n int64) string {
-	if n%1000 == 0 {
-		return strconv.FormatInt(n/1000, 10)
-	}
-	return strconv.FormatInt(n, 10) + "m"
 }
 
 // stamp is a time as Kubernetes writes it, to the second; none for the zero time.

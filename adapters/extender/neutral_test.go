@@ -39,7 +39,7 @@ func TestNeutralPod(t *testing.T) {
 				{TopologyKey: "zone", MaxSkew: 2, Mode: model.SpreadRequired, Selector: selector, MinDomains: 3, NodeAffinityPolicy: model.Ignore, NodeTaintsPolicy: model.Honor, MatchLabelKeys: []string{"rev"}},
 				{TopologyKey: "host", MaxSkew: 1, Mode: model.SpreadPreferred},
 			},
-			Tolerations: []model.Toleration{{Key: "k", Operator: model.TolerateEqual, Value: "v", Effect: model.NoSchedule}, {Operator: model.TolerateExists}},
+			Tolerations: []model.Toleration{{Key: "k", Operator: model.Equal, Value: "v", Effect: model.NoSchedule}, {Operator: model.Exists}},
 			Ports:       []model.HostPort{{Port: 80}, {IP: "10.0.0.1", Protocol: model.UDP, Port: 53}},
 			Images:      []string{"web:1", "log:2"}, Gates: []string{"quota"},
 		},

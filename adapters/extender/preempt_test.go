@@ -32,10 +32,10 @@ func TestPreemption(t *testing.T) {
 			var log bytes.Buffer
 			var evicted []string
 			cfg := engine.Config{
-				Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Registry: plugins.Default(), Orchestrator: &bench{},
+				Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Orchestrator: &bench{},
 				Extenders: []extpoints.Extender{newExtender(t, s.URL, func(c *extender.Config) {
 					c.FilterVerb, c.PrioritizeVerb, c.BindVerb = "", "", ""
-				})},
+				}).Extender},
 				Listener: engine.Listener{Evicting: func(e engine.EvictingEvent) { evicted = append(evicted, e.Workload.ID) }},
 				Recorder: engine.NewRecorder(&log),
 			}
@@ -44,12 +44,12 @@ func TestPreemption(t *testing.T) {
 			room := model.Resources{CPU: 1000}
 			full := func(node, id string) []engine.Change {
 				return []engine.Change{
-					{PutNode: &model.Node{Name: node, Allocatable: room}},
-					{Adopt: &engine.Placement{Workload: &model.Workload{ID: id, Requests: room}, Node: node, Since: epoch}},
+					engine.PutNode(&model.Node{Name: node, Allocatable: room}),
+					engine.Adopt(&model.Workload{ID: id, Requests: room}, model.Binding{Node: node, Since: epoch}),
 				}
 			}
 			require.NoError(t, r.Apply(epoch, append(full("n1", "a"), full("n2", "b")...)...))
-			require.NoError(t, r.Apply(epoch, engine.Change{Submit: &model.Workload{ID: "w", Priority: 10, Requests: room}}))
+			require.NoError(t, r.Apply(epoch, engine.Submit(&model.Workload{ID: "w", Priority: 10, Requests: room})))
 			require.True(t, r.Schedule(epoch))
 			if test.want == "" {
 				require.Empty(t, evicted)

@@ -1,5 +1,11 @@
 package extender
 
+import (
+	"strconv"
+
+	"github.com/berth-project/berth/model"
+)
+
 // The shapes of Kubernetes' objects, as far as [Neutral] fills them in
 // (k8s.io/api core/v1/types.go, 0.37.1).
 
@@ -158,4 +164,49 @@ type nodeStatus struct {
 type nodeImage struct {
 	Names     []string `json:"names,omitempty"`
 	SizeBytes int64    `json:"sizeBytes,omitempty"`
+}
+
+// quantities are amounts by name, as Kubernetes writes them.
+type quantities map[string]string
+
+func amountsOf(r *model.Resources) quantities {
+	q := quantities{}
+	if r.CPU != 0 {
+		q[model.CPU] = thousandths(r.CPU)
+	}
+	if r.Memory != 0 {
+		q[model.Memory] = strconv.FormatInt(r.Memory, 10)
+	}
+	if r.EphemeralStorage != 0 {
+		q[model.EphemeralStorage] = strconv.FormatInt(r.EphemeralStorage, 10)
+	}
+	for _, s := range r.Scalars {
+		q[s.Name] = strconv.FormatInt(s.Amount, 10)
+	}
+	return q
+}
+
+// addDevices adds classes of devices, in thousandths. A scalar of the same name
+// stays as it is.
+func (q quantities) addDevices(devices *model.Resources) {
+	for _, d := range devices.Scalars {
+		if _, taken := q[d.Name]; !taken {
+			q[d.Name] = thousandths(d.Amount)
+		}
+	}
+}
+
+func thousandths(n int64) string {
+	if n%1000 == 0 {
+		return strconv.FormatInt(n/1000, 10)
+	}
+	return strconv.FormatInt(n, 10) + "m"
+}
+
+// podName is the name of the pod that stands for the workload.
+func podName(w *model.Workload) string {
+	if w.Name == "" {
+		return w.ID
+	}
+	return w.Name
 }

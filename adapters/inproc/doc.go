@@ -8,13 +8,13 @@
 //
 //	o := inproc.New(inproc.Options{})
 //	defer o.Close()
-//	e, err := engine.New(engine.Config{Orchestrator: o, Profiles: ..., Registry: ...})
+//	e, err := engine.New(engine.Config{Orchestrator: o, Profiles: ...})
 //	...
 //	err = o.Connect(e)
 //	...
 //	go e.Run(ctx)
-//	err = o.Join(&model.Node{Name: "n1", Allocatable: model.Resources{CPU: 4000}})
-//	err = o.Submit(&model.Workload{ID: "hello", Requests: model.Resources{CPU: 500}},
+//	err = o.Join(&model.Node{Name: "n1", Allocatable: model.Resources{CPU: model.Cores(4)}})
+//	err = o.Submit(&model.Workload{ID: "hello", Requests: model.Resources{CPU: model.Cores(0.5)}},
 //		func(ctx context.Context, b model.Binding) error {
 //			fmt.Println("hello from", b.Node)
 //			return nil

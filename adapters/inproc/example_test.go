@@ -17,7 +17,6 @@ func Example() {
 	defer o.Close()
 	e, err := engine.New(engine.Config{
 		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
-		Registry:     plugins.Default(),
 		Orchestrator: o,
 	})
 	if err != nil {
@@ -32,11 +31,11 @@ func Example() {
 	ended := make(chan error)
 	go func() { ended <- e.Run(ctx) }()
 
-	if err := o.Join(&model.Node{Name: "n1", Allocatable: model.Resources{CPU: 4000}}); err != nil {
+	if err := o.Join(&model.Node{Name: "n1", Allocatable: model.Resources{CPU: model.Cores(4)}}); err != nil {
 		fmt.Println(err)
 	}
 	done := make(chan struct{})
-	err = o.Submit(&model.Workload{ID: "hello", Requests: model.Resources{CPU: 500}},
+	err = o.Submit(&model.Workload{ID: "hello", Requests: model.Resources{CPU: model.Cores(0.5)}},
 		func(_ context.Context, b model.Binding) error {
 			fmt.Println("hello from", b.Node)
 			close(done)

@@ -49,7 +49,7 @@ type End struct {
 	Run int
 }
 
-// Next is what becomes of a workload whose run has ended.
+// Next is what happens to a workload whose run has ended.
 type Next uint8
 
 // What may become of it.
@@ -69,7 +69,7 @@ func DefaultAfter(e End) Next {
 
 // Options say how an orchestrator works. The zero value is good.
 type Options struct {
-	// After says what becomes of a workload whose run has ended. It is called
+	// After says what happens to a workload whose run has ended. It is called
 	// on the run's goroutine and may take its time; until it returns the
 	// workload keeps its room. It is not asked about cancelled ones, which are
 	// forgotten. Default: DefaultAfter.
@@ -128,19 +128,17 @@ func New(opts Options) *Orchestrator {
 func (o *Orchestrator) everything() []engine.Change {
 	var changes []engine.Change
 	for _, name := range slices.Sorted(maps.Keys(o.nodes)) {
-		changes = append(changes, engine.Change{PutNode: o.nodes[name]})
+		changes = append(changes, engine.PutNode(o.nodes[name]))
 	}
 	for _, id := range slices.Sorted(maps.Keys(o.jobs)) {
 		j := o.jobs[id]
 		if j.run == nil {
-			changes = append(changes, engine.Change{Submit: j.workload})
+			changes = append(changes, engine.Submit(j.workload))
 			continue
 		}
-		changes = append(changes, engine.Change{Adopt: &engine.Placement{
-			Workload: j.workload, Node: j.run.binding.Node, Devices: j.run.binding.Devices,
-		}})
+		changes = append(changes, engine.Adopt(j.workload, model.Binding{Node: j.run.binding.Node, Devices: j.run.binding.Devices}))
 		if j.run.cause != nil {
-			changes = append(changes, engine.Change{Terminate: id})
+			changes = append(changes, engine.Terminate(id))
 		}
 	}
 	return changes
@@ -200,7 +198,7 @@ func (o *Orchestrator) Join(n *model.Node) error {
 	if err := n.Validate(); err != nil {
 		return err
 	}
-	if err := o.tell(engine.Change{PutNode: n}); err != nil {
+	if err := o.tell(engine.PutNode(n)); err != nil {
 		return err
 	}
 	o.nodes[n.Name] = n
@@ -218,7 +216,7 @@ func (o *Orchestrator) Drain(name string) error {
 	}
 	closed := *n // what it points to stays as it is
 	closed.Unschedulable = true
-	if err := o.tell(engine.Change{PutNode: &closed}); err != nil {
+	if err := o.tell(engine.PutNode(&closed)); err != nil {
 		return err
 	}
 	o.nodes[name] = &closed
@@ -234,7 +232,7 @@ func (o *Orchestrator) Kill(name string) error {
 	if _, ok := o.nodes[name]; !ok {
 		return fmt.Errorf("kill node %q: %w", name, ErrNotFound)
 	}
-	if err := o.tell(engine.Change{RemoveNode: name}); err != nil {
+	if err := o.tell(engine.RemoveNode(name)); err != nil {
 		return err
 	}
 	delete(o.nodes, name)
@@ -242,7 +240,7 @@ func (o *Orchestrator) Kill(name string) error {
 	return nil
 }
 
-// Submit hands in a workload; it is what runs when the workload has got a node.
+// Submit submits a workload; it is what runs when the workload has got a node.
 func (o *Orchestrator) Submit(w *model.Workload, task Task) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -255,7 +253,7 @@ func (o *Orchestrator) Submit(w *model.Workload, task Task) error {
 	if err := w.Validate(); err != nil {
 		return err
 	}
-	if err := o.tell(engine.Change{Submit: w}); err != nil {
+	if err := o.tell(engine.Submit(w)); err != nil {
 		return err
 	}
 	o.jobs[w.ID] = &job{workload: w, task: task}
@@ -275,7 +273,49 @@ func (o *Orchestrator) Cancel(id string) error {
 		o.end(j, ErrCancelled)
 	default:
 		delete(o.jobs, id)
-		o.report(engine.Change{Remove: id})
+		o.report(engine.Remove(id))
 	}
 	return nil
+}
+
+// end tells a run to end. The first cause is the one that counts, except that
+// cancelling is final.
+func (o *Orchestrator) end(j *job, cause error) {
+	if j.run.end(cause) {
+		o.report(engine.Terminate(j.workload.ID))
+	}
+}
+
+// end reports whether the run had not been told before.
+func (r *run) end(cause error) bool {
+	first := r.cause == nil
+	if first || errors.Is(cause, ErrCancelled) {
+		r.cause = cause
+	}
+	r.stop(cause)
+	return first
+}
+
+// endAll tells all runs on the node to end.
+func (o *Orchestrator) endAll(node string, cause error) {
+	for _, id := range slices.Sorted(maps.Keys(o.jobs)) {
+		if j := o.jobs[id]; j.run != nil && j.run.binding.Node == node {
+			o.end(j, cause)
+		}
+	}
+}
+
+// tell tells the engine of something that it may refuse.
+func (o *Orchestrator) tell(changes ...engine.Change) error {
+	if o.engine == nil {
+		return nil // Connect will
+	}
+	return o.engine.Apply(changes...)
+}
+
+// report tells the engine of something that has happened.
+func (o *Orchestrator) report(changes ...engine.Change) {
+	if err := o.tell(changes...); err != nil {
+		o.opts.Failed(err)
+	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
@@ -65,7 +63,7 @@ func (o *Orchestrator) start(j *job, b model.Binding) {
 	j.run = r
 	j.starts++
 	o.runs.Go(func() { o.work(ctx, j, r) })
-	o.report(engine.Change{Confirm: &b})
+	o.report(engine.Confirm(b))
 }
 
 // work is the goroutine of a run, from its start to the report of its end.
@@ -88,10 +86,10 @@ func (o *Orchestrator) work(ctx context.Context, j *job, r *run) {
 		next = Forget // perhaps not until After was asked
 	}
 	if id := j.workload.ID; next == Retry {
-		o.report(engine.Change{Requeue: id})
+		o.report(engine.Requeue(id))
 	} else {
 		delete(o.jobs, id)
-		o.report(engine.Change{Remove: id})
+		o.report(engine.Remove(id))
 	}
 }
 
@@ -103,46 +101,4 @@ func perform(ctx context.Context, task Task, b model.Binding) (err error) {
 		}
 	}()
 	return task(ctx, b)
-}
-
-// end tells a run to end. The first cause is the one that counts, except that
-// cancelling is final.
-func (o *Orchestrator) end(j *job, cause error) {
-	if j.run.end(cause) {
-		o.report(engine.Change{Terminate: j.workload.ID})
-	}
-}
-
-// end reports whether the run had not been told before.
-func (r *run) end(cause error) bool {
-	first := r.cause == nil
-	if first || errors.Is(cause, ErrCancelled) {
-		r.cause = cause
-	}
-	r.stop(cause)
-	return first
-}
-
-// endAll tells all runs on the node to end.
-func (o *Orchestrator) endAll(node string, cause error) {
-	for _, id := range slices.Sorted(maps.Keys(o.jobs)) {
-		if j := o.jobs[id]; j.run != nil && j.run.binding.Node == node {
-			o.end(j, cause)
-		}
-	}
-}
-
-// tell tells the engine of something that it may refuse.
-func (o *Orchestrator) tell(changes ...engine.Change) error {
-	if o.engine == nil {
-		return nil // Connect will
-	}
-	return o.engine.Apply(changes...)
-}
-
-// report tells the engine of something that has happened.
-func (o *Orchestrator) report(changes ...engine.Change) {
-	if err := o.tell(changes...); err != nil {
-		o.opts.Failed(err)
-	}
 }

@@ -30,7 +30,7 @@ func inBubble(t *testing.T, opts inproc.Options, test func(b *bench)) {
 		b := &bench{T: t, o: inproc.New(opts)}
 		var err error
 		b.e, err = engine.New(engine.Config{
-			Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Registry: plugins.Default(), Orchestrator: b.o,
+			Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Orchestrator: b.o,
 		})
 		b.must(err)
 		b.must(b.o.Connect(b.e))

@@ -14,13 +14,16 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	clientset "k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
+	"github.com/berth-project/berth/adapters/kubernetes/queueing"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 )
 
 // Options say what an [Adapter] works with.
@@ -37,17 +40,27 @@ type Options struct {
 	// Kinds are the kinds of objects to watch besides pods and nodes. Default:
 	// [DefaultKinds].
 	Kinds []Kind
-	// GroupPreemptionPolicy: pod groups have a preemption policy of their own, as with
-	// the feature gate PodGroupPreemptionPolicy. Default: their pods' policies count.
-	GroupPreemptionPolicy bool
-	// Gates say what pods mean. Default: kube-scheduler's defaults.
+	// Custom says which custom resources are read. Default: none.
+	Custom Custom
+	// Gates say what pods and pod groups mean. Default: kube-scheduler's defaults.
 	Gates convert.Gates
+	// Queueing is what the configuration adds to kube-scheduler's: the engine is told of the
+	// queues, limits and holds, and namespaces are principals of the queues. Default: there
+	// is none of it.
+	Queueing *queueing.Configuration
 	// PreBindTimeout is how long volumes may take to be bound. Default:
 	// [DefaultPreBindTimeout].
 	PreBindTimeout time.Duration
 	// Leads is closed when this process may write to the cluster. What cannot be
 	// placed whatever the engine decides is said then. Default: from the start.
 	Leads <-chan struct{}
+	// Translated is told of which API object each noun was made of which the engine is to
+	// be told: made is a pointer to a noun of package model, and the engine keeps that very
+	// pointer. With it the engine is also told of changes of objects in which nothing is
+	// new to the engine itself, but may be to somebody who looks at the objects; of pods
+	// without a node only where more than the status has changed. It is called on the
+	// goroutine that tells the engine. Default: nobody is told.
+	Translated func(made, object any)
 	// Meter counts what the adapter does. Default: nobody does.
 	Meter Meter
 	// Logger gets what an operator should know. Default: klog.
@@ -77,17 +90,23 @@ type Adapter struct {
 	profiles map[string]bool
 
 	factory informers.SharedInformerFactory
+	custom  dynamicinformer.DynamicSharedInformerFactory // nil where no custom resources are read
 	listers listers
 	sources []*source
 
-	inbox    inbox
-	pods     *pods
-	nodes    nodes
-	ready    chan struct{}
-	running  atomic.Bool
-	statuses *statuses
-	events   *events
-	engine   *engine.Engine // set by Run, before anything is told
+	inbox       inbox
+	pods        *pods
+	nodes       nodes
+	syscalls    syscalls
+	quotas      quotas
+	labelGroups labelGroups
+	// principals tells of namespaces as principals; nil where the order is not by queues.
+	principals *teller[v1.Namespace, *model.Principal]
+	ready      chan struct{}
+	running    atomic.Bool
+	statuses   *statuses
+	events     *events
+	engine     *engine.Engine // set by Run, before anything is told
 
 	lately struct {
 		pods   lately[*v1.Pod]
@@ -107,7 +126,7 @@ var (
 	_ extpoints.DeviceReleaser = (*Adapter)(nil)
 )
 
-// ErrRunning: Run was called twice.
+// ErrRunning says that Run was called twice.
 var ErrRunning = errors.New("the adapter runs already, or has")
 
 // New makes an adapter. It starts nothing and asks the API server for nothing.
@@ -117,6 +136,9 @@ func New(opts Options) (*Adapter, error) {
 	}
 	if len(opts.Profiles) == 0 {
 		return nil, errors.New("options: profiles: there is none")
+	}
+	if err := opts.Custom.validate(); err != nil {
+		return nil, err
 	}
 	if opts.EventClient == nil {
 		opts.EventClient = opts.Client
@@ -151,6 +173,7 @@ func New(opts Options) (*Adapter, error) {
 	a.inbox.wake = make(chan struct{}, 1)
 	a.pods = newPods(a)
 	a.nodes = nodes{}
+	a.syscalls, a.quotas, a.labelGroups = syscalls{}, quotas{}, labelGroups{}
 	a.statuses = newStatuses(a)
 	a.events = newEvents(a)
 	return a, a.watch()
@@ -173,8 +196,14 @@ func (a *Adapter) Run(ctx context.Context, e *engine.Engine) error {
 		all.Go(func() { writer(ctx) })
 	}
 	a.factory.StartWithContext(ctx)
+	if a.custom != nil {
+		a.custom.Start(ctx.Done())
+	}
 	a.tell(ctx)
 	a.factory.Shutdown()
+	if a.custom != nil {
+		a.custom.Shutdown()
+	}
 	all.Wait()
 	return nil
 }

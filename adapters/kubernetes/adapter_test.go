@@ -52,14 +52,21 @@ func scheduleAround(t *testing.T, around func(verb, pod string, call func() erro
 // start is schedule over an API server that there is.
 func start(t *testing.T, client *fake.Clientset, o kubernetes.Options) (*kubernetes.Adapter, *fixture) {
 	t.Helper()
+	return startWith(t, client, o, plugins.DefaultProfile())
+}
+
+// startWith is start with a profile.
+func startWith(t *testing.T, client *fake.Clientset, o kubernetes.Options, profile extpoints.Profile) (*kubernetes.Adapter, *fixture) {
+	t.Helper()
 	o.Profiles = []string{v1.DefaultSchedulerName}
 	a, err := kubernetes.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e, err := engine.New(engine.Config{
-		Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Registry: plugins.Default(),
+		Profiles:     []extpoints.Profile{profile},
 		Orchestrator: a, Listener: a.Listener(),
+		Order: o.Queueing.Order(), Backfill: o.Queueing.Plan(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +274,7 @@ func TestAPodThatCannotBeUnderstoodSaysSo(t *testing.T) {
 	})
 }
 
-// Who does not lead yet must not write. What was wrong meanwhile is said later.
+// A scheduler that does not lead yet must not write. What was wrong meanwhile is said later.
 func TestAStandbySpeaksWhenItLeads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pod("a", "1")

@@ -266,7 +266,7 @@ func newScene(t *testing.T, objects ...runtime.Object) *scene {
 	}
 	profile := plugins.DefaultProfile()
 	profile.Name = scheduler
-	e, err := engine.New(engine.Config{Profiles: []extpoints.Profile{profile}, Registry: plugins.Default(), Orchestrator: a, Listener: a.Listener()})
+	e, err := engine.New(engine.Config{Profiles: []extpoints.Profile{profile}, Orchestrator: a, Listener: a.Listener()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func (a *Adapter) nodeDiffers(name, text string, engines bool) difference {
 		}
 		delete(a.nodes, name)
 		if engines {
-			return []engine.Change{{RemoveNode: name}}, nil
+			return []engine.Change{engine.RemoveNode(name)}, nil
 		}
 		return a.newNodes().changed(nil, n), nil
 	}}
@@ -164,7 +164,7 @@ func (a *Adapter) podDiffers(namespace, name, id, text string) difference {
 			if !known {
 				return nil, nil
 			}
-			return []engine.Change{{Remove: id}}, nil
+			return []engine.Change{engine.Remove(id)}, nil
 		case differs(p, &w, known) == "":
 			return nil, nil
 		}
@@ -193,7 +193,7 @@ func (p *pods) anew(o *v1.Pod, known bool) []engine.Change {
 	id, status := convert.ID(o), convert.Status(o)
 	var changes []engine.Change
 	if known {
-		changes = append(changes, engine.Change{Remove: id})
+		changes = append(changes, engine.Remove(id))
 	}
 	p.forget(id)
 	return append(changes, p.found(o, &status)...)

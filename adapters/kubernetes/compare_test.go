@@ -31,12 +31,12 @@ func TestWhatTheEngineHasMissedIsMended(t *testing.T) {
 			t.Fatalf("differences from the beginning: %q", list)
 		}
 		for _, ch := range []engine.Change{
-			{Remove: "placed-uid"},
-			{Remove: "waits-uid"},
-			{Confirm: &model.Binding{Workload: "moved-uid", Node: "n2"}},
-			{Adopt: &engine.Placement{Workload: &model.Workload{ID: "ghost"}, Node: "n2"}},
-			{RemoveNode: "n2"},
-			{PutNode: &model.Node{Name: "n3"}},
+			engine.Remove("placed-uid"),
+			engine.Remove("waits-uid"),
+			engine.Confirm(model.Binding{Workload: "moved-uid", Node: "n2"}),
+			engine.Adopt(&model.Workload{ID: "ghost"}, model.Binding{Node: "n2"}),
+			engine.RemoveNode("n2"),
+			engine.PutNode(&model.Node{Name: "n3"}),
 		} {
 			if err := s.engine.Apply(ch); err != nil {
 				t.Logf("%v: %v", ch.String(), err)
@@ -109,7 +109,7 @@ func TestNothingIsMendedBecauseTheInformersAreBehind(t *testing.T) {
 	})
 }
 
-// Who asks too early is not told that everything is missing.
+// A comparison that comes too early does not say that everything is missing.
 func TestNothingIsComparedBeforeTheAdapterIsReady(t *testing.T) {
 	a, err := kubernetes.New(kubernetes.Options{Client: kubetest.NewServer(node("n1", "1")), Profiles: []string{v1.DefaultSchedulerName}})
 	if err != nil {

@@ -35,7 +35,7 @@ func setCondition(s *v1.PodStatus, p *v1.Pod, c v1.PodCondition) bool {
 }
 
 // patchStatus changes the status of the pod, if change says that there is something
-// to change. The UID is sent along: another pod of the name is left alone.
+// to change. The UID is sent along: another pod with the name is left alone.
 func (a *Adapter) patchStatus(ctx context.Context, p *v1.Pod, change func(*v1.PodStatus) bool) error {
 	p = a.lately.pods.newest(p)
 	status := p.Status.DeepCopy()

@@ -1,7 +1,7 @@
 // Package kubernetes is Berth's adapter for Kubernetes: it tells an engine what is in
 // a cluster, and makes true there what the engine decides, as kube-scheduler 1.37.1
-// does. Package app, below it, makes a drop-in for kube-scheduler of it; who links the
-// engine into a program of her own uses [Adapter].
+// does. Package app, below it, makes a drop-in for kube-scheduler of it; a program that
+// links the engine uses [Adapter].
 //
 // # What is where
 //
@@ -13,6 +13,7 @@
 //   - convert turns Kubernetes' objects into the model: every field that a decision
 //     of kube-scheduler reads, and a test that says of every other field why it may be
 //     left out. cel evaluates the selectors of devices.
+//   - words renders what the engine says in kube-scheduler's words.
 //   - config loads kube-scheduler's configuration files, metrics counts under its
 //     metrics' names, app and cmd/berth-scheduler are the command.
 //
@@ -20,8 +21,8 @@
 //
 // Reports of the informers are collected, and told to the engine in one transaction
 // for all that have come. Pods on nodes are adopted or confirmed, others submitted if
-// they are for one of the engine's profiles. A pod that part of cannot be understood
-// is not tried; its condition and an event say why, and a change makes it new.
+// they are for one of the engine's profiles. A pod that cannot be parsed is
+// not tried; its condition and an event say why, and after a change it is read again.
 //
 // # What is written, and how
 //
@@ -34,10 +35,10 @@
 //
 // # Known differences
 //
-//   - A pod whose terms cannot be read is never tried; kube-scheduler tries it in vain.
+//   - A pod whose terms cannot be parsed is never tried; kube-scheduler tries it in vain.
 //   - The victim of a preemption that waits on Permit or is being bound goes back to the
 //     queue without an event.
 //
-// The module is one of its own because the libraries of Kubernetes are heavy: who
-// links Berth's engine into a program does not get them.
+// The module is separate because the libraries of Kubernetes are heavy: a program that
+// links only Berth's engine does not depend on them.
 package kubernetes

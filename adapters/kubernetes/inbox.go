@@ -73,6 +73,8 @@ func (a *Adapter) tell(ctx context.Context) {
 	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
 		return
 	}
+	a.factory.WaitForCacheSync(ctx.Done()) // of what others want, too
+	a.tellQueueing()
 	first := a.inbox.take(nil)
 	slices.SortStableFunc(first, older)
 	a.tellAll(first)
@@ -154,9 +156,9 @@ func (a *Adapter) apply(changes []engine.Change) {
 	if a.engine.Apply(changes...) == nil {
 		return
 	}
-	for i := range changes {
-		if err := a.engine.Apply(changes[i]); err != nil {
-			a.refused(&changes[i], err)
+	for _, ch := range changes {
+		if err := a.engine.Apply(ch); err != nil {
+			a.refused(ch, err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
+	"github.com/berth-project/berth/adapters/kubernetes/words"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -33,7 +34,9 @@ func (a *Adapter) Listener() engine.Listener {
 		Removed: func(e engine.RemovedEvent) {
 			a.evictions.Delete(e.Workload.ID)
 		},
-		Failed: func(e engine.FailedEvent) { a.log.Error(e.Err, "Something failed", "workload", e.Workload) },
+		Failed: func(e engine.FailedEvent) {
+			a.log.Error(words.Error(e.Err), "Something failed", "workload", e.Workload)
+		},
 	}
 }
 
@@ -46,8 +49,8 @@ func (a *Adapter) rejected(e engine.RejectedEvent) {
 	if !rejection(e.Code) {
 		reason = v1.PodReasonSchedulerError
 	}
-	message := e.Message
-	if x := (*engine.ExtenderError)(nil); errors.As(e.Err, &x) {
+	message := words.Text(e.Message)
+	if x := (*extpoints.ExtenderError)(nil); errors.As(e.Err, &x) {
 		message = x.Err.Error() // which says which extender it was
 	}
 	a.unplaced(podReference(e.Workload), e.Workload.Profile, reason, message, &e.Nominated)
@@ -79,7 +82,7 @@ func (a *Adapter) nominate(w *model.Workload, node string) {
 }
 
 // cannotPlace notes that a pod is not even tried, because part of it cannot be
-// understood. Who does not lead yet says it when it does, see speakUp.
+// understood. A scheduler that does not lead yet says it when it does, see speakUp.
 func (a *Adapter) cannotPlace(p *v1.Pod, err error) {
 	if !a.leads() {
 		return
@@ -88,18 +91,17 @@ func (a *Adapter) cannotPlace(p *v1.Pod, err error) {
 }
 
 // refused notes that the engine does not take something in.
-func (a *Adapter) refused(ch *engine.Change, err error) {
+func (a *Adapter) refused(ch engine.Change, err error) {
 	a.log.Error(err, "The engine does not take in what is in the cluster")
-	w := ch.Submit
-	if w == nil {
+	if ch.Verb() != "submit" {
 		return
 	}
-	known := a.pods.known[w.ID]
-	a.pods.unreadable.Store(w.ID, err) // so that it is handed in again when it changes
+	known := a.pods.known[ch.ID()]
+	a.pods.unreadable.Store(ch.ID(), err) // so that it is submitted again when it changes
 	a.cannotPlace(known.object, err)
 }
 
-// decided notes what became of a group. Of a group of groups nothing is written down.
+// decided notes what happened to a group. Of a group of groups nothing is written down.
 //
 // Rules: kube-scheduler pkg/scheduler/schedule_one_podgroup.go, 1.37.1.
 func (a *Adapter) decided(e engine.GroupEvent) {
@@ -107,7 +109,7 @@ func (a *Adapter) decided(e engine.GroupEvent) {
 	if !ok || a.listers.groups == nil {
 		return
 	}
-	c := &metav1.Condition{Type: schedulingv1beta1.PodGroupInitiallyScheduled, Message: e.Message}
+	c := &metav1.Condition{Type: schedulingv1beta1.PodGroupInitiallyScheduled, Message: words.Text(e.Message)}
 	switch {
 	case e.Code == extpoints.Success:
 		c.Status, c.Reason = metav1.ConditionTrue, "Scheduled"

@@ -47,10 +47,13 @@ func (t *teller[T, M]) changed(before, after any) []engine.Change {
 		var err error
 		now.object, now.id, ok, err = t.translate(o)
 		t.a.problem(t.kind, key, err)
+		if ok {
+			t.a.translated(now.object, o)
+		}
 	}
 	was, known := t.known[key]
 	switch {
-	case known && ok && was.id == now.id && reflect.DeepEqual(was.object, now.object):
+	case known && ok && was.id == now.id && t.a.opts.Translated == nil && reflect.DeepEqual(was.object, now.object):
 		return nil
 	case known && (!ok || was.id != now.id):
 		delete(t.known, key)
@@ -89,8 +92,8 @@ func (a *Adapter) newNodes() *teller[v1.Node, *model.Node] {
 			m, err := convert.Node(n)
 			return m, n.Name, m != nil, err
 		},
-		put:    func(n *model.Node) engine.Change { return engine.Change{PutNode: n} },
-		remove: func(id string) engine.Change { return engine.Change{RemoveNode: id} },
+		put:    func(n *model.Node) engine.Change { return engine.PutNode(n) },
+		remove: func(id string) engine.Change { return engine.RemoveNode(id) },
 	}
 }
 
@@ -118,8 +121,8 @@ func (a *Adapter) watchObjects(wanted map[Kind]bool) error {
 		func(n *v1.Namespace) (*model.Namespace, string, bool, error) {
 			return convert.Namespace(n), n.Name, true, nil
 		},
-		func(n *model.Namespace) engine.Change { return engine.Change{PutNamespace: n} },
-		func(id string) engine.Change { return engine.Change{RemoveNamespace: id} })
+		func(n *model.Namespace) engine.Change { return engine.PutNamespace(n) },
+		func(id string) engine.Change { return engine.RemoveNamespace(id) })
 	if err != nil {
 		return err
 	}
@@ -129,24 +132,34 @@ func (a *Adapter) watchObjects(wanted map[Kind]bool) error {
 			m, err := convert.Budget(b, a.pods.idOf)
 			return m, budgetID(b.Namespace, b.Name), m != nil, err
 		},
-		func(b *model.Budget) engine.Change { return engine.Change{PutBudget: b} },
-		func(id string) engine.Change { return engine.Change{RemoveBudget: id} })
+		func(b *model.Budget) engine.Change { return engine.PutBudget(b) },
+		func(id string) engine.Change { return engine.RemoveBudget(id) })
 }
 
 // object is watched for a kind that is a [model.Object].
 func object[T any, M model.Object](a *Adapter, wanted map[Kind]bool, kind Kind, informer func() cache.SharedIndexInformer, translate func(*T) (M, error)) error {
+	if !wanted[kind] {
+		return nil
+	}
+	return a.from(string(kind), informer(), objectTeller(a, kind, translate).changed)
+}
+
+// objectTeller tells of a kind that is a [model.Object].
+func objectTeller[T any, M model.Object](a *Adapter, kind Kind, translate func(*T) (M, error)) *teller[T, M] {
 	var none M
-	ref := none.ObjectKind()
-	return watched(a, wanted, kind, informer,
-		func(o *T) (M, string, bool, error) {
+	ref := model.RefOf(none).Kind
+	return &teller[T, M]{
+		a: a, kind: string(kind), known: told[M]{},
+		translate: func(o *T) (M, string, bool, error) {
 			m, err := translate(o)
 			if reflect.ValueOf(m).IsNil() { // it does not count
 				return m, "", false, err
 			}
-			return m, m.ObjectID(), true, err
+			return m, model.RefOf(m).ID, true, err
 		},
-		func(m M) engine.Change { return engine.Change{PutObject: m} },
-		func(id string) engine.Change { return engine.Change{RemoveObject: &model.ObjectRef{Kind: ref, ID: id}} })
+		put:    func(m M) engine.Change { return engine.PutObject(m) },
+		remove: func(id string) engine.Change { return engine.RemoveObject(model.ObjectRef{Kind: ref, ID: id}) },
+	}
 }
 
 // watchStorage watches what the plugins for volumes look at.
@@ -220,12 +233,12 @@ func (a *Adapter) watchDevices(wanted map[Kind]bool) error {
 // watchGroups watches groups of pods. A group says which claims its members share,
 // so those that wait are looked at again when it changes.
 func (a *Adapter) watchGroups(wanted map[Kind]bool) error {
-	put := func(g *model.Group) engine.Change { return engine.Change{PutGroup: g} }
-	remove := func(id string) engine.Change { return engine.Change{RemoveGroup: id} }
+	put := func(g *model.Group) engine.Change { return engine.PutGroup(g) }
+	remove := func(id string) engine.Change { return engine.RemoveGroup(id) }
 	err := watched(a, wanted, CompositeGroups, func() cache.SharedIndexInformer {
 		return a.factory.Scheduling().V1alpha3().CompositePodGroups().Informer()
 	}, func(g *schedulingv1alpha3.CompositePodGroup) (*model.Group, string, bool, error) {
-		m, err := convert.CompositeGroup(g, a.opts.GroupPreemptionPolicy)
+		m, err := convert.CompositeGroup(g, a.opts.Gates)
 		return m, convert.CompositeGroupID(g.Namespace, g.Name), m != nil, err
 	}, put, remove)
 	if err != nil || !wanted[Groups] {
@@ -239,7 +252,7 @@ func (a *Adapter) watchGroups(wanted map[Kind]bool) error {
 	t := &teller[schedulingv1beta1.PodGroup, *model.Group]{
 		a: a, kind: string(Groups), known: told[*model.Group]{}, put: put, remove: remove,
 		translate: func(g *schedulingv1beta1.PodGroup) (*model.Group, string, bool, error) {
-			m, err := convert.Group(g, a.opts.GroupPreemptionPolicy)
+			m, err := convert.Group(g, a.opts.Gates)
 			return m, convert.GroupID(g.Namespace, g.Name), m != nil, err
 		},
 	}

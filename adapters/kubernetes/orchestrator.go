@@ -36,7 +36,7 @@ func (a *Adapter) Bind(ctx context.Context, w *model.Workload, b model.Binding) 
 	return nil
 }
 
-// bind asks for the binding until it is known what became of it.
+// bind asks for the binding until it is known what happened to it.
 func (a *Adapter) bind(ctx context.Context, w *model.Workload, node string) error {
 	binding := &v1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name, UID: uid(w.ID)},
@@ -65,21 +65,21 @@ func (a *Adapter) becameOf(ctx context.Context, w *model.Workload, node string) 
 		case apierrors.IsNotFound(err):
 			return false
 		}
-		a.log.V(2).Info("It is not known yet what became of a binding", "pod", w.Namespace+"/"+w.Name, "node", node, "error", err)
+		a.log.V(2).Info("The outcome of a binding is not known yet", "pod", w.Namespace+"/"+w.Name, "node", node, "error", err)
 		if !pause(ctx, askAgain) {
 			return false
 		}
 	}
 }
 
-// askAgain is how often the API server is asked what became of a binding.
+// askAgain is how often the API server is asked what happened to a binding.
 const askAgain = time.Second
 
 // bound tells the engine that the pod is on its node, before the informer does: who
 // called Bind, a plugin perhaps, may report something else, and the room must not be
 // given to another meanwhile. Where the engine knows more by now it does not listen.
 func (a *Adapter) bound(id, node string) {
-	if err := a.engine.Apply(engine.Change{Confirm: &model.Binding{Workload: id, Node: node}}); err != nil {
+	if err := a.engine.Apply(engine.Confirm(model.Binding{Workload: id, Node: node})); err != nil {
 		a.log.V(4).Info("The engine has moved on", "workload", id, "error", err)
 	}
 }
@@ -95,7 +95,7 @@ func (a *Adapter) first() (done func()) {
 }
 
 // Evict implements [extpoints.Orchestrator]: it writes down why the pod is to go, and
-// deletes it. One that is gone or on its way out already is not asked again.
+// deletes it. One that is gone or terminating already is not asked again.
 //
 // Rules: kube-scheduler framework/preemption/executor.go, 1.37.1.
 func (a *Adapter) Evict(ctx context.Context, w *model.Workload, reason string) error {

@@ -62,7 +62,7 @@ func (p *pods) gone(id string) []engine.Change {
 	if !p.forget(id) || !told {
 		return nil
 	}
-	return []engine.Change{{Remove: id}}
+	return []engine.Change{engine.Remove(id)}
 }
 
 // forget forgets a pod, and reports whether there was one.
@@ -91,14 +91,14 @@ func (p *pods) is(now *v1.Pod) []engine.Change {
 	var changes []engine.Change
 	if w := p.demands(known, now); w != nil {
 		known.workload = w
-		changes = append(changes, engine.Change{Update: w})
+		changes = append(changes, engine.Update(w))
 	}
 	known.object = now
 	if status.Node == "" {
 		// Before this adapter's own last write the engine knows better.
 		if known.nominated != status.Nominated && !p.a.lately.pods.outdated(now) {
 			known.nominated = status.Nominated
-			changes = append(changes, engine.Change{Nominate: &engine.Nomination{Workload: id, Node: status.Nominated}})
+			changes = append(changes, engine.Nominate(id, status.Nominated))
 		}
 		return changes
 	}
@@ -109,6 +109,7 @@ func (p *pods) is(now *v1.Pod) []engine.Change {
 func (p *pods) found(now *v1.Pod, status *convert.PodStatus) []engine.Change {
 	id := convert.ID(now)
 	w, err := p.workload(now, status.Node == "")
+	p.a.translated(w, now)
 	known := &pod{object: now, workload: w, node: status.Node, nominated: status.Nominated}
 	p.known[id] = known
 	p.setWaiting(known, status.Node == "")
@@ -120,14 +121,14 @@ func (p *pods) found(now *v1.Pod, status *convert.PodStatus) []engine.Change {
 	p.unreadable.Delete(id)
 	p.a.problem("pod", now.Namespace+"/"+now.Name, err)
 	if status.Node == "" {
-		changes := []engine.Change{{Submit: w}}
+		changes := []engine.Change{engine.Submit(w)}
 		if status.Nominated != "" {
-			changes = append(changes, engine.Change{Nominate: &engine.Nomination{Workload: id, Node: status.Nominated}})
+			changes = append(changes, engine.Nominate(id, status.Nominated))
 		}
 		return changes
 	}
 	known.since = status.StartedAt
-	changes := []engine.Change{{Adopt: &engine.Placement{Workload: w, Node: status.Node, Since: status.StartedAt}}}
+	changes := []engine.Change{engine.Adopt(w, model.Binding{Node: status.Node, Since: status.StartedAt})}
 	return append(changes, p.leaving(known, status)...)
 }
 
@@ -137,12 +138,12 @@ func (p *pods) placed(known *pod, status *convert.PodStatus) []engine.Change {
 	if known.node != status.Node || !known.since.Equal(status.StartedAt) {
 		p.setWaiting(known, false)
 		known.node, known.since = status.Node, status.StartedAt
-		changes = append(changes, engine.Change{Confirm: &model.Binding{Workload: known.workload.ID, Node: status.Node, Since: status.StartedAt}})
+		changes = append(changes, engine.Confirm(model.Binding{Workload: known.workload.ID, Node: status.Node, Since: status.StartedAt}))
 	}
 	return append(changes, p.leaving(known, status)...)
 }
 
-// leaving says that a pod on a node is on its way out, where that is new.
+// leaving says that a pod on a node is terminating, where that is new.
 func (p *pods) leaving(known *pod, status *convert.PodStatus) []engine.Change {
 	var changes []engine.Change
 	if !status.Terminating {
@@ -150,29 +151,55 @@ func (p *pods) leaving(known *pod, status *convert.PodStatus) []engine.Change {
 	}
 	if !known.leaves {
 		known.leaves = true
-		changes = append(changes, engine.Change{Terminate: known.workload.ID})
+		changes = append(changes, engine.Terminate(known.workload.ID))
 	}
 	if status.Displaced && !known.displaced {
 		known.displaced = true
-		changes = append(changes, engine.Change{Displace: known.workload.ID})
+		changes = append(changes, engine.Displace(known.workload.ID))
 	}
 	return changes
 }
 
 // demands is the workload that the pod is now, nil where that is what it was.
 func (p *pods) demands(known *pod, now *v1.Pod) *model.Workload {
-	if known.node != "" && sameDemands(known.object, now) {
+	if known.node != "" && p.a.opts.Translated == nil && sameDemands(known.object, now) {
 		return nil
 	}
+	return p.translated(known, now)
+}
+
+// translated is demands, whatever has changed in the pod.
+func (p *pods) translated(known *pod, now *v1.Pod) *model.Workload {
 	w, err := p.workload(now, now.Spec.NodeName == "")
 	if err != nil && now.Spec.NodeName == "" {
 		p.a.cannotPlace(now, err)
 		return nil // as it was before it could not be understood
 	}
-	if reflect.DeepEqual(w, known.workload) {
+	if reflect.DeepEqual(w, known.workload) && !p.looksDifferent(known.object, now) {
 		return nil
 	}
+	p.a.translated(w, now)
 	return w
+}
+
+// looksDifferent reports whether somebody who is told of objects is to be told of a change of
+// a pod that changes nothing for the engine.
+//
+// Rules: pkg/scheduler/backend/queue/scheduling_queue.go isPodUpdated, 1.37.1, for pods
+// without a node.
+func (p *pods) looksDifferent(before, now *v1.Pod) bool {
+	if p.a.opts.Translated == nil || before == now {
+		return false
+	}
+	if now.Spec.NodeName != "" {
+		return true
+	}
+	plain := func(o *v1.Pod) *v1.Pod {
+		c := *o
+		c.ResourceVersion, c.Generation, c.ManagedFields, c.Status = "", 0, nil, v1.PodStatus{}
+		return &c
+	}
+	return !reflect.DeepEqual(plain(before), plain(now))
 }
 
 // sameDemands reports whether nothing has changed in a pod that a workload is made
@@ -221,6 +248,14 @@ func (p *pods) workload(o *v1.Pod, waits bool) (*model.Workload, error) {
 	if waits {
 		w.OwnerSelector = p.a.ownerSelector(o)
 	}
+	if w != nil {
+		w.PreemptionToleration = p.a.toleration(o)
+		w.Syscalls = p.a.syscallsOf(o)
+		if w.Group == "" {
+			w.Group = p.a.labelGroupOf(o)
+		}
+		p.a.queued(w, o)
+	}
 	return w, err
 }
 
@@ -246,7 +281,28 @@ func (p *pods) again(namespace string) []engine.Change {
 		}
 		if w := p.demands(known, known.object); w != nil {
 			known.workload = w
-			changes = append(changes, engine.Change{Update: w})
+			changes = append(changes, engine.Update(w))
+		}
+	}
+	return changes
+}
+
+// ofClass looks again at the pods of a priority class, those on nodes among them.
+func (p *pods) ofClass(name string) []engine.Change {
+	return p.those(func(o *v1.Pod) bool { return o.Spec.PriorityClassName == name })
+}
+
+// those looks again at some of the pods, those on nodes among them.
+func (p *pods) those(concerned func(*v1.Pod) bool) []engine.Change {
+	var changes []engine.Change
+	for _, id := range slices.Sorted(maps.Keys(p.known)) {
+		known := p.known[id]
+		if p.isUnreadable(id) || !concerned(known.object) {
+			continue
+		}
+		if w := p.translated(known, known.object); w != nil {
+			known.workload = w
+			changes = append(changes, engine.Update(w))
 		}
 	}
 	return changes
@@ -281,7 +337,7 @@ func (p *pods) setWaiting(known *pod, waits bool) {
 	p.waiting[namespace][id] = known
 }
 
-// idOf is the workload ID of the pod of the name, empty for none.
+// idOf is the workload ID of the pod with the name, empty for none.
 func (p *pods) idOf(namespace, name string) string {
 	o, err := p.a.listers.pods.Pods(namespace).Get(name)
 	if err != nil {

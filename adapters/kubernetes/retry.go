@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// patience is how writes are tried again: about three seconds in all. Who waits for
-// one gets its error then, and the engine comes back to it in its own time.
+// patience is how writes are tried again: about three seconds in all. Then the caller
+// gets the error, and the engine retries with its own backoff.
 func patience() wait.Backoff {
 	return wait.Backoff{Duration: 20 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 10, Cap: 2 * time.Second}
 }

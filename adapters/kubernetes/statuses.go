@@ -195,7 +195,7 @@ func (a *Adapter) patchPod(ctx context.Context, w *want) error {
 func (a *Adapter) patchGroup(ctx context.Context, w *want) error {
 	g, err := a.listers.groups.PodGroups(w.namespace).Get(w.name)
 	if err != nil || g.UID != w.uid {
-		return nil // it has gone
+		return nil //nolint:nilerr // It has gone.
 	}
 	g = a.lately.groups.newest(g)
 	existing := apimeta.FindStatusCondition(g.Status.Conditions, w.group.Type)

@@ -22,7 +22,7 @@ import (
 // volumes which claims they are for, and into the claims for which node a volume is to
 // be made, and waits until the controllers have bound the claims, for at most
 // [Options].PreBindTimeout. What is as it should be already is not written again.
-// Nothing is taken back after an error: whoever schedules the pod next goes on from
+// Nothing is taken back after an error: the next attempt continues from
 // there, as in kube-scheduler.
 //
 // Rules: kube-scheduler plugins/volumebinding/binder.go (bindAPIUpdate,

@@ -13,9 +13,11 @@ import (
 	appslisters "k8s.io/client-go/listers/apps/v1"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	resourcelisters "k8s.io/client-go/listers/resource/v1"
+	schedulinglisters "k8s.io/client-go/listers/scheduling/v1"
 	groupslisters "k8s.io/client-go/listers/scheduling/v1beta1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/berth-project/berth/adapters/kubernetes/customresources"
 	"github.com/berth-project/berth/engine"
 )
 
@@ -42,11 +44,12 @@ const (
 	DeviceClasses          Kind = "deviceclasses"
 	DeviceClaims           Kind = "resourceclaims"
 	DeviceTaintRules       Kind = "devicetaintrules"   // with the feature gate DRADeviceTaintRules
+	PriorityClasses        Kind = "priorityclasses"    // PreemptionToleration
 	Groups                 Kind = "podgroups"          // with the feature gate GenericWorkload
 	CompositeGroups        Kind = "compositepodgroups" // with the feature gate CompositePodGroup
 )
 
-var allKinds = append(DefaultKinds(), DeviceTaintRules, Groups, CompositeGroups)
+var allKinds = append(DefaultKinds(), DeviceTaintRules, PriorityClasses, Groups, CompositeGroups)
 
 // DefaultKinds are those that the plugins of the default profile look at, with the
 // feature gates as they are by default.
@@ -80,6 +83,7 @@ type listers struct {
 	replicationControllers corelisters.ReplicationControllerLister
 	replicaSets            appslisters.ReplicaSetLister
 	statefulSets           appslisters.StatefulSetLister
+	priorityClasses        schedulinglisters.PriorityClassLister
 }
 
 // newInformers makes the informers of all kinds. Pods that have ended are left out,
@@ -115,10 +119,16 @@ func (a *Adapter) watch() error {
 	if err := a.from("nodes", a.factory.Core().V1().Nodes().Informer(), a.newNodes().changed); err != nil {
 		return err
 	}
-	for _, watch := range []func(map[Kind]bool) error{a.watchObjects, a.watchStorage, a.watchDevices, a.watchGroups, a.watchOwners} {
+	for _, watch := range []func(map[Kind]bool) error{a.watchObjects, a.watchQueues, a.watchStorage, a.watchDevices, a.watchGroups, a.watchOwners, a.watchPriorityClasses} {
 		if err := watch(wanted); err != nil {
 			return err
 		}
+	}
+	if err := a.fromCustom(customresources.SeccompProfiles, a.profileChanged); err != nil {
+		return err
+	}
+	if err := a.fromCustom(customresources.PodGroups, a.labelGroupChanged); err != nil {
+		return err
 	}
 	pods := a.factory.Core().V1().Pods()
 	a.listers.pods = pods.Lister()

@@ -41,7 +41,7 @@ func measure(b *testing.B, nodes, workloads int, shared bool) {
 			if w.Labels = template; !shared {
 				w.Labels = labels()
 			}
-			changes = append(changes, engine.Change{Adopt: &engine.Placement{Workload: w, Node: fmt.Sprintf("node-%05d", i%nodes)}})
+			changes = append(changes, engine.Adopt(w, model.Binding{Node: fmt.Sprintf("node-%05d", i%nodes)}))
 		}
 		if err := r.Apply(epoch, changes...); err != nil {
 			b.Fatal(err)
@@ -82,7 +82,7 @@ func BenchmarkBranch(b *testing.B) {
 		w := &model.Workload{ID: "planned", Requests: model.Resources{CPU: 100}}
 		for b.Loop() {
 			branch := r.Branch()
-			if err := branch.Apply(epoch, engine.Change{Submit: w}); err != nil {
+			if err := branch.Apply(epoch, engine.Submit(w)); err != nil {
 				b.Fatal(err)
 			}
 			if d, err := branch.Schedule(epoch, w.ID); err != nil || !d.Placed() {
@@ -92,7 +92,7 @@ func BenchmarkBranch(b *testing.B) {
 	})
 }
 
-// BenchmarkSubmit is the cost of handing in one workload, alone and as part of
+// BenchmarkSubmit is the cost of submitting one workload, alone and as part of
 // a batch.
 func BenchmarkSubmit(b *testing.B) {
 	for _, batch := range []int{1, 100, 1000} {
@@ -103,7 +103,7 @@ func BenchmarkSubmit(b *testing.B) {
 			for b.Loop() {
 				changes := make([]engine.Change, batch)
 				for i := range changes {
-					changes[i].Submit = basic(n)
+					changes[i] = engine.Submit(basic(n))
 					n++
 				}
 				if err := r.Apply(epoch, changes...); err != nil {

@@ -26,7 +26,7 @@ func BenchmarkPreemption(b *testing.B) {
 				b.StopTimer()
 				w := basic(i)
 				w.Priority, w.Requests.CPU = 10, 400_000
-				if err := r.Apply(epoch, engine.Change{Submit: w}); err != nil {
+				if err := r.Apply(epoch, engine.Submit(w)); err != nil {
 					b.Fatal(err)
 				}
 				b.StartTimer()
@@ -34,7 +34,7 @@ func BenchmarkPreemption(b *testing.B) {
 					b.Fatal("nothing to schedule")
 				}
 				b.StopTimer()
-				if err := r.Apply(epoch, engine.Change{Remove: w.ID}); err != nil {
+				if err := r.Apply(epoch, engine.Remove(w.ID)); err != nil {
 					b.Fatal(err)
 				}
 				evicted := 0
@@ -61,9 +61,7 @@ func crowd(b *testing.B, r *engine.Raw, nodes int) {
 				ID: fmt.Sprintf("v-%05d-%d", i, j), Namespace: "default", Labels: labels(), Priority: int32(1 + j%2),
 				Requests: model.Resources{CPU: 250_000, Memory: 1 << 40},
 			}
-			changes = append(changes, engine.Change{Adopt: &engine.Placement{
-				Workload: w, Node: fmt.Sprintf("node-%05d", i), Since: epoch.Add(-time.Duration(i*4+j) * time.Second),
-			}})
+			changes = append(changes, engine.Adopt(w, model.Binding{Node: fmt.Sprintf("node-%05d", i), Since: epoch.Add(-time.Duration(i*4+j) * time.Second)}))
 		}
 		if err := r.Apply(epoch, changes...); err != nil {
 			b.Fatal(err)

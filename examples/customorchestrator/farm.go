@@ -34,13 +34,14 @@ type Job struct {
 	host string // where it runs, empty while it waits
 }
 
-// scheduler is what the farm needs of whoever chooses the machines, in the
-// farm's own words. The engine is behind it; see translate.go.
+// scheduler is what the farm needs of a scheduler, in the farm's own
+// words. The engine is behind it; see translate.go.
 type scheduler interface {
 	MachineIs(now time.Time, m Machine) // new, or changed
 	MachineLeft(now time.Time, host string)
-	JobWaits(now time.Time, j *Job)       // new
-	JobLostItsHost(now time.Time, j *Job) // and waits again
+	MachineDied(now time.Time, host string) // and its jobs wait again
+	JobWaits(now time.Time, j *Job)         // new
+	JobLostItsHost(now time.Time, j *Job)   // and waits again
 	JobEnded(now time.Time, j *Job)
 	Work(now time.Time) // choose machines and have jobs started
 	NextDue(now time.Time) (time.Time, bool)
@@ -132,11 +133,10 @@ func (f *Farm) Die(host string) {
 	lost := f.on(host)
 	f.tell("machine %s dies: %s", host, listed(lost))
 	delete(f.machines, host)
-	f.scheduler.MachineLeft(f.now, host)
 	for _, j := range lost {
 		j.host = ""
-		f.scheduler.JobLostItsHost(f.now, j)
 	}
+	f.scheduler.MachineDied(f.now, host)
 }
 
 // Submit takes a job in.

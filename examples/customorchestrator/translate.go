@@ -31,10 +31,9 @@ func schedule(f *Farm) error {
 	t := &translator{farm: f, why: map[string]string{}}
 	profile := plugins.DefaultProfile()
 	// The farm cannot stop a job that runs, so nothing is displaced.
-	profile.Plugins.PostFilter.Disabled = []string{plugins.DefaultPreemption}
+	profile.Remove(plugins.DefaultPreemption)
 	raw, err := engine.NewRaw(engine.Config{
 		Profiles:     []extpoints.Profile{profile},
-		Registry:     plugins.Default(),
 		Orchestrator: t,
 		Listener:     engine.Listener{Rejected: t.rejected},
 	})
@@ -77,23 +76,27 @@ func (t *translator) apply(now time.Time, c engine.Change) {
 }
 
 func (t *translator) MachineIs(now time.Time, m Machine) {
-	t.apply(now, engine.Change{PutNode: node(&m)})
+	t.apply(now, engine.PutNode(node(&m)))
 }
 
 func (t *translator) MachineLeft(now time.Time, host string) {
-	t.apply(now, engine.Change{RemoveNode: host})
+	t.apply(now, engine.RemoveNode(host))
+}
+
+func (t *translator) MachineDied(now time.Time, host string) {
+	t.apply(now, engine.LoseNode(host))
 }
 
 func (t *translator) JobWaits(now time.Time, j *Job) {
-	t.apply(now, engine.Change{Submit: workload(j, now)})
+	t.apply(now, engine.Submit(workload(j, now)))
 }
 
 func (t *translator) JobLostItsHost(now time.Time, j *Job) {
-	t.apply(now, engine.Change{Requeue: j.Scene})
+	t.apply(now, engine.Requeue(j.Scene))
 }
 
 func (t *translator) JobEnded(now time.Time, j *Job) {
-	t.apply(now, engine.Change{Remove: j.Scene})
+	t.apply(now, engine.Remove(j.Scene))
 }
 
 // Work schedules until there is nothing more to do at this moment, and has the
@@ -117,7 +120,7 @@ func (t *translator) confirm(now time.Time, task *engine.Task) {
 	b, binds := task.Binding()
 	if j := t.farm.jobs[b.Workload]; binds && j != nil && j.host == b.Node {
 		delete(t.why, j.Scene)
-		t.apply(now, engine.Change{Confirm: &b})
+		t.apply(now, engine.Confirm(b))
 	}
 }
 

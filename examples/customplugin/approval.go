@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -13,13 +14,13 @@ const ApprovalName = "Approval"
 
 // ApprovalArgs are the plugin's arguments.
 type ApprovalArgs struct {
-	// Within is how long somebody may think about it.
+	// Within is how long somebody may think about it. Default: a minute.
 	Within time.Duration
 }
 
 // Approval holds workloads with the label "approval": "needed" back, with their
-// node reserved, until a person has said yes or no. Whoever does not answer in
-// time has said no.
+// node reserved, until a person has said yes or no. No answer in
+// time means no.
 type Approval struct {
 	args   ApprovalArgs
 	handle extpoints.Handle
@@ -30,14 +31,11 @@ var (
 	_ extpoints.EnqueueExtensions = (*Approval)(nil)
 )
 
-// NewApproval is the plugin's [extpoints.Factory].
-func NewApproval(args any, h extpoints.Handle) (extpoints.Plugin, error) {
-	a, err := extpoints.ArgsAs(ApprovalName, args, ApprovalArgs{Within: time.Minute})
-	if err != nil {
-		return nil, err
-	}
-	if a.Within <= 0 || a.Within > extpoints.MaxPermitTimeout {
-		return nil, fmt.Errorf("plugin %s: Within: %v is not in (0, %v]", ApprovalName, a.Within, extpoints.MaxPermitTimeout)
+// NewApproval makes the plugin.
+func NewApproval(a ApprovalArgs, h extpoints.Handle) (*Approval, error) {
+	a.Within = cmp.Or(a.Within, time.Minute)
+	if a.Within < 0 || a.Within > extpoints.MaxPermitTimeout {
+		return nil, fmt.Errorf("plugin %s: Within: %v is not in [0, %v]", ApprovalName, a.Within, extpoints.MaxPermitTimeout)
 	}
 	return &Approval{args: a, handle: h}, nil
 }

@@ -1,7 +1,7 @@
 // Customplugin schedules with two plugins of its own beside the default ones:
 // RackShare filters and scores (rackshare.go), and Approval holds workloads back
 // until somebody has approved them (approval.go). It shows how a plugin is
-// written, given arguments, registered, put into a profile, and woken up.
+// written, given arguments, put into a profile, talked to, and woken up.
 //
 // Time is simulated, so the program drives [engine.Raw] and prints the same
 // every time.
@@ -9,7 +9,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,48 +28,25 @@ func main() {
 	}
 }
 
-// profile is the default one with our plugins added to it. MultiPoint enables
-// a plugin at every point that it serves.
-func profile() extpoints.Profile {
-	p := plugins.DefaultProfile()
-	p.Plugins = p.Plugins.Merge(extpoints.Plugins{MultiPoint: extpoints.PluginSet{Enabled: []extpoints.PluginRef{
-		{Name: RackShareName, Weight: 5}, // more than all the defaults
-		{Name: ApprovalName},
-	}}})
-	p.Args = map[string]any{
-		RackShareName: RackShareArgs{Label: "rack", PerRack: 2},
-		ApprovalName:  ApprovalArgs{Within: 10 * time.Minute},
-	}
-	return p
-}
-
 // program is the engine, the time, and what it prints.
 type program struct {
 	raw      *engine.Raw
-	approval *Approval
+	approval *extpoints.Slot[*Approval]
 	now      time.Time
 	out      io.Writer
 }
 
-// newProgram makes the engine.
+// newProgram makes the engine. Its profile is the default one with our plugins added
+// to it, at every point that they serve.
 func newProgram(out io.Writer) (*program, error) {
 	p := &program{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), out: out}
-	registry := plugins.Default()
-	err := errors.Join(
-		registry.Register(RackShareName, NewRackShare),
-		// A factory may be a closure: this one keeps the plugin for us.
-		registry.Register(ApprovalName, func(args any, h extpoints.Handle) (extpoints.Plugin, error) {
-			plugin, err := NewApproval(args, h)
-			p.approval, _ = plugin.(*Approval)
-			return plugin, err
-		}),
-	)
-	if err != nil {
-		return nil, err
-	}
+	profile := plugins.DefaultProfile()
+	// The weight is more than that of any default.
+	extpoints.Use(&profile, NewRackShare, RackShareArgs{Label: "rack", PerRack: 2}, extpoints.Weight(5))
+	p.approval = extpoints.Use(&profile, NewApproval, ApprovalArgs{Within: 10 * time.Minute})
+	var err error
 	p.raw, err = engine.NewRaw(engine.Config{
-		Profiles:     []extpoints.Profile{profile()},
-		Registry:     registry,
+		Profiles:     []extpoints.Profile{profile},
 		Orchestrator: nowhere{},
 		Listener: engine.Listener{
 			Bound:    func(e engine.PlacedEvent) { p.print("%s runs on %s", e.Workload.ID, e.Binding.Node) },
@@ -124,7 +100,7 @@ func run(out io.Writer) error {
 		return err
 	}
 	submit := func(id, app string, labels ...string) func() error {
-		return func() error { return p.raw.Apply(p.now, engine.Change{Submit: workload(id, app, labels...)}) }
+		return func() error { return p.raw.Apply(p.now, engine.Submit(workload(id, app, labels...))) }
 	}
 	for _, s := range []struct {
 		what string
@@ -158,7 +134,7 @@ func (p *program) addNodes() error {
 		if n.rack != "" {
 			node.Labels = map[string]string{"rack": n.rack}
 		}
-		changes = append(changes, engine.Change{PutNode: node})
+		changes = append(changes, engine.PutNode(node))
 	}
 	return p.raw.Apply(p.now, changes...)
 }
@@ -176,12 +152,12 @@ func workload(id, app string, labels ...string) *model.Workload {
 }
 
 func (p *program) remove(id string) func() error {
-	return func() error { return p.raw.Apply(p.now, engine.Change{Remove: id}) }
+	return func() error { return p.raw.Apply(p.now, engine.Remove(id)) }
 }
 
 func (p *program) answer(id string, yes bool, comment string) func() error {
 	return func() error {
-		if !p.approval.Answer(id, yes, comment) {
+		if !p.approval.Get().Answer(id, yes, comment) {
 			return fmt.Errorf("workload %s does not wait", id)
 		}
 		return nil

@@ -49,13 +49,8 @@ func (c counts) Clone() counts { return maps.Clone(c) }
 
 var rackCounts = extpoints.NewStateKey[counts](RackShareName)
 
-// NewRackShare is the plugin's [extpoints.Factory]. All problems of the
-// arguments are reported at once.
-func NewRackShare(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	a, err := extpoints.ArgsAs(RackShareName, args, RackShareArgs{Label: "rack", PerRack: 1})
-	if err != nil {
-		return nil, err
-	}
+// NewRackShare makes the plugin. All problems of the arguments are reported at once.
+func NewRackShare(a RackShareArgs, _ extpoints.Handle) (*RackShare, error) {
 	var problems []error
 	if a.Label == "" {
 		problems = append(problems, errors.New("plugin "+RackShareName+": Label: is empty"))
@@ -156,7 +151,7 @@ func (p *RackShare) EventsToRegister() ([]extpoints.EventHint, error) {
 }
 
 // afterLeaving looks closer: who left matters only if it was of the same app.
-func afterLeaving(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterLeaving(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	if c.OldWorkload == nil {
 		return extpoints.HintQueue, errors.New("there is no old workload")
 	}

@@ -30,7 +30,7 @@ func fleet() []engine.Change {
 				Allocatable: model.Resources{CPU: 64_000, Memory: 512 << 30},
 			}
 			n.Allocatable.Set(gpu, gpusOnNode)
-			changes = append(changes, engine.Change{PutNode: n})
+			changes = append(changes, engine.PutNode(n))
 		}
 	}
 	return changes
@@ -40,7 +40,7 @@ func fleet() []engine.Change {
 func smallJobs() []engine.Change {
 	var changes []engine.Change
 	for i := range small {
-		changes = append(changes, engine.Change{Submit: task(fmt.Sprintf("small-%d", i+1), "", lowPriority)})
+		changes = append(changes, engine.Submit(task(fmt.Sprintf("small-%d", i+1), "", lowPriority)))
 	}
 	return changes
 }
@@ -52,11 +52,11 @@ func trainingJob() []engine.Change { return gang("train", highPriority) }
 func secondJob() []engine.Change { return gang("later", lowPriority) }
 
 func gang(name string, priority int32) []engine.Change {
-	changes := []engine.Change{{PutGroup: &model.Group{
+	changes := []engine.Change{engine.PutGroup(&model.Group{
 		ID: name, Policy: model.Gang, MinCount: tasks, TopologyKey: rackLabel, Priority: priority, Disruption: model.DisruptAll,
-	}}}
+	})}
 	for i := range tasks {
-		changes = append(changes, engine.Change{Submit: task(fmt.Sprintf("%s-%d", name, i+1), name, priority)})
+		changes = append(changes, engine.Submit(task(fmt.Sprintf("%s-%d", name, i+1), name, priority)))
 	}
 	return changes
 }

@@ -34,7 +34,6 @@ func newWorld(out io.Writer) (*world, error) {
 	w := &world{out: out, start: time.Unix(0, 0), stopping: map[string]time.Time{}, said: map[string]string{}}
 	w.now = w.start
 	raw, err := engine.NewRaw(engine.Config{
-		Registry:     plugins.Default(),
 		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
 		Orchestrator: w,
 		Listener: engine.Listener{
@@ -80,18 +79,18 @@ func (w *world) stopped() {
 			continue
 		}
 		delete(w.stopping, id)
-		w.err = errorOr(w.err, w.raw.Apply(w.now, engine.Change{Requeue: id}))
+		w.err = errorOr(w.err, w.raw.Apply(w.now, engine.Requeue(id)))
 	}
 }
 
 // crash are the changes for a task that has crashed and is to run again.
-func (w *world) crash(id string) []engine.Change { return []engine.Change{{Requeue: id}} }
+func (w *world) crash(id string) []engine.Change { return []engine.Change{engine.Requeue(id)} }
 
 // finish are the changes for a training job that has ended.
 func (w *world) finish(group string) []engine.Change {
 	var changes []engine.Change
 	for i := range tasks {
-		changes = append(changes, engine.Change{Finish: fmt.Sprintf("%s-%d", group, i+1)})
+		changes = append(changes, engine.Finish(fmt.Sprintf("%s-%d", group, i+1)))
 	}
 	return changes
 }
@@ -103,7 +102,7 @@ func (w *world) decided(e engine.GroupEvent) {
 	switch {
 	case e.Code == extpoints.Success:
 		what = fmt.Sprintf("is placed: %d tasks", e.Placed)
-	case e.MakingRoom:
+	case e.Preempting:
 		what = "makes room"
 	}
 	if w.said[e.Group.ID] != what {

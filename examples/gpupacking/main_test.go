@@ -14,7 +14,7 @@ import (
 )
 
 // fixed is a simulator of a known answer.
-func fixed(_ context.Context, _ *trace.Trace, policy trace.Policy, seed int64) (trace.Run, error) {
+func fixed(_ context.Context, _ *trace.Trace, policy trace.Policy, seed int64, _ int) (trace.Run, error) {
 	r := trace.Run{Policy: policy, Seed: seed, Pods: 3}
 	r.Allocation[trace.Full] = float64(seed)
 	return r, nil
@@ -41,9 +41,9 @@ func TestDemo(t *testing.T) {
 	const want = `GPU allocation, % of capacity, when the arrived demand is 100 % of it.
 Mean ± standard deviation over the seeds; ties go to the smallest node rank.
 
-| trace | Random | DotProd | Clustering | Packing | BestFit | FGD |
-| --- | --- | --- | --- | --- | --- | --- |
-| generated | 87.26 ± 2.20 | 97.47 ± 0.22 | 97.08 ± 0.84 | 97.23 ± 0.59 | 97.45 ± 0.24 | 97.60 ± 0.16 |
+| trace | Random | DotProd | Clustering | Packing | BestFit | FGD | Rollout | Rollout, learned |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| generated | 86.50 ± 2.40 | 96.18 ± 0.87 | 96.28 ± 0.87 | 96.68 ± 0.95 | 98.28 ± 0.41 | 97.94 ± 0.76 | 98.84 ± 0.48 | 98.81 ± 0.46 |
 `
 	code, got, errOut := called()
 	if code != 0 || errOut != "" || got != want {
@@ -135,6 +135,30 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+func TestBound(t *testing.T) {
+	// One GPU of 100 is taken by each pair of pods of half a GPU: all of the demand fits.
+	args := []string{"-nodes", write(t, "nodes.csv", nodesCSV), "-pods", write(t, "mine.csv", podsCSV), "-policy", "fgd", "-seeds", "42,43", "-bound"}
+	got := output(t, fixed, args...)
+	if !strings.HasSuffix(got, "| trace | FGD | upper bound |\n| --- | --- | --- |\n| mine | 42.50 ± 0.71 | 100.00 ± 0.00 |\n") {
+		t.Errorf("got\n%s", got)
+	}
+	if got := output(t, fixed, append(args, "-format", "json")...); strings.Count(got, `"bound":100`) != 2 {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestSVG(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "runs.svg")
+	output(t, fixed, "-svg", file, "-policy", "fgd,rollout")
+	drawn, err := os.ReadFile(file)
+	if err != nil || strings.Count(string(drawn), "<polyline") != 4 {
+		t.Errorf("%v, drawn\n%s", err, drawn)
+	}
+	if code, _, errOut := called("-svg", filepath.Join(t.TempDir(), "no", "folder.svg"), "-policy", "bestfit", "-seeds", "1"); code != 1 || errOut == "" {
+		t.Errorf("a file that cannot be written: exit code %d", code)
+	}
+}
+
 func TestHelp(t *testing.T) {
 	code, out, errOut := called("-help")
 	if code != 0 || errOut != "" || !strings.Contains(out, "-policy") {
@@ -154,7 +178,7 @@ func TestMistakes(t *testing.T) {
   unexpected argument "rest"
   -nodes and -pods go together: only one of them is given
   -format: "xml" is neither table nor json
-  -policy: "best" is none of random, dotprod, clustering, packing, bestfit, fgd
+  -policy: "best" is none of random, dotprod, clustering, packing, bestfit, fgd, rollout, learned
   -policy: fgd is there twice
   -seeds: "x" is not a whole number
   -seeds: 42 is there twice
@@ -163,7 +187,7 @@ See gpupacking -help.
 `,
 		},
 		{[]string{"-seeds", ""}, "gpupacking: -seeds: \"\" is not a whole number\nSee gpupacking -help.\n"},
-		{[]string{"-policy", "fgd,"}, "gpupacking: -policy: \"\" is none of random, dotprod, clustering, packing, bestfit, fgd\nSee gpupacking -help.\n"},
+		{[]string{"-policy", "fgd,"}, "gpupacking: -policy: \"\" is none of random, dotprod, clustering, packing, bestfit, fgd, rollout, learned\nSee gpupacking -help.\n"},
 		{[]string{"-seeds", "x", "-colour"}, `gpupacking: wrong arguments
   flag provided but not defined: -colour
   -seeds: "x" is not a whole number
@@ -204,7 +228,7 @@ func TestMissingFiles(t *testing.T) {
 
 func TestAFailedRunIsNamed(t *testing.T) {
 	broken := errors.New("broken")
-	simulate := func(_ context.Context, _ *trace.Trace, policy trace.Policy, seed int64) (trace.Run, error) {
+	simulate := func(_ context.Context, _ *trace.Trace, policy trace.Policy, seed int64, _ int) (trace.Run, error) {
 		if policy == trace.Packing && seed == 44 {
 			return trace.Run{}, broken
 		}

@@ -27,6 +27,8 @@ type options struct {
 	policies    []trace.Policy
 	seeds       []int64
 	format      string
+	bound       bool
+	svg         string // file; empty: none
 }
 
 // usageError is everything that is wrong with the arguments, so that it can be
@@ -58,11 +60,13 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	flags.StringVar(&policies, "policy", list(trace.Policies(), ","), "what to run: one policy, or several separated by commas")
 	flags.StringVar(&seeds, "seeds", publishedSeeds, "what the order of pods and nodes is drawn from, separated by commas")
 	flags.StringVar(&o.format, "format", formatTable, "table, or json for a line with all columns for each policy and seed")
+	flags.BoolVar(&o.bound, "bound", false, "also print how much any policy that places all pods without GPUs could allocate at most")
+	flags.StringVar(&o.svg, "svg", "", "`file` to draw allocation and fragmentation against arrived demand into")
 	var wrong usageError
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		flags.SetOutput(out)
-		fmt.Fprintln(out, "Usage: gpupacking [-nodes FILE -pods FILE] [-policy LIST] [-seeds LIST] [-format table|json]")
+		fmt.Fprintln(out, "Usage: gpupacking [-nodes FILE -pods FILE] [-policy LIST] [-seeds LIST] [-format table|json] [-svg FILE] [-bound]")
 		flags.PrintDefaults()
 		return o, err
 	case err != nil:

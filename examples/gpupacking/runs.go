@@ -8,8 +8,8 @@ import (
 	"github.com/berth-project/berth/examples/gpupacking/trace"
 )
 
-// simulator runs one policy over the arrivals of one seed.
-type simulator func(ctx context.Context, t *trace.Trace, policy trace.Policy, seed int64) (trace.Run, error)
+// simulator runs one policy over the arrivals of one seed, with so many workers.
+type simulator func(ctx context.Context, t *trace.Trace, policy trace.Policy, seed int64, workers int) (trace.Run, error)
 
 // job is one run that is wanted.
 type job struct {
@@ -17,16 +17,17 @@ type job struct {
 	seed   int64
 }
 
-// outcome is what became of a job.
+// outcome is what happened to a job.
 type outcome struct {
 	run trace.Run
 	err error
 }
 
-// runAll runs the jobs, as many at once as there are processors, and hands
-// their answers to emit in the order of the jobs, each as soon as it and all
-// before it are there. The first error, in that order, ends everything. All
-// goroutines have ended when it returns.
+// runAll runs the jobs, as many at once as there are processors, with more
+// than one worker each where there are fewer jobs than that. It hands their answers
+// to emit in the order of the jobs, each as soon as it and all before it are there. The
+// first error, in that order, ends everything. All goroutines have ended when it
+// returns.
 func runAll(ctx context.Context, t *trace.Trace, jobs []job, simulate simulator, emit func(trace.Run) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	outcomes := make([]chan outcome, len(jobs))
@@ -38,13 +39,14 @@ func runAll(ctx context.Context, t *trace.Trace, jobs []job, simulate simulator,
 		next <- i
 	}
 	close(next)
-	workers := min(runtime.GOMAXPROCS(0), len(jobs))
+	processors := runtime.GOMAXPROCS(0)
+	workers := min(processors, len(jobs))
 	ended := make(chan struct{}, workers)
 	for range workers {
 		go func() {
 			defer func() { ended <- struct{}{} }()
 			for i := range next {
-				run, err := simulate(ctx, t, jobs[i].policy, jobs[i].seed)
+				run, err := simulate(ctx, t, jobs[i].policy, jobs[i].seed, processors/workers)
 				outcomes[i] <- outcome{run, err}
 			}
 		}()

@@ -75,16 +75,14 @@ func obstacle(order map[string]int, e engine.RejectedEvent) string {
 	}
 	var best place
 	reasons := map[string]int{}
-	if e.Diagnosis != nil {
-		for _, r := range e.Diagnosis.Rejections() {
-			at := place{r.Status.Code() == extpoints.Unschedulable, order[r.Status.Plugin()]}
-			if at.resolvable && !best.resolvable || at.resolvable == best.resolvable && at.filter > best.filter {
-				best = at
-				clear(reasons)
-			}
-			if at == best {
-				reasons[r.Status.Message()]++
-			}
+	for _, st := range e.Diagnosis.Nodes() {
+		at := place{st.Code() == extpoints.Unschedulable, order[st.Plugin()]}
+		if at.resolvable && !best.resolvable || at.resolvable == best.resolvable && at.filter > best.filter {
+			best = at
+			clear(reasons)
+		}
+		if at == best {
+			reasons[st.Message()]++
 		}
 	}
 	if len(reasons) == 0 {
@@ -96,7 +94,7 @@ func obstacle(order map[string]int, e engine.RejectedEvent) string {
 // filterOrder is the place of each plugin in the profile.
 func filterOrder() map[string]int {
 	order := map[string]int{}
-	for i, p := range profile().Plugins.MultiPoint.Enabled {
+	for i, p := range profile().Plugins {
 		order[p.Name] = i
 	}
 	return order

@@ -29,7 +29,6 @@ func schedule(ctx context.Context, nodes []*model.Node, workloads []*model.Workl
 	h := newHistory(len(workloads), p.decided)
 	e, err := engine.New(engine.Config{
 		Profiles:     []extpoints.Profile{profile()},
-		Registry:     plugins.Default(),
 		Orchestrator: &cluster{},
 		Logger:       log,
 		Listener:     h.listener(),
@@ -39,10 +38,10 @@ func schedule(ctx context.Context, nodes []*model.Node, workloads []*model.Workl
 	}
 	var changes []engine.Change
 	for _, n := range nodes {
-		changes = append(changes, engine.Change{PutNode: n})
+		changes = append(changes, engine.PutNode(n))
 	}
 	for _, w := range workloads {
-		changes = append(changes, engine.Change{Submit: w})
+		changes = append(changes, engine.Submit(w))
 	}
 	if err := e.Apply(changes...); err != nil {
 		return nil, err
@@ -74,9 +73,7 @@ func schedule(ctx context.Context, nodes []*model.Node, workloads []*model.Workl
 // profile is the default one, with a score for how well GPUs are packed.
 func profile() extpoints.Profile {
 	p := plugins.DefaultProfile()
-	multi := &p.Plugins.MultiPoint
-	multi.Enabled = append(multi.Enabled, extpoints.PluginRef{Name: plugins.DevicePacking, Weight: 2})
-	p.Args = map[string]any{plugins.DevicePacking: devicepacking.Args{Policy: devicepacking.Packing, Class: classGPU}}
+	extpoints.Use(&p, devicepacking.New, devicepacking.Args{Policy: devicepacking.Packing, Class: classGPU}, extpoints.Weight(2))
 	return p
 }
 

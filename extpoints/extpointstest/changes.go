@@ -10,14 +10,7 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// Changed is what became of a situation, and the events that tell of it.
-type Changed struct {
-	What    string // for people
-	After   *Situation
-	Changes []extpoints.Change
-}
-
-// tryHints proves that no change is slept through: where it turns a rejection
+// tryHints proves that no change is missed: where it turns a rejection
 // by the plugin into acceptance, some hint of the plugin must say Queue to one
 // of its events.
 func tryHints(tr *trial) {
@@ -59,7 +52,7 @@ func wakes(hints []extpoints.EventHint, c *Changed) bool {
 	for i := range c.Changes {
 		change := &c.Changes[i]
 		for _, h := range hints {
-			if !h.Event.Matches(change.Event) {
+			if !h.Event.Matches(change.ClusterEvent) {
 				continue
 			}
 			if h.Hint == nil {
@@ -108,7 +101,7 @@ var changers = []func(r *rand.Rand, s *Situation) *Changed{
 // engine would report; nil where it found none to make.
 func RandomChange(r *rand.Rand, s *Situation) *Changed { return pick(r, changers)(r, s) }
 
-func event(resource extpoints.Resource, action extpoints.Action) extpoints.ClusterEvent {
+func event(resource model.ObjectKind, action extpoints.Action) extpoints.ClusterEvent {
 	return extpoints.ClusterEvent{Resource: resource, Action: action}
 }
 
@@ -120,8 +113,8 @@ func addNode(r *rand.Rand, s *Situation) *Changed {
 	after, info := s.copy(), extpoints.NewNodeInfo(n)
 	info.Slot = int32(s.View.Index().Slots())
 	after.View.NodeInfos = append(after.View.NodeInfos, info)
-	return &Changed{What: fmt.Sprintf("node %+v is added", *n), After: after, Changes: []extpoints.Change{
-		{Event: event(extpoints.NodeResource, extpoints.Add), NewNode: n},
+	return &Changed{What: fmt.Sprintf("node %+v is added", *n), After: after, Changes: []extpoints.Event{
+		{ClusterEvent: event(extpoints.NodeResource, extpoints.Add), NewNode: n},
 	}}
 }
 
@@ -130,8 +123,8 @@ func deleteNode(r *rand.Rand, s *Situation) *Changed {
 	i := r.IntN(len(after.View.NodeInfos))
 	n := after.View.NodeInfos[i].Node
 	after.View.NodeInfos = slices.Delete(after.View.NodeInfos, i, i+1)
-	return &Changed{What: "node " + n.Name + " is deleted", After: after, Changes: []extpoints.Change{
-		{Event: event(extpoints.NodeResource, extpoints.Delete), OldNode: n},
+	return &Changed{What: "node " + n.Name + " is deleted", After: after, Changes: []extpoints.Event{
+		{ClusterEvent: event(extpoints.NodeResource, extpoints.Delete), OldNode: n},
 	}}
 }
 
@@ -169,11 +162,11 @@ func updateNode(r *rand.Rand, s *Situation) *Changed {
 // that changed. A node that becomes schedulable is reported as a change of
 // taints, a change of MaxWorkloads as one of allocatable (kube-scheduler
 // framework/events.go NodeSchedulingPropertiesChange, 1.37.1).
-func NodeChanges(old, node *model.Node) []extpoints.Change {
-	var changes []extpoints.Change
+func NodeChanges(old, node *model.Node) []extpoints.Event {
+	var changes []extpoints.Event
 	report := func(changed bool, action extpoints.Action) {
 		if changed {
-			changes = append(changes, extpoints.Change{Event: event(extpoints.NodeResource, action), OldNode: old, NewNode: node})
+			changes = append(changes, extpoints.Event{ClusterEvent: event(extpoints.NodeResource, action), OldNode: old, NewNode: node})
 		}
 	}
 	report(old.Unschedulable && !node.Unschedulable, extpoints.UpdateNodeTaint)
@@ -200,8 +193,8 @@ func deleteWorkload(r *rand.Rand, s *Situation) *Changed {
 		return nil
 	}
 	info.RemoveWorkload(w.ID)
-	return &Changed{What: "workload " + w.ID + " is deleted", After: after, Changes: []extpoints.Change{
-		{Event: event(extpoints.AssignedWorkload, extpoints.Delete), OldWorkload: w},
+	return &Changed{What: "workload " + w.ID + " is deleted", After: after, Changes: []extpoints.Event{
+		{ClusterEvent: event(extpoints.AssignedWorkload, extpoints.Delete), OldWorkload: w},
 	}}
 }
 
@@ -223,8 +216,8 @@ func addWorkload(r *rand.Rand, s *Situation) *Changed {
 	w := randomPlaced(r, node.Node.Name, "arrival", node)
 	node.AddWorkload(w)
 	after.replace(node)
-	return &Changed{What: "workload " + w.ID + " arrives on " + node.Node.Name, After: after, Changes: []extpoints.Change{
-		{Event: event(extpoints.AssignedWorkload, extpoints.Add), NewWorkload: w},
+	return &Changed{What: "workload " + w.ID + " arrives on " + node.Node.Name, After: after, Changes: []extpoints.Event{
+		{ClusterEvent: event(extpoints.AssignedWorkload, extpoints.Add), NewWorkload: w},
 	}}
 }
 
@@ -270,11 +263,11 @@ func updateTarget(r *rand.Rand, s *Situation) *Changed {
 // WorkloadChanges lists the events of an updated workload: one for each kind of
 // thing that changed, or a plain Update where there is none (kube-scheduler
 // framework/events.go PodSchedulingPropertiesChange, 1.37.1).
-func WorkloadChanges(resource extpoints.Resource, old, w *extpoints.WorkloadInfo) []extpoints.Change {
-	var changes []extpoints.Change
+func WorkloadChanges(resource model.ObjectKind, old, w *extpoints.WorkloadInfo) []extpoints.Event {
+	var changes []extpoints.Event
 	report := func(changed bool, action extpoints.Action) {
 		if changed {
-			changes = append(changes, extpoints.Change{Event: event(resource, action), OldWorkload: old, NewWorkload: w})
+			changes = append(changes, extpoints.Event{ClusterEvent: event(resource, action), OldWorkload: old, NewWorkload: w})
 		}
 	}
 	less, more := false, false

@@ -6,8 +6,8 @@
 // that it is given and in random ones, and reports where the plugin
 //
 //   - has a name that is not the one it is registered under, or that changes;
-//   - is made from arguments that nobody has heard of;
-//   - gives a status whose code its point does not allow;
+//   - accepts arguments with a field that does not exist;
+//   - gives a status whose code its point does not allow, or rejects without a reason;
 //   - gives two answers to one question, also when asked from several
 //     goroutines at once (run the tests with -race);
 //   - changes a node, a workload, or in Filter and Score the state;
@@ -22,7 +22,8 @@
 //     order, or two of one name;
 //   - nominates a node that is not there, or for a workload that is no member;
 //   - signs two workloads alike and treats them differently;
-//   - sleeps through a change: the change turns its rejection of a node into
+//   - says of slots what it does not say of the nodes in them;
+//   - misses a change: the change turns its rejection of a node into
 //     acceptance, but none of its hints says so.
 //
 // Random situations come from a seed that is printed when something is wrong;

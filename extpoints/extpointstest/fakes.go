@@ -6,13 +6,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/hashicorp/go-hclog"
 )
 
-// View is an [extpoints.View] over plain lists. It looks things up by going
+// View is an [extpoints.ClusterView] over plain lists. It looks things up by going
 // through them, and is meant to be obviously right rather than fast.
 type View struct {
 	NodeInfos  []*extpoints.NodeInfo // in visiting order
@@ -35,21 +34,60 @@ func NewView(nodes ...*extpoints.NodeInfo) *View {
 	return v
 }
 
-// Nodes implements [extpoints.View].
+// Number gives the nodes of the view slots, in order. NewView has done so; call
+// it after the list was changed by hand.
+func (v *View) Number() {
+	for i, n := range v.NodeInfos {
+		n.Slot = int32(i)
+	}
+}
+
+// Nodes implements [extpoints.ClusterView].
 func (v *View) Nodes() extpoints.Nodes { return (*nodes)(v) }
 
-// Nominated implements [extpoints.View].
+// Nominated implements [extpoints.ClusterView].
 func (v *View) Nominated(node string) []*extpoints.WorkloadInfo { return v.Nominating[node] }
 
-// Namespace implements [extpoints.View].
+// Namespace implements [extpoints.ClusterView].
 func (v *View) Namespace(name string) *model.Namespace {
 	return find(v.Namespaces, func(n *model.Namespace) bool { return n.Name == name })
 }
 
-// Budgets implements [extpoints.View].
+// Budgets implements [extpoints.ClusterView].
 func (v *View) Budgets() []*model.Budget {
 	return slices.SortedFunc(slices.Values(v.BudgetList), func(a, b *model.Budget) int { return strings.Compare(a.ID, b.ID) })
 }
+
+// NodeLoad implements [extpoints.ClusterView].
+func (v *View) NodeLoad(node string) *model.NodeLoad {
+	return only(v, func(l *model.NodeLoad) bool { return l.Node == node })
+}
+
+// NodeTopology implements [extpoints.ClusterView].
+func (v *View) NodeTopology(node string) *model.NodeTopology {
+	return only(v, func(t *model.NodeTopology) bool { return t.Node == node })
+}
+
+// AppGraph implements [extpoints.ClusterView].
+func (v *View) AppGraph(id string) *model.AppGraph {
+	return only(v, func(g *model.AppGraph) bool { return g.ID == id })
+}
+
+// NetworkCosts implements [extpoints.ClusterView].
+func (v *View) NetworkCosts(name string) *model.NetworkCosts {
+	return only(v, func(n *model.NetworkCosts) bool { return n.Name == name })
+}
+
+// only is the object of the type that will do, nil where there is none.
+func only[T model.Object](v *View, will func(T) bool) (none T) {
+	if list := objects(v, will); len(list) > 0 {
+		return list[0]
+	}
+	return none
+}
+
+// Holds implements [extpoints.ClusterView].
+func (v *View) Holds() []*model.Hold { return objects(v, func(*model.Hold) bool { return true }) }
 
 // nodes is the view as a list of nodes. (A pointer, so that asking for it does
 // not allocate and disturb benchmarks.)
@@ -94,13 +132,15 @@ func keep[T any](list []*T, will func(*T) bool) []*T {
 type Handle struct {
 	Log         hclog.Logger
 	ProfileName string
-	World       extpoints.Orchestrator
+	// Mode is Compat.
+	Mode  extpoints.Compat
+	World extpoints.Orchestrator
 	// Wait are the workloads that wait on Permit.
 	Wait extpoints.WaitingWorkloads
 	// Preempting is Preemption; nil is a [Preemption] that accepts everything.
 	Preempting extpoints.Preemption
 	// Cluster is View; nil is an empty one.
-	Cluster extpoints.View
+	Cluster extpoints.ClusterView
 
 	mu        sync.Mutex
 	activated []string
@@ -122,6 +162,9 @@ func (h *Handle) Logger() hclog.Logger { return h.Log }
 
 // Profile implements [extpoints.Handle].
 func (h *Handle) Profile() string { return h.ProfileName }
+
+// Compat implements [extpoints.Handle].
+func (h *Handle) Compat() extpoints.Compat { return h.Mode }
 
 // Orchestrator implements [extpoints.Handle].
 func (h *Handle) Orchestrator() extpoints.Orchestrator { return h.World }
@@ -152,7 +195,7 @@ func (h *Handle) Preemption() extpoints.Preemption {
 }
 
 // View implements [extpoints.Handle].
-func (h *Handle) View() extpoints.View {
+func (h *Handle) View() extpoints.ClusterView {
 	if h.Cluster == nil {
 		return NewView()
 	}
@@ -167,7 +210,8 @@ type Preemption struct {
 	// Extensions is AddWorkload and, where added is nil, RemoveWorkload; nil
 	// does nothing.
 	Extensions func(s *extpoints.CycleState, w, added, removed *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status
-	Outside    []extpoints.PreemptExtender
+	// Outside are the extenders; their Interested and Preempt must be set.
+	Outside []extpoints.Extender
 	// Evicting has the IDs of workloads for which evictions are under way.
 	Evicting map[string]bool
 }
@@ -197,7 +241,7 @@ func (p *Preemption) RemoveWorkload(s *extpoints.CycleState, w, removed *extpoin
 }
 
 // Extenders implements [extpoints.Preemption].
-func (p *Preemption) Extenders() []extpoints.PreemptExtender { return p.Outside }
+func (p *Preemption) Extenders() []extpoints.Extender { return p.Outside }
 
 // UnderWay implements [extpoints.Preemption].
 func (p *Preemption) UnderWay(id string) bool { return p.Evicting[id] }
@@ -258,7 +302,7 @@ func (o *Orchestrator) Evicted() []string {
 }
 
 var (
-	_ extpoints.View         = (*View)(nil)
+	_ extpoints.ClusterView  = (*View)(nil)
 	_ extpoints.Nodes        = (*nodes)(nil)
 	_ extpoints.Handle       = (*Handle)(nil)
 	_ extpoints.Preemption   = (*Preemption)(nil)

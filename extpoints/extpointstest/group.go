@@ -38,11 +38,17 @@ func (s *GroupSituation) enter(g *extpoints.GroupInfo) {
 	}
 }
 
+// Cycle makes the group's cycle in the situation.
+func (s *GroupSituation) Cycle() *extpoints.Cycle {
+	return extpoints.NewCycle(extpoints.CycleOptions{View: s.View, Now: Now, Seed: 1, Group: s.Group})
+}
+
 // State makes the state of the group's cycle in the situation.
-func (s *GroupSituation) State() *extpoints.CycleState {
-	state := (&Situation{View: s.View}).State()
-	state.SetGroup(s.Group, state)
-	return state
+func (s *GroupSituation) State() *extpoints.CycleState { return s.Cycle().State() }
+
+// member makes the state of the cycle of a member of the group.
+func (s *GroupSituation) member() *extpoints.CycleState {
+	return extpoints.NewCycle(extpoints.CycleOptions{View: s.View, Now: Now, Seed: 1, Trial: true, Group: s.Group, Shared: s.State()}).State()
 }
 
 // All is the placement of all nodes.
@@ -97,7 +103,7 @@ func RandomGroupSituation(r *rand.Rand) *GroupSituation {
 func randomGroup(r *rand.Rand, id string, composite bool) *extpoints.GroupInfo {
 	g := &extpoints.GroupInfo{Group: &model.Group{
 		ID: id, Composite: composite, Policy: model.Basic, Priority: r.Int32N(3),
-		TopologyKey: pick(r, []string{"", "zone", "disk", "generation"}), CreatedAt: Now.Add(-time.Hour),
+		TopologyKey: pick(r, []string{"", "zone", "disk", "generation", model.ByZone}), CreatedAt: Now.Add(-time.Hour),
 	}}
 	if one(r, 2) {
 		g.Policy, g.MinCount = model.Gang, 1+r.Int32N(4)
@@ -123,7 +129,7 @@ func RandomAssignments(r *rand.Rand, s *GroupSituation, p *extpoints.Placement) 
 	for _, w := range s.members() {
 		if len(p.Nodes) > 0 && (len(a.Proposals) == 0 || !one(r, 3)) {
 			b := model.Binding{Workload: w.ID, Node: pick(r, p.Nodes).Node.Name}
-			a.Proposals = append(a.Proposals, extpoints.Proposal{Workload: w, Binding: b, State: s.State()})
+			a.Proposals = append(a.Proposals, extpoints.Proposal{Workload: w, Binding: b, State: s.member()})
 		}
 	}
 	return a

@@ -7,42 +7,6 @@ import (
 	"github.com/berth-project/berth/extpoints"
 )
 
-// eachGroup is each for the points of groups.
-func (tr *trial) eachGroup(f func(s *GroupSituation)) {
-	try := func(s *GroupSituation) bool {
-		before := fingerprint(s)
-		f(s)
-		if fingerprint(s) != before {
-			tr.groupFailf(s, "a node, a group or a workload was changed")
-		}
-		return len(tr.problems) < maxProblems
-	}
-	for _, s := range tr.suite.Groups {
-		if !try(s) {
-			return
-		}
-	}
-	for range tr.suite.Rounds {
-		if !try(RandomGroupSituation(tr.random)) {
-			return
-		}
-	}
-}
-
-func (tr *trial) groupFailf(s *GroupSituation, format string, args ...any) {
-	tr.failf(nil, format+"\n%s", append(args, s)...)
-}
-
-// groupAllowed is allowed for the points of groups.
-func (tr *trial) groupAllowed(s *GroupSituation, point string, status *extpoints.Status, codes ...extpoints.Code) bool {
-	_, _, _ = status.String(), status.AsError(), status.WithPlugin(tr.suite.Name)
-	if slices.Contains(codes, status.Code()) {
-		return true
-	}
-	tr.groupFailf(s, "%s says %v, which it may not", point, status)
-	return false
-}
-
 func tryPlacementGenerate(tr *trial) {
 	generator, ok := tr.plugin.(extpoints.PlacementGeneratePlugin)
 	if !ok {
@@ -55,21 +19,21 @@ func tryPlacementGenerate(tr *trial) {
 		placements, status := generator.GeneratePlacements(s.State(), s.Group, parent)
 		again, statusAgain := generator.GeneratePlacements(s.State(), s.Group, parent)
 		if fingerprint(parent) != before {
-			tr.groupFailf(s, "GeneratePlacements changes the parent's placement")
+			tr.failf(s, "GeneratePlacements changes the parent's placement")
 		}
-		tr.groupAllowed(s, "GeneratePlacements", status, orRejected(extpoints.Success, extpoints.Error)...)
+		tr.allowed(s, "GeneratePlacements", status, orRejected(extpoints.Success, extpoints.Error)...)
 		if !sameStatus(status, statusAgain) || !slices.EqualFunc(placements, again, samePlacement) {
-			tr.groupFailf(s, "asked again GeneratePlacements says %v %v and not %v %v", statusAgain, namesOf(again), status, namesOf(placements))
+			tr.failf(s, "asked again GeneratePlacements says %v %v and not %v %v", statusAgain, namesOf(again), status, namesOf(placements))
 		}
 		names := map[string]bool{}
 		for i := range placements {
 			p := &placements[i]
 			if names[p.Name] {
-				tr.groupFailf(s, "there are two placements %q", p.Name)
+				tr.failf(s, "there are two placements %q", p.Name)
 			}
 			names[p.Name] = true
 			if !inOrder(p.Nodes, parent.Nodes) {
-				tr.groupFailf(s, "the nodes of placement %q are not among the parent's in its order", p.Name)
+				tr.failf(s, "the nodes of placement %q are not among the parent's in its order", p.Name)
 			}
 		}
 		made += len(placements)
@@ -111,9 +75,9 @@ func tryPlacementFeasible(tr *trial) {
 		for range 4 {
 			progress := extpoints.PlacementProgress{Scheduled: tr.random.IntN(4), Remaining: tr.random.IntN(4)}
 			status := feasible.PlacementFeasible(s.State(), s.Group, progress)
-			tr.groupAllowed(s, "PlacementFeasible", status, orRejected(extpoints.Success, extpoints.Wait)...)
+			tr.allowed(s, "PlacementFeasible", status, orRejected(extpoints.Success, extpoints.Wait)...)
 			if again := feasible.PlacementFeasible(s.State(), s.Group, progress); !sameStatus(status, again) {
-				tr.groupFailf(s, "asked again about %+v PlacementFeasible says %v and not %v", progress, again, status)
+				tr.failf(s, "asked again about %+v PlacementFeasible says %v and not %v", progress, again, status)
 			}
 		}
 	})
@@ -137,14 +101,14 @@ func tryPlacementScore(tr *trial) {
 			a := RandomAssignments(tr.random, s, p)
 			before := fingerprint(a)
 			score, status := scorer.ScorePlacement(state, s.Group, a)
-			if !tr.groupAllowed(s, "ScorePlacement", status, extpoints.Success) {
+			if !tr.allowed(s, "ScorePlacement", status, extpoints.Success) {
 				return
 			}
 			if again, _ := scorer.ScorePlacement(s.State(), s.Group, a); again != score {
-				tr.groupFailf(s, "asked again ScorePlacement says %d and not %d", again, score)
+				tr.failf(s, "asked again ScorePlacement says %d and not %d", again, score)
 			}
 			if fingerprint(a) != before {
-				tr.groupFailf(s, "ScorePlacement changes what is proposed")
+				tr.failf(s, "ScorePlacement changes what is proposed")
 			}
 			scores[i] = score
 		}
@@ -158,17 +122,17 @@ func (tr *trial) tryNormalizePlacements(s *GroupSituation, state *extpoints.Cycl
 	scores := slices.Clone(raw)
 	if n, ok := tr.plugin.(extpoints.PlacementScoreNormalizer); ok {
 		again := slices.Clone(raw)
-		if !tr.groupAllowed(s, "NormalizePlacementScore", n.NormalizePlacementScore(state, s.Group, scores), extpoints.Success) {
+		if !tr.allowed(s, "NormalizePlacementScore", n.NormalizePlacementScore(state, s.Group, scores), extpoints.Success) {
 			return
 		}
 		n.NormalizePlacementScore(s.State(), s.Group, again)
 		if !slices.Equal(scores, again) {
-			tr.groupFailf(s, "NormalizePlacementScore makes %v and then %v of %v", scores, again, raw)
+			tr.failf(s, "NormalizePlacementScore makes %v and then %v of %v", scores, again, raw)
 		}
 	}
 	for i, score := range scores {
 		if score < extpoints.MinScore || score > extpoints.MaxScore {
-			tr.groupFailf(s, "the score of a placement is %d (raw %d), out of range", score, raw[i])
+			tr.failf(s, "the score of a placement is %d (raw %d), out of range", score, raw[i])
 		}
 	}
 }
@@ -179,33 +143,31 @@ func tryGroupPostFilter(tr *trial) {
 		return
 	}
 	tr.eachGroup(func(s *GroupSituation) {
-		state, stateAgain := s.State(), s.State()
-		result, status := post.GroupPostFilter(state, s.Group, NewGroupTrial(s.View, s.Group, &Preemption{}))
-		again, statusAgain := post.GroupPostFilter(stateAgain, s.Group, NewGroupTrial(s.View, s.Group, &Preemption{}))
-		tr.groupAllowed(s, "GroupPostFilter", status, extpoints.Success, extpoints.Unschedulable, extpoints.UnschedulableAndUnresolvable)
+		cycle, cycleAgain := s.Cycle(), s.Cycle()
+		result, status := post.GroupPostFilter(cycle.State(), s.Group, NewGroupTrial(s.View, s.Group, &Preemption{}))
+		again, statusAgain := post.GroupPostFilter(cycleAgain.State(), s.Group, NewGroupTrial(s.View, s.Group, &Preemption{}))
+		tr.allowed(s, "GroupPostFilter", status, extpoints.Success, extpoints.Unschedulable, extpoints.UnschedulableAndUnresolvable)
 		first, second := nominations(result), nominations(again)
-		if !sameStatus(status, statusAgain) || !maps.Equal(first, second) || !slices.Equal(state.Evictions(), stateAgain.Evictions()) {
-			tr.groupFailf(s, "asked again GroupPostFilter says %v %v, evicting %v, and not %v %v, evicting %v",
-				statusAgain, second, stateAgain.Evictions(), status, first, state.Evictions())
+		evicts, evictsAgain := cycle.Requests().Evictions, cycleAgain.Requests().Evictions
+		if !sameStatus(status, statusAgain) || !maps.Equal(first, second) || !slices.Equal(evicts, evictsAgain) {
+			tr.failf(s, "asked again GroupPostFilter says %v %v, evicting %v, and not %v %v, evicting %v",
+				statusAgain, second, evictsAgain, status, first, evicts)
 		}
 		members := s.members()
 		for id, n := range first {
 			if !slices.ContainsFunc(members, func(w *extpoints.WorkloadInfo) bool { return w.ID == id }) {
-				tr.groupFailf(s, "GroupPostFilter nominates a node for %q, which is no member to be placed", id)
+				tr.failf(s, "GroupPostFilter nominates a node for %q, which is no member to be placed", id)
 			}
-			if n.Mode == extpoints.NominatingOverride && n.Node != "" && s.View.Nodes().Get(n.Node) == nil {
-				tr.groupFailf(s, "GroupPostFilter nominates node %q, which is not there", n.Node)
+			if n.Nominate != "" && s.View.Nodes().Get(n.Nominate) == nil {
+				tr.failf(s, "GroupPostFilter nominates node %q, which is not there", n.Nominate)
 			}
 		}
 	})
 }
 
-func nominations(r *extpoints.GroupPostFilterResult) map[string]extpoints.NominatingInfo {
-	list := map[string]extpoints.NominatingInfo{}
-	if r != nil {
-		for id, n := range r.Nominations {
-			list[id] = *n
-		}
+func nominations(r *extpoints.GroupPostFilterResult) map[string]extpoints.PostFilterResult {
+	if r == nil {
+		return nil
 	}
-	return list
+	return r.Nominations
 }

@@ -40,7 +40,7 @@ func (p *twistedGroups) GeneratePlacements(s *extpoints.CycleState, g *extpoints
 	case "GeneratePlacements remembers":
 		return []extpoints.Placement{{Name: fmt.Sprint(p.calls)}}, nil
 	}
-	if s.Group() != g || s.Shared() == nil {
+	if s.Group() != g {
 		return nil, extpoints.NewStatus(extpoints.Skip, "this is not the group's cycle")
 	}
 	return []extpoints.Placement{{Name: "one", Nodes: nodes[:1]}, {Name: "rest", Nodes: nodes[1:]}}, nil
@@ -89,8 +89,7 @@ func (p *twistedGroups) NormalizePlacementScore(_ *extpoints.CycleState, _ *extp
 func (p *twistedGroups) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupInfo, t extpoints.GroupTrial) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
 	p.calls++
 	nominate := func(id, node string) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
-		n := &extpoints.NominatingInfo{Node: node, Mode: extpoints.NominatingOverride}
-		return &extpoints.GroupPostFilterResult{Nominations: map[string]*extpoints.NominatingInfo{id: n}}, nil
+		return &extpoints.GroupPostFilterResult{Nominations: map[string]extpoints.PostFilterResult{id: {Nominate: node}}}, nil
 	}
 	node := t.View().Nodes().At(0).Node.Name
 	var first string
@@ -109,9 +108,9 @@ func (p *twistedGroups) GroupPostFilter(s *extpoints.CycleState, g *extpoints.Gr
 }
 
 func groupSuiteOf(bad string) Suite {
-	return Suite{Name: "Twisted", Rounds: 100, Factory: func(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-		return &twistedGroups{bad: bad}, extpoints.NoArgs("Twisted", args)
-	}}
+	return Suite{Name: "Twisted", Rounds: 100, Factory: extpoints.FactoryOf(func(extpoints.NoArgs, extpoints.Handle) (*twistedGroups, error) {
+		return &twistedGroups{bad: bad}, nil
+	})}
 }
 
 func TestGoodPluginOfGroupsPasses(t *testing.T) {

@@ -1,7 +1,6 @@
 package extpointstest
 
 import (
-	"context"
 	"slices"
 
 	"github.com/berth-project/berth/extpoints"
@@ -41,7 +40,7 @@ func (v *View) branch() *View {
 	return &c
 }
 
-// change gives the view another node in place of the one of the name, with what
+// change gives the view another node in place of the one with the name, with what
 // f does to it.
 func (v *View) change(name string, f func(*extpoints.NodeInfo)) {
 	i := slices.IndexFunc(v.NodeInfos, func(n *extpoints.NodeInfo) bool { return n.Node.Name == name })
@@ -57,7 +56,7 @@ func (t *GroupTrial) Refused(workload, _ string) ([]extpoints.Refusal, bool) {
 }
 
 // View implements [extpoints.GroupTrial].
-func (t *GroupTrial) View() extpoints.View { return t.cluster }
+func (t *GroupTrial) View() extpoints.ClusterView { return t.cluster }
 
 // Remove implements [extpoints.GroupTrial].
 func (t *GroupTrial) Remove(list []extpoints.PlacedMember) {
@@ -67,7 +66,7 @@ func (t *GroupTrial) Remove(list []extpoints.PlacedMember) {
 	}
 }
 
-var groupUnschedulable = extpoints.NewStatus(extpoints.Unschedulable, "pod group is unschedulable")
+var groupUnschedulable = extpoints.NewStatus(extpoints.Unschedulable, "group is unschedulable")
 
 // Schedule implements [extpoints.GroupTrial].
 func (t *GroupTrial) Schedule() (*extpoints.Assignments, *extpoints.Status) {
@@ -102,8 +101,7 @@ func (t *GroupTrial) place(try *View, g *extpoints.GroupInfo, a *extpoints.Assig
 }
 
 func (t *GroupTrial) placeOne(try *View, g *extpoints.GroupInfo, w *extpoints.WorkloadInfo, a *extpoints.Assignments) bool {
-	s := extpoints.NewCycleState(context.Background(), try.branch(), Now, 1)
-	s.SetGroup(g, nil)
+	s := extpoints.NewCycle(extpoints.CycleOptions{View: try.branch(), Now: Now, Seed: 1, Group: g}).State()
 	if t.PreFilter != nil {
 		t.PreFilter(s, w)
 	}

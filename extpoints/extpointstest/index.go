@@ -9,15 +9,7 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// Number gives the nodes of the view slots, in order. NewView has done so; call
-// it after the list was changed by hand.
-func (v *View) Number() {
-	for i, n := range v.NodeInfos {
-		n.Slot = int32(i)
-	}
-}
-
-// Index implements [extpoints.View]. The nodes must have slots, see Number.
+// Index implements [extpoints.ClusterView]. The nodes must have slots, see Number.
 func (v *View) Index() extpoints.Index { return &index{v} }
 
 // index is an [extpoints.Index] that goes through all nodes and workloads each
@@ -40,7 +32,7 @@ func (x *index) Slots() int {
 func (x *index) Topology(key string) *extpoints.Topology {
 	t := &extpoints.Topology{Key: key, Of: make([]int32, x.Slots()), Values: []string{""}, Nodes: []int32{0}}
 	for _, n := range x.view.NodeInfos {
-		value, ok := n.Node.Labels[key]
+		value, ok := n.Node.TopologyValue(key)
 		if !ok {
 			continue
 		}

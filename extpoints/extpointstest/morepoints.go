@@ -99,8 +99,11 @@ func (tr *trial) bind(plugin extpoints.Plugin, s *Situation, state *extpoints.Cy
 	if p, ok := plugin.(extpoints.PermitPlugin); ok {
 		status, timeout := p.Permit(state, s.Workload, b)
 		tr.allowed(s, "Permit", status, orRejected(extpoints.Success, extpoints.Wait)...)
-		if status.IsWait() && timeout <= 0 {
+		if status.Code() == extpoints.Wait && timeout <= 0 {
 			tr.failf(s, "Permit says Wait, but no longer than %v", timeout)
+		}
+		if timeout > extpoints.MaxPermitTimeout {
+			tr.failf(s, "Permit says Wait for %v, which the engine cuts to %v", timeout, extpoints.MaxPermitTimeout)
 		}
 	}
 	if p, ok := plugin.(extpoints.PreBindPlugin); ok {
@@ -159,7 +162,7 @@ func trySign(tr *trial) {
 // would accept every node anyway, which is what Skip means.
 func sameOutcome(a, b verdict) bool {
 	for _, v := range []*verdict{&a, &b} {
-		if v.pre.IsSkip() {
+		if v.pre.Code() == extpoints.Skip {
 			v.pre = nil
 		}
 	}

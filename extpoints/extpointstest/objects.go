@@ -3,16 +3,15 @@ package extpointstest
 import (
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
-// Storage implements [extpoints.View].
+// Storage implements [extpoints.ClusterView].
 func (v *View) Storage() extpoints.Storage { return (*storage)(v) }
 
-// Devices implements [extpoints.View].
+// Devices implements [extpoints.ClusterView].
 func (v *View) Devices() extpoints.Devices { return (*devices)(v) }
 
 // Put adds the objects, each in place of one of the same kind and ID.
@@ -21,20 +20,20 @@ func (v *View) Put(objects ...model.Object) {
 		v.memo = &deviceMemo{}
 	}
 	for _, o := range objects {
-		v.Drop(o.ObjectKind(), o.ObjectID())
+		v.Drop(model.RefOf(o).Kind, model.RefOf(o).ID)
 		v.Objects = append(v.Objects, o)
 	}
 }
 
 // Drop removes the object, if it is there.
 func (v *View) Drop(kind model.ObjectKind, id string) {
-	v.Objects = slices.DeleteFunc(v.Objects, func(o model.Object) bool { return o.ObjectKind() == kind && o.ObjectID() == id })
+	v.Objects = slices.DeleteFunc(v.Objects, func(o model.Object) bool { return model.RefOf(o) == model.ObjectRef{Kind: kind, ID: id} })
 }
 
 // object returns the object of T's kind and the ID, nil where there is none.
 func object[T model.Object](v *View, id string) (found T) {
 	for _, o := range v.Objects {
-		if t, ok := o.(T); ok && o.ObjectID() == id {
+		if t, ok := o.(T); ok && model.RefOf(o).ID == id {
 			return t
 		}
 	}
@@ -49,7 +48,7 @@ func objects[T model.Object](v *View, will func(T) bool) []T {
 			list = append(list, t)
 		}
 	}
-	slices.SortFunc(list, func(a, b T) int { return strings.Compare(a.ObjectID(), b.ObjectID()) })
+	slices.SortFunc(list, func(a, b T) int { return strings.Compare(model.RefOf(a).ID, model.RefOf(b).ID) })
 	return list
 }
 
@@ -133,21 +132,6 @@ func (d *devices) Slices() *extpoints.DeviceSlices {
 	return &memo.made
 }
 
-// deviceMemo remembers what must be the same pointer when it is asked for again.
-// Views that are copies of each other share it.
-type deviceMemo struct {
-	slices atomic.Pointer[slicesMemo]
-	use    atomic.Pointer[useMemo]
-}
-
-// slicesMemo is the answer to the last question for the slices, and of what it
-// was made.
-type slicesMemo struct {
-	list  []*model.DeviceSlice
-	rules []*model.DeviceTaintRule
-	made  extpoints.DeviceSlices
-}
-
 // tainted returns the slice with the taints of the rules on its devices.
 func tainted(s *model.DeviceSlice, rules []*model.DeviceTaintRule) *model.DeviceSlice {
 	c := *s
@@ -186,14 +170,7 @@ func (d *devices) Use(pool model.PoolID) *extpoints.PoolUse {
 	return memo.use[pool]
 }
 
-// useMemo is the answer to the last question for the use of a pool, and of what
-// it was made.
-type useMemo struct {
-	claims []*model.DeviceClaim
-	use    map[model.PoolID]*extpoints.PoolUse
-}
-
-// Groups implements [extpoints.View].
+// Groups implements [extpoints.ClusterView].
 func (v *View) Groups() extpoints.Groups { return (*groups)(v) }
 
 // groups is the view as an [extpoints.Groups].

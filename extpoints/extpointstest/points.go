@@ -22,15 +22,18 @@ type verdict struct {
 
 // judge runs PreFilter and, unless that rejects, Filter for every node, also
 // for those that PreFilter leaves out or after a Skip.
-func judge(p extpoints.Plugin, s *Situation) verdict {
-	v := verdict{state: s.State()}
+func judge(p extpoints.Plugin, s *Situation) verdict { return judgeIn(p, s, s.State()) }
+
+// judgeIn is judge with a state.
+func judgeIn(p extpoints.Plugin, s *Situation, state *extpoints.CycleState) verdict {
+	v := verdict{state: state}
 	if pre, ok := p.(extpoints.PreFilterPlugin); ok {
 		result, status := pre.PreFilter(v.state, s.Workload)
 		v.pre = status
 		if result != nil {
 			v.named = result.Nodes
 		}
-		if !status.IsSuccess() && !status.IsSkip() {
+		if !status.IsSuccess() && status.Code() != extpoints.Skip {
 			return v
 		}
 	}
@@ -57,7 +60,7 @@ func (v *verdict) leavesOut(node string) bool {
 // accepts reports whether the plugin lets the workload onto the i-th node.
 func (v *verdict) accepts(s *Situation, i int) bool {
 	switch {
-	case v.pre.IsSkip():
+	case v.pre.Code() == extpoints.Skip:
 		return true
 	case !v.pre.IsSuccess() || v.leavesOut(s.View.NodeInfos[i].Node.Name):
 		return false
@@ -101,7 +104,7 @@ func tryFilter(tr *trial) {
 		for i, status := range v.nodes {
 			name := s.View.NodeInfos[i].Node.Name
 			tr.allowed(s, "Filter", status, orRejected(extpoints.Success)...)
-			if v.pre.IsSkip() && !status.IsSuccess() {
+			if v.pre.Code() == extpoints.Skip && !status.IsSuccess() {
 				tr.failf(s, "PreFilter says Skip, but Filter would say %v for node %s", status, name)
 			}
 			if v.leavesOut(name) && status.IsSuccess() {
@@ -171,7 +174,7 @@ func tryScore(tr *trial) {
 		}
 		if pre, ok := tr.plugin.(extpoints.PreScorePlugin); ok {
 			status := pre.PreScore(v.state, s.Workload, nodes)
-			if !tr.allowed(s, "PreScore", status, extpoints.Success, extpoints.Skip) || status.IsSkip() {
+			if !tr.allowed(s, "PreScore", status, extpoints.Success, extpoints.Skip) || status.Code() == extpoints.Skip {
 				return
 			}
 		}
@@ -229,7 +232,7 @@ func tryExtensions(tr *trial) {
 	tried := 0
 	tr.each(func(s *Situation) {
 		v := judge(tr.plugin, s)
-		if v.nodes == nil || v.pre.IsSkip() {
+		if v.nodes == nil || v.pre.Code() == extpoints.Skip {
 			return
 		}
 		node := pick(tr.random, s.View.NodeInfos)
@@ -310,11 +313,12 @@ func tryPostFilter(tr *trial) {
 		v := judge(tr.plugin, s)
 		result, status := post.PostFilter(v.state, s.Workload, statuses{s, v})
 		tr.allowed(s, "PostFilter", status, extpoints.Success, extpoints.Unschedulable, extpoints.UnschedulableAndUnresolvable)
-		if result == nil || result.NominatingInfo == nil || result.Mode != extpoints.NominatingOverride || result.Node == "" {
-			return
-		}
-		if s.View.Nodes().Get(result.Node) == nil {
-			tr.failf(s, "PostFilter nominates node %q, which is not there", result.Node)
+		switch {
+		case result == nil || result.Nominate == "":
+		case result.Clear:
+			tr.failf(s, "PostFilter nominates node %q, and takes the nomination back", result.Nominate)
+		case s.View.Nodes().Get(result.Nominate) == nil:
+			tr.failf(s, "PostFilter nominates node %q, which is not there", result.Nominate)
 		}
 	})
 }

@@ -98,7 +98,7 @@ func (q *Questions) Compare(got, want extpoints.Index) []string {
 		where := func(x extpoints.Index) (*answer, string) { return classesWhere(x, q.Namespaces, s) }
 		report(fmt.Sprintf("ClassesWhere(%q, %s)", q.Namespaces, selectorText(s)), compareAnswers(where, got, want))
 	}
-	for kind := range extpoints.TermKinds {
+	for kind := range extpoints.PreferredAntiAffinityTerm + 1 {
 		for _, labels := range q.Labels {
 			terms := func(x extpoints.Index) (*answer, string) {
 				a := newAnswer(x)

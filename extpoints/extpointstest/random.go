@@ -168,7 +168,7 @@ func randomCompany(r *rand.Rand, w *model.Workload) {
 	term := func() model.AffinityTerm {
 		t := model.AffinityTerm{
 			Selector:    model.SelectLabels(map[string]string{"app": pick(r, apps)}),
-			TopologyKey: pick(r, []string{"zone", "host", "disk"}),
+			TopologyKey: pick(r, []string{"zone", "host", "disk", model.ByNode, model.ByZone}),
 		}
 		if one(r, 4) {
 			t.NamespaceSelector = &model.Selector{}
@@ -193,7 +193,7 @@ func randomCompany(r *rand.Rand, w *model.Workload) {
 	}
 	if one(r, 4) {
 		w.Spread = []model.SpreadConstraint{{
-			TopologyKey: pick(r, []string{"zone", "host"}),
+			TopologyKey: pick(r, []string{"zone", "host", model.ByNode, model.ByZone}),
 			MaxSkew:     1 + r.Int32N(2),
 			Mode:        pick(r, []model.SpreadMode{model.SpreadRequired, model.SpreadPreferred}),
 			Selector:    model.SelectLabels(map[string]string{"app": pick(r, apps)}),
@@ -228,11 +228,11 @@ func randomNodeAffinity(r *rand.Rand) *model.NodeAffinity {
 
 func randomToleration(r *rand.Rand) model.Toleration {
 	if one(r, 2) {
-		return model.Toleration{Key: pick(r, taintKeys), Operator: model.TolerateExists, Effect: pick(r, []model.TaintEffect{"", model.NoSchedule})}
+		return model.Toleration{Key: pick(r, taintKeys), Operator: model.Exists, Effect: pick(r, []model.TaintEffect{"", model.NoSchedule})}
 	}
 	t := model.Toleration{Key: pick(r, taintKeys), Value: pick(r, []string{"", "x", "5"}), Effect: pick(r, []model.TaintEffect{"", model.PreferNoSchedule})}
 	if one(r, 2) {
-		t.Operator, t.Value = pick(r, []model.TolerationOperator{model.TolerateGt, model.TolerateLt}), pick(r, []string{"0", "5", "9"})
+		t.Operator, t.Value = pick(r, []model.Operator{model.Gt, model.Lt}), pick(r, []string{"0", "5", "9"})
 	}
 	return t
 }

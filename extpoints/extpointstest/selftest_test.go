@@ -2,6 +2,7 @@ package extpointstest
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -90,6 +91,11 @@ func (p *twisted) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, nod
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch p.bad {
+	case "Filter follows no pointer":
+		var nowhere *model.Workload
+		return extpoints.NewStatus(extpoints.Unschedulable, nowhere.ID)
+	case "Filter gives no reason":
+		return extpoints.NewStatus(extpoints.Unschedulable)
 	case "Filter says Skip":
 		return extpoints.NewStatus(extpoints.Skip)
 	case "Filter remembers":
@@ -124,7 +130,7 @@ func (p *twisted) RemoveWorkload(s *extpoints.CycleState, _, _ *extpoints.Worklo
 
 func (p *twisted) PostFilter(*extpoints.CycleState, *extpoints.WorkloadInfo, extpoints.NodeStatuses) (*extpoints.PostFilterResult, *extpoints.Status) {
 	if p.is("PostFilter nominates nothing there is") {
-		return &extpoints.PostFilterResult{NominatingInfo: &extpoints.NominatingInfo{Node: "nowhere", Mode: extpoints.NominatingOverride}}, nil
+		return &extpoints.PostFilterResult{Nominate: "nowhere"}, nil
 	}
 	return nil, odd
 }
@@ -173,6 +179,9 @@ func (p *twisted) Unreserve(*extpoints.CycleState, *extpoints.WorkloadInfo, *mod
 func (p *twisted) Permit(*extpoints.CycleState, *extpoints.WorkloadInfo, *model.Binding) (*extpoints.Status, time.Duration) {
 	if p.is("Permit waits for no time") {
 		return extpoints.NewStatus(extpoints.Wait), 0
+	}
+	if p.is("Permit waits too long") {
+		return extpoints.NewStatus(extpoints.Wait), time.Hour
 	}
 	return nil, 0
 }
@@ -232,6 +241,91 @@ func (p *choosy) Filter(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *e
 	return nil
 }
 
+// local says that it depends on the node alone.
+type local struct{ twisted }
+
+func (p *local) NodeLocal(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	if p.is("NodeLocal says another thing each time") {
+		p.calls++
+	}
+	return append(key, byte(p.calls)), true
+}
+
+func (p *local) PreFilter(*extpoints.CycleState, *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
+	return nil, nil
+}
+
+func (p *local) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	nodes := s.View().Nodes()
+	switch {
+	case p.is("NodeLocal leaves something out") && len(w.Tolerations) == 1,
+		p.is("NodeLocal although it looks at the time") && s.Now().Hour() > 13,
+		p.is("NodeLocal although it looks at ages itself") && s.Present().Sub(Now) > time.Hour,
+		p.is("NodeLocal although it looks at others") && len(nodes.At(nodes.Len()-1).Workloads) > 0:
+		return odd
+	}
+	return nil
+}
+
+func (p *local) NormalizeScore(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo, scores []int64) *extpoints.Status {
+	for i := range scores {
+		scores[i] = 0
+		if p.is("NodeLocal although equal scores become different ones") {
+			scores[i] = int64(i)
+		}
+	}
+	return nil
+}
+
+// slotted says of slots what twisted says of nodes, or another thing.
+type slotted struct{ twisted }
+
+func (p *slotted) PreFilter(*extpoints.CycleState, *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
+	return nil, nil
+}
+
+func (p *slotted) PreScore(*extpoints.CycleState, *extpoints.WorkloadInfo, []*extpoints.NodeInfo) *extpoints.Status {
+	return nil
+}
+
+func (p *slotted) Filter(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	if node.Slot%2 != 0 {
+		return odd
+	}
+	return nil
+}
+
+func (p *slotted) Score(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, node *extpoints.NodeInfo) (int64, *extpoints.Status) {
+	return int64(node.Slot), nil
+}
+
+func (p *slotted) FilterSlots(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, slots []int32) (accepted uint64, ok bool) {
+	for i, slot := range slots {
+		if slot%2 == 0 || p.is("Slots are accepted that hold what is not") {
+			accepted |= 1 << i
+		}
+	}
+	return accepted, true
+}
+
+func (p *slotted) ScoreSlots(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, slots []int32, scores []int64) *extpoints.Status {
+	for i, slot := range slots {
+		if p.is("Slots are given more") {
+			scores[i] += int64(slot)
+			continue
+		}
+		scores[i] = int64(slot)
+	}
+	if p.is("Slots are skipped") {
+		return extpoints.NewStatus(extpoints.Skip)
+	}
+	return nil
+}
+
+func (p *slotted) NormalizeScore(*extpoints.CycleState, *extpoints.WorkloadInfo, []*extpoints.NodeInfo, []int64) *extpoints.Status {
+	return nil
+}
+
 // violations are what a part of the contract finds in a plugin.
 func violations(t *testing.T, s Suite, name string) []string {
 	t.Helper()
@@ -243,7 +337,7 @@ func violations(t *testing.T, s Suite, name string) []string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			part.try(tr)
+			tr.run(part.try)
 			return tr.problems
 		}
 	}
@@ -253,14 +347,18 @@ func violations(t *testing.T, s Suite, name string) []string {
 
 func suiteOf(bad string) Suite {
 	return Suite{Name: "Twisted", Rounds: 400, Factory: func(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-		if !strings.Contains(bad, "arguments") {
-			if err := extpoints.NoArgs("Twisted", args); err != nil {
-				return nil, err
-			}
+		if args != nil && !strings.Contains(bad, "arguments") {
+			return nil, errors.New("takes no arguments")
 		}
 		p := &twisted{bad: bad, mu: &sync.Mutex{}, seen: map[string]bool{}}
 		if bad == "Sign leaves something out" {
 			return &choosy{*p}, nil
+		}
+		if strings.HasPrefix(bad, "NodeLocal") {
+			return &local{*p}, nil
+		}
+		if strings.HasPrefix(bad, "Slots") {
+			return &slotted{*p}, nil
 		}
 		return p, nil
 	}}
@@ -281,6 +379,8 @@ func TestEachViolationIsFound(t *testing.T) {
 		{"PreFilter says Skip", "Filter", "PreFilter says Skip, but Filter would say Unschedulable: odd number"},
 		{"PreFilter leaves out good nodes", "Filter", "but Filter would accept it"},
 		{"PreFilter changes the workload", "Filter", "a node or a workload was changed"},
+		{"Filter follows no pointer", "Filter", "plugin Twisted panics: runtime error: invalid memory address"},
+		{"Filter gives no reason", "Filter", "Filter says Unschedulable without a reason"},
 		{"Filter says Skip", "Filter", "Filter says Skip, which it may not"},
 		{"Filter remembers", "Filter", "asked again the plugin says|among others"},
 		{"Filter changes the node", "Filter", "a node or a workload was changed"},
@@ -294,11 +394,21 @@ func TestEachViolationIsFound(t *testing.T) {
 		{"NormalizeScore goes below 0", "Score", "out of range"},
 		{"Reserve is not undone", "Reserve", "Reserve after Unreserve says"},
 		{"Permit waits for no time", "Binding", "Permit says Wait, but no longer than 0s"},
+		{"Permit waits too long", "Binding", "Permit says Wait for 1h0m0s, which the engine cuts to 15m0s"},
 		{"PreBindPreFlight rejects", "Binding", "PreBindPreFlight says Unschedulable: odd number, which it may not"},
 		{"PreBind changes the binding", "Binding", "the binding was changed after Reserve"},
 		{"Bind says Wait", "Binding", "Bind says Wait, which it may not"},
 		{"Sign says another thing each time", "Sign", "asked again Sign says"},
 		{"Sign leaves something out", "Sign", "signed like another workload, this one is told"},
+		{"NodeLocal says another thing each time", "NodeLocal", "asked again NodeLocal says"},
+		{"NodeLocal leaves something out", "NodeLocal", "NodeLocal gives the key of another workload, and Filter says"},
+		{"NodeLocal although it looks at others", "NodeLocal", "NodeLocal gives the key of another workload, and Filter says"},
+		{"NodeLocal although it looks at the time", "NodeLocal", "NodeLocal says yes, and Filter says of node"},
+		{"NodeLocal although it looks at ages itself", "NodeLocal", "NodeLocal says yes, and Filter says of node"},
+		{"NodeLocal although equal scores become different ones", "NodeLocal", "NormalizeScore makes"},
+		{"Slots are accepted that hold what is not", "Slots", "FilterSlots says true of slot"},
+		{"Slots are given more", "Slots", "ScoreSlots gives slot"},
+		{"Slots are skipped", "Slots", "ScoreSlots says Skip, and PreScore Success"},
 		{"sleeps through a workload that leaves", "Hints", "is deleted: the plugin now accepts node"},
 		{"sleeps through the last gate", "Hints", "the plugin now accepts the workload into the queue"},
 	} {
@@ -391,5 +501,7 @@ var (
 	_ extpoints.PreBindPlugin       = (*twisted)(nil)
 	_ extpoints.BindPlugin          = (*twisted)(nil)
 	_ extpoints.SignPlugin          = (*twisted)(nil)
+	_ extpoints.NodeLocalPlugin     = (*local)(nil)
+	_ extpoints.SlotPlugin          = (*slotted)(nil)
 	_ extpoints.EnqueueExtensions   = (*twisted)(nil)
 )

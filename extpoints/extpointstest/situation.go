@@ -1,7 +1,6 @@
 package extpointstest
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -28,10 +27,13 @@ func NewSituation(w *model.Workload, nodes ...*extpoints.NodeInfo) *Situation {
 	return &Situation{Workload: &extpoints.WorkloadInfo{Workload: w}, View: NewView(nodes...)}
 }
 
-// State makes the state of a cycle in the situation.
-func (s *Situation) State() *extpoints.CycleState {
-	return extpoints.NewCycleState(context.Background(), s.View, Now, 1)
+// Cycle makes a cycle in the situation.
+func (s *Situation) Cycle() *extpoints.Cycle {
+	return extpoints.NewCycle(extpoints.CycleOptions{View: s.View, Now: Now, Seed: 1})
 }
+
+// State makes the state of a cycle in the situation.
+func (s *Situation) State() *extpoints.CycleState { return s.Cycle().State() }
 
 // copy returns a situation that can be changed without touching s; what is in
 // the lists is shared.
@@ -107,4 +109,11 @@ func sizes(n *model.Node) map[string]int64 {
 		}
 	}
 	return sizes
+}
+
+// Changed is what happened to a situation, and the events that tell of it.
+type Changed struct {
+	What    string // for people
+	After   *Situation
+	Changes []extpoints.Event
 }

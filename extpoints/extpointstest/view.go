@@ -8,17 +8,17 @@ import (
 	"github.com/berth-project/berth/extpoints"
 )
 
-// TestView proves that a view keeps the contract of [extpoints.View] as far as
+// TestView proves that a view keeps the contract of [extpoints.ClusterView] as far as
 // can be seen from outside: its lists agree with each other, asking twice gives
 // the same, and its index finds what there is on its nodes.
-func TestView(t *testing.T, view extpoints.View) {
+func TestView(t *testing.T, view extpoints.ClusterView) {
 	t.Helper()
 	for _, problem := range viewProblems(view) {
 		t.Error(problem)
 	}
 }
 
-func viewProblems(view extpoints.View) []string {
+func viewProblems(view extpoints.ClusterView) []string {
 	var problems []string
 	nodes := view.Nodes()
 	var all []*extpoints.NodeInfo
@@ -59,6 +59,12 @@ func viewProblems(view extpoints.View) []string {
 	for i := 1; i < len(budgets); i++ {
 		if budgets[i-1].ID >= budgets[i].ID {
 			problems = append(problems, "the budgets are not in the order of their IDs")
+		}
+	}
+	holds := view.Holds()
+	for i := 1; i < len(holds); i++ {
+		if holds[i-1].Name >= holds[i].Name {
+			problems = append(problems, "the holds are not in the order of their names")
 		}
 	}
 	problems = append(problems, nodeProblems(all)...)

@@ -8,7 +8,7 @@ import (
 	"github.com/berth-project/berth/extpoints"
 )
 
-// Waiting is an [extpoints.WaitingWorkloads] that writes down what becomes of
+// Waiting is an [extpoints.WaitingWorkloads] that writes down what happens to
 // its workloads, and leaves carrying it out to the test. Its methods may be
 // called from any goroutine; Workloads must be set before.
 type Waiting struct {

@@ -18,11 +18,6 @@ type Breakage struct {
 // BreakNode makes a valid node invalid in one random way.
 func BreakNode(r *rand.Rand, n *model.Node) Breakage { return breakOne(r, n, nodeBreakers) }
 
-// BreakWorkload makes a valid workload invalid in one random way.
-func BreakWorkload(r *rand.Rand, w *model.Workload) Breakage {
-	return breakOne(r, w, workloadBreakers)
-}
-
 // BreakGroup makes a valid group invalid in one random way.
 func BreakGroup(r *rand.Rand, g *model.Group) Breakage { return breakOne(r, g, groupBreakers) }
 
@@ -57,6 +52,9 @@ var nodeBreakers = []breaker[model.Node]{
 	{"bad allocatable", func(r *rand.Rand, n *model.Node) string {
 		return "allocatable." + breakResources(r, &n.Allocatable)
 	}},
+	{"bad capacity", func(r *rand.Rand, n *model.Node) string {
+		return "capacity." + breakResources(r, &n.Capacity)
+	}},
 	{"max workloads", func(r *rand.Rand, n *model.Node) string {
 		n.MaxWorkloads = negative(r) - 1
 		return "maxWorkloads"
@@ -90,6 +88,14 @@ var groupBreakers = []breaker[model.Group]{
 	{"gang without count", func(r *rand.Rand, g *model.Group) string {
 		g.Policy, g.MinCount = model.Gang, pick(r, []int32{0, -1, math.MinInt32})
 		return "minCount"
+	}},
+	{"basic with resources", func(_ *rand.Rand, g *model.Group) string {
+		g.Policy, g.MinCount, g.MinResources = model.Basic, 0, model.Resources{Memory: 1}
+		return "minResources"
+	}},
+	{"bad resources", func(r *rand.Rand, g *model.Group) string {
+		g.Policy, g.MinCount = model.Gang, 1
+		return "minResources." + breakResources(r, &g.MinResources)
 	}},
 	{"basic with count", func(r *rand.Rand, g *model.Group) string {
 		g.Policy, g.MinCount = maybe(r, model.Basic), pick(r, []int32{1, -1, math.MaxInt32})

@@ -145,14 +145,14 @@ func breakSpread(r *rand.Rand, w *model.Workload) string {
 func breakToleration(r *rand.Rand, w *model.Workload) string {
 	var t model.Toleration
 	var field string
-	compare := pick(r, []model.TolerationOperator{model.TolerateGt, model.TolerateLt})
+	compare := pick(r, []model.Operator{model.Gt, model.Lt})
 	switch r.IntN(6) {
 	case 0:
-		t, field = model.Toleration{Operator: maybe(r, model.TolerateEqual), Value: maybe(r, "x")}, "key"
+		t, field = model.Toleration{Operator: maybe(r, model.Equal), Value: maybe(r, "x")}, "key"
 	case 1:
-		t, field = model.Toleration{Key: fresh, Operator: pick(r, []model.TolerationOperator{"exists", ">", "In"})}, "operator"
+		t, field = model.Toleration{Key: fresh, Operator: pick(r, []model.Operator{"exists", ">", "In"})}, "operator"
 	case 2:
-		t, field = model.Toleration{Key: maybe(r, fresh), Operator: model.TolerateExists, Value: "x"}, "value"
+		t, field = model.Toleration{Key: maybe(r, fresh), Operator: model.Exists, Value: "x"}, "value"
 	case 3:
 		t, field = model.Toleration{Key: fresh, Effect: "noSchedule"}, "effect"
 	case 4:
@@ -211,4 +211,9 @@ func affinity(a **model.WorkloadAffinity) *model.WorkloadAffinity {
 		*a = &model.WorkloadAffinity{}
 	}
 	return *a
+}
+
+// BreakWorkload makes a valid workload invalid in one random way.
+func BreakWorkload(r *rand.Rand, w *model.Workload) Breakage {
+	return breakOne(r, w, workloadBreakers)
 }

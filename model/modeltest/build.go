@@ -220,7 +220,7 @@ func (b *WorkloadBuilder) Spread(topologyKey string, maxSkew int32, mode model.S
 // Tolerate adds a toleration of taints with the key, whatever their value and
 // effect.
 func (b *WorkloadBuilder) Tolerate(key string) *WorkloadBuilder {
-	t := model.Toleration{Key: key, Operator: model.TolerateExists}
+	t := model.Toleration{Key: key, Operator: model.Exists}
 	b.workload.Tolerations = append(b.workload.Tolerations, t)
 	return b
 }

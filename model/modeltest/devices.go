@@ -3,7 +3,6 @@ package modeltest
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/berth-project/berth/model"
 )
@@ -20,9 +19,7 @@ func DeviceSlice(driver, pool string) *SliceBuilder {
 // Build returns the slice. The builder may go on to be changed and to build
 // others like it.
 func (b *SliceBuilder) Build() *model.DeviceSlice {
-	s := b.slice
-	s.Devices, s.Counters = slices.Clone(s.Devices), slices.Clone(s.Counters)
-	return &s
+	return model.CloneObject(&b.slice)
 }
 
 // With calls change on the slice under construction, for whatever has no method
@@ -167,10 +164,7 @@ func DeviceClaim(id string) *ClaimBuilder { return &ClaimBuilder{model.DeviceCla
 // Build returns the claim. The builder may go on to be changed and to build
 // others like it.
 func (b *ClaimBuilder) Build() *model.DeviceClaim {
-	c := b.claim
-	c.Requests, c.Constraints = slices.Clone(c.Requests), slices.Clone(c.Constraints)
-	c.ReservedFor = slices.Clone(c.ReservedFor)
-	return &c
+	return model.CloneObject(&b.claim)
 }
 
 // With calls change on the claim under construction, for whatever has no method
@@ -237,7 +231,7 @@ var (
 	drivers       = []string{"gpu.example.com", "net.example.com"}
 	deviceModels  = []string{"a100", "t4"}
 	deviceClasses = []string{"gpu", "big", "any", "net"}
-	deviceEffects = []model.DeviceTaintEffect{model.DeviceTaintNone, model.DeviceTaintNoSchedule, model.DeviceTaintNoExecute}
+	deviceEffects = []model.TaintEffect{model.NoEffect, model.NoSchedule, model.NoExecute}
 )
 
 // RandomDeviceClasses returns the classes that random claims ask for.
@@ -340,7 +334,7 @@ func randomDevice(r *rand.Rand, name string, counters bool) model.SliceDevice {
 		Consumes("card", "slots", int64(1+r.IntN(2)))(&d)
 	}
 	if r.IntN(8) == 0 {
-		d.Taints = []model.DeviceTaint{{Key: "broken", Effect: pick(r, deviceEffects)}}
+		d.Taints = []model.Taint{{Key: "broken", Effect: pick(r, deviceEffects)}}
 	}
 	if r.IntN(8) == 0 {
 		d.BindingConditions = []string{"Attached"}
@@ -399,7 +393,7 @@ func randomDemand(r *rand.Rand, d *model.DeviceDemand, alone bool) {
 		d.Capacity = map[string]int64{"memory": int64(1 + r.IntN(12))}
 	}
 	if r.IntN(4) == 0 {
-		d.Tolerations = []model.DeviceToleration{{Operator: model.TolerateExists}}
+		d.Tolerations = []model.Toleration{{Operator: model.Exists}}
 	}
 	d.AdminAccess = alone && r.IntN(8) == 0
 }

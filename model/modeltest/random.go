@@ -4,30 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/berth-project/berth/model"
 )
-
-// The pools from which the generators draw.
-var (
-	labelKeys = []string{ZoneKey, "rack", "app", "tier", "weight", "Übung mit Leerzeichen/ "}
-	// Some values are whole numbers, some only look like them.
-	labelValues = []string{"", "a", "b", "c", "a b", "0", "1", "2", "-7", "+2", "01", "1.5", "9223372036854775807", "9223372036854775808"}
-	zones       = []string{"", "z1", "z2", "z3", "z4", "z5", "z6", "z7", "z8", "z9"}
-	namespaces  = []string{"", "default", "web", "batch"}
-	scalars     = []string{"licences", "example.com/fpga", "pods", "CPU", " "}
-	classes     = []string{"gpu", "fpga"}
-	models      = []string{"V100M16", "A100", "T4"}
-	images      = []string{"web", "web:1", "registry.example/web:1", "db@sha256:0123", "batch:latest"}
-	effects     = []model.TaintEffect{model.NoSchedule, model.PreferNoSchedule, model.NoExecute}
-	groups      = []string{"g1", "g2", "g3"}
-	preemption  = []model.PreemptionPolicy{"", model.PreemptLower, model.PreemptNever}
-)
-
-// epoch is the time before which nothing is created.
-var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // RandomNode returns a valid node.
 func RandomNode(r *rand.Rand) *model.Node {
@@ -36,6 +16,7 @@ func RandomNode(r *rand.Rand) *model.Node {
 		Labels:        RandomLabels(r),
 		Zone:          pick(r, zones),
 		Allocatable:   RandomResources(r),
+		Capacity:      maybe(r, RandomResources(r)),
 		MaxWorkloads:  pick(r, []int64{model.Unlimited, model.NoWorkloads, 1, 2, 110, math.MaxInt64}),
 		Unschedulable: r.IntN(10) == 0,
 	}
@@ -78,6 +59,9 @@ func RandomWorkload(r *rand.Rand) *model.Workload {
 		estimate := RandomResources(r)
 		w.Estimate = &estimate
 	}
+	if r.IntN(3) == 0 {
+		w.UsageLimits = RandomResources(r)
+	}
 	if r.IntN(20) == 0 {
 		load := RandomResources(r)
 		w.FitLoad = &load
@@ -109,8 +93,15 @@ func RandomWorkload(r *rand.Rand) *model.Workload {
 	w.VolumeClaims = randomVolumeClaims(r)
 	w.Disks = randomDisks(r)
 	w.Features = features(r)
+	if n := len(w.Ports); n > 0 { // no draw of its own
+		w.Syscalls = []string{"bind", "clone", "open"}[:n]
+	}
 	if r.IntN(4) == 0 {
 		w.OwnerSelector = RandomSelector(r)
+	}
+	if r.IntN(20) == 0 {
+		w.Limit, w.Data = time.Duration(1+r.IntN(3))*time.Hour, "the orchestrator's own"
+		w.MinLimit = maybe(r, w.Limit/2)
 	}
 	if r.IntN(10) == 0 {
 		w.Gates = unique(picks(r, 2, []string{"quota", "review"}), func(a, b string) bool { return a == b })
@@ -133,6 +124,9 @@ func RandomGroup(r *rand.Rand) *model.Group {
 	}
 	if g.Policy == model.Gang {
 		g.MinCount = pick(r, []int32{1, 1, 2, 3, 8, math.MaxInt32})
+		if g.MinCount == 8 {
+			g.MinResources = model.Resources{CPU: 8000, Scalars: []model.Scalar{{Name: "licences", Amount: 8}}}
+		}
 	}
 	return g
 }
@@ -193,55 +187,4 @@ func RandomCluster(r *rand.Rand, nodes, workloads int) *Cluster {
 		}
 	}
 	return c
-}
-
-func nodeName(i int) string { return fmt.Sprintf("n%d", i) }
-
-func workloadID(i int) string { return fmt.Sprintf("w%d", i) }
-
-func randomTime(r *rand.Rand) time.Time {
-	return pick(r, []time.Time{{}, epoch, epoch.Add(time.Duration(r.Int64N(int64(time.Hour))))})
-}
-
-// pick returns one of the choices.
-func pick[T any](r *rand.Rand, choices []T) T { return choices[r.IntN(len(choices))] }
-
-// picks returns a list of at most so many of the choices, maybe with repetitions.
-func picks[T any](r *rand.Rand, most int, choices []T) []T {
-	return list(r, most, func() T { return pick(r, choices) })
-}
-
-// maybe returns the value or, as often, the zero value.
-func maybe[T any](r *rand.Rand, value T) T {
-	if r.IntN(2) == 0 {
-		var zero T
-		return zero
-	}
-	return value
-}
-
-// list returns nil (often), an empty list (sometimes), or 1 to most items.
-func list[T any](r *rand.Rand, most int, item func() T) []T {
-	switch r.IntN(8) {
-	case 0, 1, 2:
-		return nil
-	case 3:
-		return []T{}
-	}
-	items := make([]T, 1+r.IntN(most))
-	for i := range items {
-		items[i] = item()
-	}
-	return items
-}
-
-// unique drops every item that is like an earlier one.
-func unique[T any](items []T, like func(a, b T) bool) []T {
-	kept := items[:0]
-	for _, item := range items {
-		if !slices.ContainsFunc(kept, func(k T) bool { return like(k, item) }) {
-			kept = append(kept, item)
-		}
-	}
-	return kept
 }

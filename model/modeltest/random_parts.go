@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -54,17 +55,17 @@ func RandomTaint(r *rand.Rand) model.Taint {
 func RandomToleration(r *rand.Rand) model.Toleration {
 	t := model.Toleration{Effect: maybe(r, pick(r, effects))}
 	if r.IntN(2) == 0 {
-		t.Operator = model.TolerateExists
+		t.Operator = model.Exists
 		t.Key = maybe(r, pick(r, labelKeys))
 		return t
 	}
 	t.Key = pick(r, labelKeys)
 	if r.IntN(4) == 0 {
-		t.Operator = pick(r, []model.TolerationOperator{model.TolerateGt, model.TolerateLt})
+		t.Operator = pick(r, []model.Operator{model.Gt, model.Lt})
 		t.Value = pick(r, []string{"0", "1", "2", "-7", "9223372036854775807"})
 		return t
 	}
-	t.Operator = maybe(r, model.TolerateEqual)
+	t.Operator = maybe(r, model.Equal)
 	t.Value = pick(r, labelValues)
 	return t
 }
@@ -190,3 +191,40 @@ func randomPort(r *rand.Rand) model.HostPort {
 		Port:     pick(r, []int32{1, 80, 443, 65535}),
 	}
 }
+
+// randomDisks returns disks, as a rule none.
+func randomDisks(r *rand.Rand) []model.Disk {
+	if r.IntN(6) > 0 {
+		return nil
+	}
+	return list(r, 2, func() model.Disk {
+		d := model.Disk{Keys: picks(r, 2, []string{"disk-1", "disk-2", "disk-3"}), ReadOnly: r.IntN(2) == 0}
+		d.Driver, d.Handle, d.Plugin = randomDriver(r)
+		return d
+	})
+}
+
+// randomVolumeClaims returns uses of claims, as a rule none.
+func randomVolumeClaims(r *rand.Rand) []model.VolumeClaimRef {
+	if r.IntN(6) > 0 {
+		return nil
+	}
+	refs := list(r, 3, func() model.VolumeClaimRef {
+		return model.VolumeClaimRef{ID: volumeClaimID(r.IntN(30)), Name: maybe(r, "data"), Generated: r.IntN(5) == 0}
+	})
+	return unique(refs, func(a, b model.VolumeClaimRef) bool { return a.ID == b.ID })
+}
+
+// randomDriver returns a driver, maybe with a volume of it, maybe none.
+func randomDriver(r *rand.Rand) (driver, handle, plugin string) {
+	if r.IntN(2) == 0 {
+		return "", "", ""
+	}
+	driver, handle = pick(r, provisioners[2:]), maybe(r, fmt.Sprintf("handle-%d", r.IntN(30)))
+	if r.IntN(3) == 0 {
+		plugin = pick(r, builtIn)
+	}
+	return driver, handle, plugin
+}
+
+func volumeClaimID(i int) string { return fmt.Sprintf("claim-%d", i) }

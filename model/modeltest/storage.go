@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/berth-project/berth/model"
 )
@@ -22,10 +21,7 @@ func VolumeClaim(id string) *VolumeClaimBuilder {
 // Build returns the claim. The builder may go on to be changed and to build
 // others like it.
 func (b *VolumeClaimBuilder) Build() *model.VolumeClaim {
-	c := b.claim
-	c.AccessModes = slices.Clone(c.AccessModes)
-	c.Selector = c.Selector.Clone()
-	return &c
+	return model.CloneObject(&b.claim)
 }
 
 // With calls change on the claim under construction, for whatever has no method
@@ -81,20 +77,7 @@ func Volume(name string) *VolumeBuilder { return &VolumeBuilder{model.Volume{Nam
 // Build returns the volume. The builder may go on to be changed and to build
 // others like it.
 func (b *VolumeBuilder) Build() *model.Volume {
-	v := b.volume
-	labels := v.Labels
-	v.Labels = nil
-	for key, value := range labels {
-		v.Labels = set(v.Labels, key, value)
-	}
-	v.AccessModes = slices.Clone(v.AccessModes)
-	v.Nodes = v.Nodes.Clone()
-	v.StandInNodes = v.StandInNodes.Clone()
-	if v.Claim != nil {
-		claim := *v.Claim
-		v.Claim = &claim
-	}
-	return &v
+	return model.CloneObject(&b.volume)
 }
 
 // With calls change on the volume under construction, for whatever has no
@@ -163,9 +146,7 @@ func StorageClass(name string) *StorageClassBuilder {
 // Build returns the class. The builder may go on to be changed and to build
 // others like it.
 func (b *StorageClassBuilder) Build() *model.StorageClass {
-	c := b.class
-	c.AllowedNodes = c.AllowedNodes.Clone()
-	return &c
+	return model.CloneObject(&b.class)
 }
 
 // Immediate says that somebody else binds its claims when they are made.
@@ -211,15 +192,6 @@ func (b *WorkloadBuilder) Disk(keys ...string) *WorkloadBuilder {
 	b.workload.Disks = append(b.workload.Disks, model.Disk{Keys: keys})
 	return b
 }
-
-// The pools from which the generators of storage draw.
-var (
-	storageClasses = []string{"local", "ssd", "shared"}
-	provisioners   = []string{"", model.NoProvisioner, "disk.example.com", "files.example.com"}
-	builtIn        = []string{"example.com/old-disk", "example.com/old-files"}
-	accessModes    = []model.AccessMode{model.ReadWriteOnce, model.ReadOnlyMany, model.ReadWriteMany, model.ReadWriteOnceWorkload}
-	volumeModes    = []model.VolumeMode{"", model.FilesystemVolume, model.BlockVolume}
-)
 
 // RandomVolumeClaim returns a valid claim.
 func RandomVolumeClaim(r *rand.Rand) *model.VolumeClaim {
@@ -336,41 +308,6 @@ func RandomVolumeAttachment(r *rand.Rand) *model.VolumeAttachment {
 	return a
 }
 
-// randomVolumeClaims returns uses of claims, as a rule none.
-func randomVolumeClaims(r *rand.Rand) []model.VolumeClaimRef {
-	if r.IntN(6) > 0 {
-		return nil
-	}
-	refs := list(r, 3, func() model.VolumeClaimRef {
-		return model.VolumeClaimRef{ID: volumeClaimID(r.IntN(30)), Name: maybe(r, "data"), Generated: r.IntN(5) == 0}
-	})
-	return unique(refs, func(a, b model.VolumeClaimRef) bool { return a.ID == b.ID })
-}
-
-// randomDisks returns disks, as a rule none.
-func randomDisks(r *rand.Rand) []model.Disk {
-	if r.IntN(6) > 0 {
-		return nil
-	}
-	return list(r, 2, func() model.Disk {
-		d := model.Disk{Keys: picks(r, 2, []string{"disk-1", "disk-2", "disk-3"}), ReadOnly: r.IntN(2) == 0}
-		d.Driver, d.Handle, d.Plugin = randomDriver(r)
-		return d
-	})
-}
-
-// randomDriver returns a driver, maybe with a volume of it, maybe none.
-func randomDriver(r *rand.Rand) (driver, handle, plugin string) {
-	if r.IntN(2) == 0 {
-		return "", "", ""
-	}
-	driver, handle = pick(r, provisioners[2:]), maybe(r, fmt.Sprintf("handle-%d", r.IntN(30)))
-	if r.IntN(3) == 0 {
-		plugin = pick(r, builtIn)
-	}
-	return driver, handle, plugin
-}
-
 func randomNodeTerms(r *rand.Rand) *model.NodeTerms {
 	if r.IntN(2) == 0 {
 		return nil
@@ -381,7 +318,5 @@ func randomNodeTerms(r *rand.Rand) *model.NodeTerms {
 	}
 	return t
 }
-
-func volumeClaimID(i int) string { return fmt.Sprintf("claim-%d", i) }
 
 func volumeName(i int) string { return fmt.Sprintf("volume-%d", i) }

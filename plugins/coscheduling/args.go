@@ -7,6 +7,9 @@ import (
 	"github.com/berth-project/berth/plugins/helper"
 )
 
+// Name is the plugin's name.
+const Name = "Coscheduling"
+
 // Args are the arguments of Coscheduling.
 type Args struct {
 	// PermitTimeout is how long a member holds its node and waits for the
@@ -18,6 +21,10 @@ type Args struct {
 	// out is no reason to stand back.
 	// Default: 10 s, or PermitTimeout if that is shorter.
 	Backoff time.Duration
+	// RejectPercentage is how many of MinCount members may lack a node, in percent, while the
+	// others keep theirs and wait although one of them has found none; if more do, all that wait
+	// are rejected. 0 to 100; 0: they always are.
+	RejectPercentage int32
 }
 
 // The defaults.
@@ -47,6 +54,9 @@ func (a Args) Validate() error {
 	}
 	if a.Backoff < 0 || a.Backoff > a.PermitTimeout {
 		p.Addf("backoff", "%v is not between 0 and permitTimeout, %v", a.Backoff, a.PermitTimeout)
+	}
+	if a.RejectPercentage < 0 || a.RejectPercentage > 100 {
+		p.Addf("rejectPercentage", "%d is not between 0 and 100", a.RejectPercentage)
 	}
 	return p.Err(Name)
 }

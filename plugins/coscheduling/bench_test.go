@@ -3,7 +3,6 @@ package coscheduling_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,17 +43,15 @@ func newBench(t *testing.T, o options) *bench {
 	t.Helper()
 	b := &bench{T: t, now: epoch, rejected: map[string]string{}, waiting: map[string]time.Time{}}
 	profile := plugins.DefaultProfile()
-	all := &profile.Plugins.MultiPoint.Enabled
-	*all = slices.DeleteFunc(*all, func(p extpoints.PluginRef) bool { return p.Name == "GangScheduling" })
-	*all = append(*all, extpoints.PluginRef{Name: coscheduling.Name})
-	other := plugins.PrioritySort
+	profile.Remove(plugins.GangScheduling)
+	extpoints.Use(&profile, coscheduling.New, o.args)
 	if o.plainOrder {
-		other = coscheduling.Name
+		profile.Plugins[len(profile.Plugins)-1].Except = []extpoints.Point{"QueueSort"}
+	} else {
+		profile.Remove(plugins.PrioritySort)
 	}
-	profile.Plugins.QueueSort.Disabled = []string{other}
-	profile.Args = map[string]any{coscheduling.Name: o.args}
 	cfg := engine.Config{
-		Profiles: []extpoints.Profile{profile}, Registry: plugins.Default(), Orchestrator: &extpointstest.Orchestrator{},
+		Profiles: []extpoints.Profile{profile}, Orchestrator: &extpointstest.Orchestrator{},
 		Listener: engine.Listener{
 			Popped:    func(e engine.PoppedEvent) { b.popped = append(b.popped, e.Workload.ID) },
 			Rejected:  func(e engine.RejectedEvent) { b.rejected[e.Workload.ID] = e.Message },
@@ -63,7 +60,6 @@ func newBench(t *testing.T, o options) *bench {
 			Failed:    func(e engine.FailedEvent) { t.Errorf("failed: %v", e.Err) },
 		},
 	}
-	cfg.Registry[coscheduling.Name] = coscheduling.New
 	// Nothing is tried again only because it has waited for long.
 	cfg.Queue.MaxInUnschedulable = 1000 * time.Hour
 	var err error
@@ -97,12 +93,12 @@ func (b *bench) withNode(group string) []string {
 
 // node adds a node with room for n workloads.
 func (b *bench) node(name string, n int) {
-	b.apply(engine.Change{PutNode: &model.Node{Name: name, Allocatable: model.Resources{CPU: int64(n), Memory: 1 << 40}}})
+	b.apply(engine.PutNode(&model.Node{Name: name, Allocatable: model.Resources{CPU: int64(n), Memory: 1 << 40}}))
 }
 
 // gang adds a group, made at the time of the bench.
 func (b *bench) gang(id string, minCount int32) {
-	b.apply(engine.Change{PutGroup: &model.Group{ID: id, Policy: model.Gang, MinCount: minCount, CreatedAt: b.now}})
+	b.apply(engine.PutGroup(&model.Group{ID: id, Policy: model.Gang, MinCount: minCount, CreatedAt: b.now}))
 }
 
 // submit submits workloads without scheduling anything. The group is the letters
@@ -118,7 +114,7 @@ func (b *bench) add(w *model.Workload) {
 	if group := strings.TrimRight(w.ID, "0123456789"); group != "x" {
 		w.Group = group
 	}
-	b.apply(engine.Change{Submit: w})
+	b.apply(engine.Submit(w))
 }
 
 func (b *bench) apply(ch engine.Change) {
@@ -138,7 +134,7 @@ func (b *bench) settle() {
 			busy = true
 		}
 		for w := range b.r.View().WorkloadsIn(model.Terminating) {
-			b.apply(engine.Change{Finish: w.Workload.ID})
+			b.apply(engine.Finish(w.Workload.ID))
 		}
 		if !busy {
 			return

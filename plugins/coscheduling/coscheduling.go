@@ -3,14 +3,12 @@ package coscheduling
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
-
-// Name is the plugin's name.
-const Name = "Coscheduling"
 
 // Coscheduling is the plugin. Its books are about the cluster as it is: a cycle
 // that only tries something out neither reads nor writes them.
@@ -21,12 +19,8 @@ type Coscheduling struct {
 	since  arrivals
 }
 
-// New is the plugin's [extpoints.Factory]. Its arguments are [Args].
-func New(args any, h extpoints.Handle) (extpoints.Plugin, error) {
-	a, err := extpoints.ArgsAs(Name, args, Args{})
-	if err != nil {
-		return nil, err
-	}
+// New makes the plugin. Its arguments are [Args].
+func New(a Args, h extpoints.Handle) (*Coscheduling, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
@@ -35,6 +29,32 @@ func New(args any, h extpoints.Handle) (extpoints.Plugin, error) {
 
 // Name returns the plugin's name.
 func (*Coscheduling) Name() string { return Name }
+
+// Less puts the higher priority first. Of equal ones the members of a group stay
+// together, in the place that the group has by the time of its creation and then
+// by its ID, and among themselves by timestamp; a workload without a group has
+// its place by its own timestamp.
+func (p *Coscheduling) Less(a, b *extpoints.Queued) bool {
+	if a.Priority != b.Priority {
+		return a.Priority > b.Priority
+	}
+	one, other := a.Workload.Group, b.Workload.Group
+	if one != other {
+		if c := p.place(a).Compare(p.place(b)); c != 0 {
+			return c < 0
+		}
+		return strings.Compare(one, other) < 0
+	}
+	return a.Timestamp.Before(b.Timestamp)
+}
+
+// place is the time that stands for the workload in the order.
+func (p *Coscheduling) place(q *extpoints.Queued) time.Time {
+	if q.Workload.Group == "" {
+		return q.Timestamp
+	}
+	return p.since.of(q, p.handle.View)
+}
 
 // turnedDown is set in the cycle of a workload that PreFilter rejected: it says
 // nothing about whether there is a node for it.
@@ -86,6 +106,9 @@ func (p *Coscheduling) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadI
 		case backForItself:
 			return nil, extpoints.AsStatus(errors.New(standsBack(g)))
 		}
+	}
+	if reason := lacks(s.View(), g, placed); reason != "" {
+		return nil, turnDown(s, reason)
 	}
 	return nil, nil
 }

@@ -1,7 +1,6 @@
 package coscheduling
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -17,7 +16,7 @@ import (
 
 func TestContract(t *testing.T) {
 	extpointstest.TestPlugin(t, extpointstest.Suite{
-		Name: Name, Factory: New,
+		Name: Name, Factory: extpoints.FactoryOf(New),
 		Handle: func() extpoints.Handle {
 			h := extpointstest.NewHandle()
 			h.Cluster, h.Wait = newWorld(2, "a", "b@", "c!").view, &extpointstest.Waiting{}
@@ -46,19 +45,19 @@ func TestArgs(t *testing.T) {
 		{Args{PermitTimeout: extpoints.MaxPermitTimeout - 1, Backoff: time.Minute}, ""},
 		{Args{PermitTimeout: extpoints.MaxPermitTimeout}, `permitTimeout: 15m0s is not between 0 and 15m0s`},
 		{Args{PermitTimeout: -s, Backoff: -s}, "permitTimeout: -1s is not between 0 and 15m0s; backoff: -1s is not between 0 and permitTimeout, -1s"},
+		{Args{RejectPercentage: 101}, "rejectPercentage: 101 is not between 0 and 100"},
 		{Args{PermitTimeout: s, Backoff: 2 * s}, "backoff: 2s is not between 0 and permitTimeout, 1s"},
-		{"text", "arguments of type string, want coscheduling.Args"},
 	} {
-		_, err := New(c.args, extpointstest.NewHandle())
+		_, err := extpoints.FactoryOf(New)(c.args, extpointstest.NewHandle())
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.args, err, c.want)
 		}
 	}
 	for given, want := range map[Args]Args{
-		{}:                                 {60 * s, 10 * s},
-		{PermitTimeout: 5 * s}:             {5 * s, 5 * s},
-		{Backoff: 20 * s}:                  {60 * s, 20 * s},
-		{PermitTimeout: 2 * s, Backoff: s}: {2 * s, s},
+		{}:                                 {60 * s, 10 * s, 0},
+		{PermitTimeout: 5 * s}:             {5 * s, 5 * s, 0},
+		{Backoff: 20 * s}:                  {60 * s, 20 * s, 0},
+		{PermitTimeout: 2 * s, Backoff: s}: {2 * s, s, 0},
 	} {
 		if got := given.WithDefaults(); got != want {
 			t.Errorf("%+v becomes %+v, want %+v", given, got, want)
@@ -105,11 +104,13 @@ func (w *world) plugin(t *testing.T) *Coscheduling {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*Coscheduling)
+	return p
 }
 
-func (w *world) state() *extpoints.CycleState {
-	return extpoints.NewCycleState(context.Background(), w.view, w.now, 1)
+func (w *world) state() *extpoints.CycleState { return w.cycle(false).State() }
+
+func (w *world) cycle(trial bool) *extpoints.Cycle {
+	return extpoints.NewCycle(extpoints.CycleOptions{View: w.view, Now: w.now, Seed: 1, Trial: trial})
 }
 
 // becomes changes the world of a plugin that is made already.
@@ -170,17 +171,17 @@ func TestPermit(t *testing.T) {
 		{"those that wait on after MinCount was lowered", 2, []string{"w@", "a!", "b!", "c"}, success, "a b", "c"},
 	} {
 		w := newWorld(c.minCount, c.members...)
-		s := w.state()
-		got, timeout := w.plugin(t).Permit(s, member("w"), &model.Binding{Workload: "w", Node: "n"})
-		if want := map[bool]time.Duration{true: 20 * time.Second}[got.IsWait()]; got.String() != c.want || timeout != want {
+		s := w.cycle(false)
+		got, timeout := w.plugin(t).Permit(s.State(), member("w"), &model.Binding{Workload: "w", Node: "n"})
+		if want := map[bool]time.Duration{true: 20 * time.Second}[got.Code() == extpoints.Wait]; got.String() != c.want || timeout != want {
 			t.Errorf("%s: %v, %v, want %s", c.name, got, timeout, c.want)
 		}
 		var allowed []string
 		for id := range strings.FieldsSeq(c.allowed) {
 			allowed = append(allowed, "allow "+id+" by Coscheduling")
 		}
-		if !slices.Equal(w.waiting.Said(), allowed) || strings.Join(s.Activated(), " ") != c.activated {
-			t.Errorf("%s: %q, activates %q", c.name, w.waiting.Said(), s.Activated())
+		if !slices.Equal(w.waiting.Said(), allowed) || strings.Join(s.Requests().Activations, " ") != c.activated {
+			t.Errorf("%s: %q, activates %q", c.name, w.waiting.Said(), s.Requests().Activations)
 		}
 	}
 	for _, group := range []string{"", "none", "basic"} {
@@ -193,7 +194,7 @@ func TestPermit(t *testing.T) {
 	}
 }
 
-// What becomes of those that wait when x has no node.
+// What happens to those that wait when x has no node.
 func TestLost(t *testing.T) {
 	reject := func(ids string) (list []string) {
 		for id := range strings.FieldsSeq(ids) {
@@ -235,8 +236,7 @@ func TestLost(t *testing.T) {
 func TestTrialsTouchNothing(t *testing.T) {
 	w := newWorld(3, "x", "a!", "b!")
 	p := w.plugin(t)
-	s := w.state()
-	s.SetTrial(true)
+	s := w.cycle(true).State()
 	p.PostFilter(s, member("x"), nil)
 	p.Unreserve(s, member("x"), &model.Binding{})
 	if got := w.waiting.Said(); len(got) > 0 {
@@ -257,7 +257,7 @@ func TestTrialsTouchNothing(t *testing.T) {
 	}
 }
 
-// Who is tried in the time after a try that failed.
+// Which members are tried in the time after a try that failed.
 func TestStandingBack(t *testing.T) {
 	w := newWorld(3, "x", "a", "b")
 	p := w.plugin(t)
@@ -305,7 +305,7 @@ func TestTurnedDownIsNotLost(t *testing.T) {
 	}
 }
 
-// Members that were turned down because of another have not failed either, and
+// Members that were rejected because of another have not failed either, and
 // are asked for again when it has a node; those that failed are not.
 func TestDismissedAreAskedForAgain(t *testing.T) {
 	w := newWorld(3, "x", "a!", "b!")
@@ -317,26 +317,26 @@ func TestDismissedAreAskedForAgain(t *testing.T) {
 		t.Errorf("they turn each other down: %q", got)
 	}
 	w.becomes(3, "x@", "a", "b")
-	s := w.state()
-	p.Reserve(s, member("x"), &model.Binding{})
-	p.Permit(s, member("x"), &model.Binding{})
-	if got := s.Activated(); !slices.Equal(got, []string{"a", "b"}) {
+	s := w.cycle(false)
+	p.Reserve(s.State(), member("x"), &model.Binding{})
+	p.Permit(s.State(), member("x"), &model.Binding{})
+	if got := s.Requests().Activations; !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("asks for %q", got)
 	}
 	// Now a fails, while b gets a node: a need not be asked for in vain.
 	w.becomes(3, "x!", "a", "b")
 	p.PostFilter(w.state(), member("a"), nil)
 	w.becomes(3, "x", "a", "b@")
-	s = w.state()
-	p.Permit(s, member("b"), &model.Binding{})
-	if got := s.Activated(); !slices.Equal(got, []string{"x"}) {
+	s = w.cycle(false)
+	p.Permit(s.State(), member("b"), &model.Binding{})
+	if got := s.Requests().Activations; !slices.Equal(got, []string{"x"}) {
 		t.Errorf("asks for %q", got)
 	}
 	// Later it is.
 	w.now = w.now.Add(5 * time.Second)
-	s = w.state()
-	p.Permit(s, member("b"), &model.Binding{})
-	if got := s.Activated(); !slices.Equal(got, []string{"a", "x"}) {
+	s = w.cycle(false)
+	p.Permit(s.State(), member("b"), &model.Binding{})
+	if got := s.Requests().Activations; !slices.Equal(got, []string{"a", "x"}) {
 		t.Errorf("asks for %q", got)
 	}
 }
@@ -381,10 +381,7 @@ func TestManyAtOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range 8 {
 		wait.Go(func() {
-			s := w.state()
-			if i%2 == 0 {
-				s.SetTrial(true)
-			}
+			s := w.cycle(i%2 == 0).State()
 			p.PreFilter(s, member("a"))
 			p.PostFilter(s, member("x"), nil)
 			p.Reserve(s, member("x"), &model.Binding{})

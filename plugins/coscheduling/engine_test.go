@@ -58,7 +58,7 @@ func TestInterleavedGangsDoNotLockEachOther(t *testing.T) {
 	b.expect("b0 b1 b2 |")
 	require.Equal(t, `0/1 nodes are available: 1 group "a" cannot have 3 members with a node: there is none for workload a2.`, b.rejected["a0"])
 	for i := range 3 {
-		b.apply(engine.Change{Finish: fmt.Sprint("b", i)})
+		b.apply(engine.Finish(fmt.Sprint("b", i)))
 	}
 	b.pass(time.Minute)
 	b.expect("a0 a1 a2 |")
@@ -97,9 +97,9 @@ func TestHoldingEnds(t *testing.T) {
 	// Nobody asks for the rest again before the last one comes.
 	b.pass(10 * time.Minute)
 	b.expect("x1 x2 |")
-	b.apply(engine.Change{Update: &model.Workload{ID: "a3", Group: "a", Requests: model.Resources{CPU: 1}}})
-	b.apply(engine.Change{Finish: "x1"})
-	b.apply(engine.Change{Finish: "x2"})
+	b.apply(engine.Update(&model.Workload{ID: "a3", Group: "a", Requests: model.Resources{CPU: 1}}))
+	b.apply(engine.Finish("x1"))
+	b.apply(engine.Finish("x2"))
 	b.pass(time.Minute)
 	b.expect("a1 a2 a3 |")
 }
@@ -120,13 +120,13 @@ func afterAFailure(t *testing.T) *bench {
 // comes meanwhile for the member that failed is not forgotten.
 func TestGangStandsBack(t *testing.T) {
 	b := afterAFailure(t)
-	b.apply(engine.Change{Remove: "a1"})
+	b.apply(engine.Remove("a1"))
 	b.submit("a5") // in place of a1
 	b.settle()
 	b.expect("|")
 	require.Equal(t, `0/1 nodes are available: group "a" could not be placed and stands back for a while. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`, b.rejected["a5"])
 	b.pass(10 * time.Second)
-	b.apply(engine.Change{PutNode: &model.Node{Name: "ssd", Labels: map[string]string{"disk": "ssd"}, Allocatable: model.Resources{CPU: 1, Memory: 1 << 40}}})
+	b.apply(engine.PutNode(&model.Node{Name: "ssd", Labels: map[string]string{"disk": "ssd"}, Allocatable: model.Resources{CPU: 1, Memory: 1 << 40}}))
 	b.pass(19 * time.Second)
 	b.expect("|")
 	b.pass(15 * time.Second)
@@ -164,7 +164,7 @@ func TestMemberMadeAnewGoesAtOnce(t *testing.T) {
 	b.submit("a1", "a2", "a3")
 	b.settle()
 	b.expect("a1 a2 a3 |")
-	b.apply(engine.Change{Finish: "a2"})
+	b.apply(engine.Finish("a2"))
 	b.submit("a4")
 	b.settle()
 	b.expect("a1 a3 a4 |")
@@ -173,7 +173,7 @@ func TestMemberMadeAnewGoesAtOnce(t *testing.T) {
 	b.submit("a5", "a6")
 	b.settle()
 	b.expect("a1 a3 a4 a5 |")
-	b.apply(engine.Change{Finish: "a4"})
+	b.apply(engine.Finish("a4"))
 	b.pass(time.Minute)
 	b.expect("a1 a3 a5 a6 |")
 }
@@ -199,8 +199,8 @@ func TestLowerMinCountLetsThoseThatWaitGo(t *testing.T) {
 	b.add(&model.Workload{ID: "a3", Gates: []string{"closed"}})
 	b.settle()
 	b.expect("| a1 a2")
-	b.apply(engine.Change{PutGroup: &model.Group{ID: "a", Policy: model.Gang, MinCount: 2}})
-	b.apply(engine.Change{Update: &model.Workload{ID: "a3", Group: "a", Requests: model.Resources{CPU: 1}}})
+	b.apply(engine.PutGroup(&model.Group{ID: "a", Policy: model.Gang, MinCount: 2}))
+	b.apply(engine.Update(&model.Workload{ID: "a3", Group: "a", Requests: model.Resources{CPU: 1}}))
 	b.settle()
 	b.expect("a1 a2 |")
 }
@@ -209,7 +209,7 @@ func TestLowerMinCountLetsThoseThatWaitGo(t *testing.T) {
 func TestBasicGroupDoesNotWait(t *testing.T) {
 	b := newBench(t, options{})
 	b.node("n", 1)
-	b.apply(engine.Change{PutGroup: &model.Group{ID: "a"}})
+	b.apply(engine.PutGroup(&model.Group{ID: "a"}))
 	b.submit("a1", "a2")
 	b.settle()
 	b.expect("a1 |")
@@ -256,7 +256,10 @@ func runHistory(t *testing.T, seed uint64) *bench {
 	r := rand.New(rand.NewPCG(seed, 0))
 	b := newBench(t, options{
 		plainOrder: r.IntN(2) == 0,
-		args:       coscheduling.Args{PermitTimeout: 20 * time.Second, Backoff: time.Duration(1+r.IntN(20)) * time.Second},
+		args: coscheduling.Args{
+			PermitTimeout: 20 * time.Second, Backoff: time.Duration(1+r.IntN(20)) * time.Second,
+			RejectPercentage: []int32{0, 0, 25, 50, 100}[r.IntN(5)],
+		},
 	})
 	h := &history{bench: b, random: r, mixed: r.IntN(4) == 0}
 	for range 120 {
@@ -300,14 +303,18 @@ func (h *history) step() {
 	case 4:
 		h.submit(fmt.Sprint("x", h.made))
 	case 5:
-		h.apply(engine.Change{PutGroup: &model.Group{ID: group, Policy: model.Gang, MinCount: 1 + h.random.Int32N(4), CreatedAt: epoch.Add(time.Duration(h.random.IntN(9)) * time.Second)}})
+		g := &model.Group{ID: group, Policy: model.Gang, MinCount: 1 + h.random.Int32N(4), CreatedAt: epoch.Add(time.Duration(h.random.IntN(9)) * time.Second)}
+		if h.random.IntN(3) == 0 {
+			g.MinResources.CPU = h.random.Int64N(8)
+		}
+		h.apply(engine.PutGroup(g))
 	case 6, 7:
 		var ids []string
 		for w := range h.view().Workloads() {
 			ids = append(ids, w.Workload.ID)
 		}
 		if len(ids) > 0 {
-			h.apply(engine.Change{Remove: ids[h.random.IntN(len(ids))]})
+			h.apply(engine.Remove(ids[h.random.IntN(len(ids))]))
 		}
 	case 8:
 		h.pass(time.Duration(h.random.IntN(30)) * time.Second)
@@ -330,7 +337,7 @@ func (h *history) look() {
 // of it, and each that has not holds nothing beyond what ran before.
 func (h *history) end() {
 	h.settle()
-	h.apply(engine.Change{PutNode: &model.Node{Name: "last", Labels: map[string]string{"disk": "ssd"}, Allocatable: model.Resources{CPU: 1000, Memory: 1 << 40}}})
+	h.apply(engine.PutNode(&model.Node{Name: "last", Labels: map[string]string{"disk": "ssd"}, Allocatable: model.Resources{CPU: 1000, Memory: 1 << 40}}))
 	h.pass(2 * time.Minute)
 	pending := map[string][]string{}
 	for w := range h.view().Workloads() {

@@ -3,7 +3,6 @@ package coscheduling
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
@@ -14,7 +13,7 @@ import (
 // says so without a reason of its own.
 func (p *Coscheduling) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ extpoints.NodeStatuses) (*extpoints.PostFilterResult, *extpoints.Status) {
 	if own, _ := turnedDown.Get(s); !own && !s.Trial() {
-		p.lost(s.Now(), s.View().Groups(), w.Workload)
+		p.lost(s.Now(), s.View().Groups(), w.Workload, int64(p.args.RejectPercentage))
 	}
 	return nil, extpoints.NewStatus(extpoints.Unschedulable)
 }
@@ -27,17 +26,18 @@ func (p *Coscheduling) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInf
 	return nil
 }
 
-// Unreserve hears of a member that loses its node again, whoever turned it down.
+// Unreserve is called for a member that loses its node again, whatever rejected it.
 func (p *Coscheduling) Unreserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) {
 	if w.Group != "" && !s.Trial() && !p.tries.wasDismissed(w.Group, w.ID) {
-		p.lost(s.Now(), p.handle.View().Groups(), w.Workload)
+		p.lost(s.Now(), p.handle.View().Groups(), w.Workload, 0)
 	}
 }
 
 // lost is for a member that has no node, or not any more. If the gang cannot
-// become complete without it, all that wait are turned down. If it is complete
-// without it (its MinCount may have been lowered meanwhile) they go on.
-func (p *Coscheduling) lost(now time.Time, groups extpoints.Groups, w *model.Workload) {
+// become complete without it, all that wait are rejected. If it is complete
+// without it (its MinCount may have been lowered meanwhile) they go on, and where no more of
+// MinCount lack a node than so many percent they keep what they have, for as long as they wait.
+func (p *Coscheduling) lost(now time.Time, groups extpoints.Groups, w *model.Workload, lacking int64) {
 	g := gangOf(groups, w)
 	if g == nil {
 		return
@@ -49,6 +49,10 @@ func (p *Coscheduling) lost(now time.Time, groups extpoints.Groups, w *model.Wor
 	}
 	if with >= int(g.MinCount) {
 		p.letThrough(groups, g.ID, w.ID)
+		return
+	}
+	if need := int64(g.MinCount); lacking > 0 && 100*(need-int64(with)) <= lacking*need {
+		p.tries.miss(now, groups, g, w.ID)
 		return
 	}
 	if !p.tries.fail(now, now.Add(p.args.Backoff), groups, g, w.ID) {
@@ -66,5 +70,3 @@ func (p *Coscheduling) lost(now time.Time, groups extpoints.Groups, w *model.Wor
 		}
 	}
 }
-
-func byID(m extpoints.PlacedMember, id string) int { return strings.Compare(m.ID, id) }

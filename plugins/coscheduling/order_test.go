@@ -108,13 +108,13 @@ func BenchmarkLess(b *testing.B) {
 	w.view.GroupList = []*model.Group{{ID: "old", CreatedAt: at(10)}, {ID: "new", CreatedAt: at(20)}}
 	h := extpointstest.NewHandle()
 	h.Cluster = w.view
-	p, err := New(nil, h)
+	p, err := New(Args{}, h)
 	if err != nil {
 		b.Fatal(err)
 	}
 	x, y := queued("x", "old", 1, 1), queued("y", "new", 1, 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		p.(*Coscheduling).Less(x, y)
+		p.Less(x, y)
 	}
 }

@@ -2,6 +2,7 @@ package coscheduling
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +25,7 @@ type try struct {
 	failed map[string]struct{}
 	// until is how long the gang stands back; zero while it is being tried.
 	until time.Time
-	// dismissed are the members that were turned down because of another and
+	// dismissed are the members that were rejected because of another and
 	// have not given back their node yet.
 	dismissed map[string]struct{}
 }
@@ -74,17 +75,29 @@ func (t *try) hopeless(groups extpoints.Groups, g *model.Group) bool {
 func (t *tries) fail(now, until time.Time, groups extpoints.Groups, g *model.Group, id string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	try := t.note(now, groups, g, id)
+	if !try.hopeless(groups, g) {
+		return false
+	}
+	try.until = until
+	return true
+}
+
+// miss notes that a member failed, and that the try goes on.
+func (t *tries) miss(now time.Time, groups extpoints.Groups, g *model.Group, id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.note(now, groups, g, id)
+}
+
+func (t *tries) note(now time.Time, groups extpoints.Groups, g *model.Group, id string) *try {
 	try := t.byGang[g.ID]
 	if try == nil {
 		try = t.open(groups, g.ID)
 	}
 	try.renew(now)
 	try.failed[id] = struct{}{}
-	if !try.hopeless(groups, g) {
-		return false
-	}
-	try.until = until
-	return true
+	return try
 }
 
 // renew forgets who failed in the last try when the gang need not stand back
@@ -154,7 +167,7 @@ func (t *tries) found(gang, id string) {
 	}
 }
 
-// dismiss notes that a member is turned down because of another.
+// dismiss notes that a member is rejected because of another.
 func (t *tries) dismiss(gang, id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,3 +196,5 @@ func (t *tries) end(gang string) {
 	defer t.mu.Unlock()
 	delete(t.byGang, gang)
 }
+
+func byID(m extpoints.PlacedMember, id string) int { return strings.Compare(m.ID, id) }

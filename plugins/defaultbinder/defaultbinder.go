@@ -18,11 +18,8 @@ type DefaultBinder struct {
 	handle extpoints.Handle
 }
 
-// New is the plugin's [extpoints.Factory]. It takes no arguments.
-func New(args any, h extpoints.Handle) (extpoints.Plugin, error) {
-	if err := extpoints.NoArgs(Name, args); err != nil {
-		return nil, err
-	}
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, h extpoints.Handle) (*DefaultBinder, error) {
 	if h == nil {
 		return nil, errors.New("plugin " + Name + ": a handle is needed")
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
 }
 
 func TestBind(t *testing.T) {
@@ -24,13 +24,13 @@ func TestBind(t *testing.T) {
 		}
 		handle := extpointstest.NewHandle()
 		handle.World = world
-		p, err := New(nil, handle)
+		p, err := New(extpoints.NoArgs{}, handle)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := extpointstest.NewSituation(&model.Workload{ID: "w"})
 		b := model.Binding{Workload: "w", Node: "n", Devices: []model.DeviceShare{{Device: 1, Share: 500}}}
-		status := p.(extpoints.BindPlugin).Bind(context.Background(), s.State(), s.Workload, &b)
+		status := p.Bind(context.Background(), s.State(), s.Workload, &b)
 		if refuse {
 			if status.Code() != extpoints.Error || !errors.Is(status.AsError(), refusal) || len(world.Bound()) != 0 {
 				t.Errorf("refused: %v, bound %v", status, world.Bound())
@@ -46,7 +46,7 @@ func TestBind(t *testing.T) {
 // A factory must not wait until Bind to find out that it has no orchestrator to
 // ask for.
 func TestNewNeedsHandle(t *testing.T) {
-	if p, err := New(nil, nil); err == nil || p != nil {
+	if p, err := New(extpoints.NoArgs{}, nil); err == nil || p != nil {
 		t.Errorf("%v, %v", p, err)
 	}
 }

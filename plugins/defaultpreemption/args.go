@@ -20,6 +20,9 @@ const (
 	DefaultMinCandidateNodesAbsolute   int32 = 100
 )
 
+// Name is the plugin's name.
+const Name = "DefaultPreemption"
+
 // Args are the arguments of the plugin.
 type Args struct {
 	// MinCandidateNodesPercentage and MinCandidateNodesAbsolute say when the

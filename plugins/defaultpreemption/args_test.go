@@ -3,6 +3,7 @@ package defaultpreemption
 import (
 	"testing"
 
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 )
 
@@ -18,7 +19,6 @@ func TestArgs(t *testing.T) {
 		{"no percentage", Args{MinCandidateNodesPercentage: p32(0)}, ""},
 		{"no number", Args{MinCandidateNodesAbsolute: p32(0)}, ""},
 		{"all nodes", Args{MinCandidateNodesPercentage: p32(100), MinCandidateNodesAbsolute: p32(1 << 30)}, ""},
-		{"another type", 7, `plugin DefaultPreemption: arguments of type int, want defaultpreemption.Args`},
 		{"neither", Args{MinCandidateNodesPercentage: p32(0), MinCandidateNodesAbsolute: p32(0)},
 			`arguments of plugin "DefaultPreemption": minCandidateNodesPercentage: is 0, and so is minCandidateNodesAbsolute: one must be above; ` +
 				`minCandidateNodesAbsolute: is 0, and so is minCandidateNodesPercentage: one must be above`},
@@ -28,7 +28,7 @@ func TestArgs(t *testing.T) {
 		{"a negative percentage", Args{MinCandidateNodesPercentage: p32(-1)},
 			`arguments of plugin "DefaultPreemption": minCandidateNodesPercentage: -1 is not in [0, 100]`},
 	} {
-		_, err := New(c.args, extpointstest.NewHandle())
+		_, err := extpoints.FactoryOf(New)(c.args, extpointstest.NewHandle())
 		if got := text(err); got != c.want {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
 		}

@@ -36,7 +36,7 @@ func (b *budgets) reset() {
 // violates counts the workload against the budgets, in their order, up to the
 // first that does not allow it, and reports whether there is one. Those behind
 // it do not count it. A workload without labels is protected by none, and one
-// that a budget knows to be on its way out costs it nothing.
+// that a budget knows to be terminating costs it nothing.
 //
 // Rules: kube-scheduler framework/preemption/util.go
 // FilterVictimsWithPDBViolation, 1.37.1.

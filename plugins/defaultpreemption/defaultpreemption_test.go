@@ -15,24 +15,28 @@ type (
 	works = []*extpoints.WorkloadInfo
 )
 
+// preempting is a handle whose filters want an empty node.
+func preempting() extpoints.Handle {
+	h := extpointstest.NewHandle()
+	h.Preempting = &extpointstest.Preemption{Filters: func(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, n *extpoints.NodeInfo) *extpoints.Status {
+		if len(n.Workloads) > 0 {
+			return insufficient
+		}
+		return nil
+	}}
+	return h
+}
+
+// withVictims is a situation in which the workload may displace most others.
+func withVictims(r *rand.Rand) *extpointstest.Situation {
+	s := extpointstest.RandomSituation(r)
+	s.Workload.Priority = 1 << 30
+	return s
+}
+
 func TestContract(t *testing.T) {
-	handle := func() extpoints.Handle {
-		h := extpointstest.NewHandle()
-		h.Preempting = &extpointstest.Preemption{Filters: func(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, n *extpoints.NodeInfo) *extpoints.Status {
-			if len(n.Workloads) > 0 {
-				return insufficient
-			}
-			return nil
-		}}
-		return h
-	}
-	random := func(r *rand.Rand) *extpointstest.Situation {
-		s := extpointstest.RandomSituation(r)
-		s.Workload.Priority = 1 << 30 // so that there are victims
-		return s
-	}
 	for _, args := range []Args{{}, {TieBreak: RandomNode, Synchronous: true}} {
-		extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New, Args: args, Handle: handle, Random: random})
+		extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New), Args: args, Handle: preempting, Random: withVictims})
 	}
 }
 
@@ -51,42 +55,42 @@ func TestPostFilter(t *testing.T) {
 	}{
 		{"room is made by the one workload of lower priority",
 			attempt{w: w, nodes: infos{node("n1", 1000, on("a", 1, 900, 1))}},
-			"n1: a", "Success: preemption: found a potential placement for pod on node n1, preempting 1 victims"},
+			"n1: a", "Success: preemption: found a potential placement for workload on node n1, preempting 1 victims"},
 		{"nobody is of lower priority",
 			attempt{w: w, nodes: infos{node("n1", 1000, on("a", 5, 900, 1)), node("n2", 1000, on("b", 6, 900, 1))}},
-			":", "Unschedulable: preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod."},
+			":", "Unschedulable: preemption: 0/2 nodes are available: 2 No preemption victims found for incoming workload."},
 		{"it would not help: the workloads of lower priority take too little",
 			attempt{w: w, nodes: infos{node("n1", 1000, on("a", 1, 100, 1), on("b", 5, 800, 1)), node("n2", 1000, on("c", 9, 900, 1))}},
-			":", "Unschedulable: preemption: 0/2 nodes are available: 1 Insufficient cpu, 1 No preemption victims found for incoming pod."},
+			":", "Unschedulable: preemption: 0/2 nodes are available: 1 Insufficient cpu, 1 No preemption victims found for incoming workload."},
 		{"a node where nothing helps is no candidate",
 			attempt{w: w, nodes: infos{node("n1", 500, on("a", 1, 100, 1)), node("n2", 500)}},
 			":", "Unschedulable: preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."},
 		{"nor is one that was not rejected for want of room: reasons are sorted as text",
 			attempt{w: w, nodes: infos{node("n1", 1000, on("a", 9, 900, 1)), node("n2", 1000, on("b", 9, 900, 1)), node("n3", 1000, on("c", 1, 900, 1))},
 				other: map[string]*extpoints.Status{"n3": extpoints.NewStatus(extpoints.Pending, "soon")}},
-			":", "Unschedulable: preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod."},
+			":", "Unschedulable: preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming workload."},
 		{"policy Never",
 			attempt{w: never, nodes: infos{node("n1", 1000, on("a", 1, 900, 1))}},
 			"", "Unschedulable: preemption: not eligible due to preemptionPolicy=Never."},
 		{"a workload that was displaced is still leaving the nominated node",
 			attempt{w: nominated, nodes: infos{node("n1", 1000, displaced(on("a", 1, 900, 1))), node("n2", 1000, on("b", 1, 900, 1))}},
-			"", "Unschedulable: preemption: not eligible due to a terminating pod on the nominated node."},
+			"", "Unschedulable: preemption: not eligible due to a terminating workload on the nominated node."},
 		{"one of the same priority does not count",
 			attempt{w: nominated, nodes: infos{node("n1", 1000, displaced(on("a", 5, 900, 1))), node("n2", 1000, on("b", 1, 900, 1))}},
-			"n2: b", "Success: preemption: found a potential placement for pod on node n2, preempting 1 victims"},
+			"n2: b", "Success: preemption: found a potential placement for workload on node n2, preempting 1 victims"},
 		{"nor does one that leaves by itself",
 			attempt{w: nominated, nodes: infos{node("n1", 1000, terminating(on("a", 1, 900, 1)))}},
-			"n1:", "Success: preemption: found a potential placement for pod on node n1, preempting 1 victims"},
+			"n1:", "Success: preemption: found a potential placement for workload on node n1, preempting 1 victims"},
 		{"nor where the nominated node will not do whoever leaves",
 			attempt{w: nominated, nodes: infos{node("n1", 500, displaced(on("a", 1, 900, 1))), node("n2", 1000, on("b", 1, 900, 1))}},
-			"n2: b", "Success: preemption: found a potential placement for pod on node n2, preempting 1 victims"},
+			"n2: b", "Success: preemption: found a potential placement for workload on node n2, preempting 1 victims"},
 		{"nor where the nominated node has gone",
 			attempt{w: nominated, nodes: infos{node("n2", 1000, on("b", 1, 900, 1))}, other: map[string]*extpoints.Status{"n1": insufficient}},
-			"n2: b", "Success: preemption: found a potential placement for pod on node n2, preempting 1 victims"},
+			"n2: b", "Success: preemption: found a potential placement for workload on node n2, preempting 1 victims"},
 		{"a node fails: others do",
 			attempt{w: w, nodes: infos{node("n1", 1000, on("a", 1, 900, 1)), node("n2", 1000, on("b", 1, 900, 1))},
 				engine: extpointstest.Preemption{Filters: failOn(boom, "n1")}},
-			"n2: b", "Success: preemption: found a potential placement for pod on node n2, preempting 1 victims"},
+			"n2: b", "Success: preemption: found a potential placement for workload on node n2, preempting 1 victims"},
 		{"all fail: it is an error, which says everything once",
 			attempt{w: w, nodes: infos{node("n1", 1000, on("a", 1, 900, 1)), node("n2", 1000, on("b", 1, 900, 1))},
 				engine: extpointstest.Preemption{Filters: failOn(boom, "n1", "n2")}},
@@ -94,7 +98,7 @@ func TestPostFilter(t *testing.T) {
 		{"where nobody has to leave something is wrong",
 			attempt{w: w, nodes: infos{node("n1", 1000, on("a", 1, 100, 1)), node("n2", 1000, on("b", 1, 100, 1))},
 				other: map[string]*extpoints.Status{"n1": insufficient, "n2": insufficient}},
-			"", `Error: preemption: [expected at least one victim pod on node "n1", expected at least one victim pod on node "n2"]`},
+			"", `Error: preemption: [expected at least one victim on node "n1", expected at least one victim on node "n2"]`},
 		{"no node could be a candidate",
 			attempt{w: w}, ":", "Unschedulable: preemption: 0/0 nodes are available:"},
 	} {
@@ -102,7 +106,7 @@ func TestPostFilter(t *testing.T) {
 		if got := c.String(); got != c.want || st.String() != c.says {
 			t.Errorf("%s: %q, %s\nwant %q, %s", c.name, got, st, c.want, c.says)
 		}
-		if st.Code() == extpoints.Error && st.Message() != "preemption: [expected at least one victim pod on node \"n1\", expected at least one victim pod on node \"n2\"]" && !errors.Is(st.AsError(), boom) {
+		if st.Code() == extpoints.Error && st.Message() != "preemption: [expected at least one victim on node \"n1\", expected at least one victim on node \"n2\"]" && !errors.Is(st.AsError(), boom) {
 			t.Errorf("%s: %v is not what went wrong", c.name, st.AsError())
 		}
 	}
@@ -125,7 +129,7 @@ func TestExtensionsFollow(t *testing.T) {
 	var heard []string
 	a := attempt{w: on("w", 5, 500, 0), nodes: infos{node("n1", 1000, on("a", 1, 400, 3), on("b", 2, 400, 2), on("c", 1, 200, 1))}}
 	a.engine.Extensions = func(s *extpoints.CycleState, _, added, removed *extpoints.WorkloadInfo, n *extpoints.NodeInfo) *extpoints.Status {
-		if s == a.state {
+		if s == a.cycle.State() {
 			t.Error("the state of the cycle is used to try things out")
 		}
 		if added != nil {
@@ -201,10 +205,10 @@ func TestWhatIsAskedFor(t *testing.T) {
 	} {
 		c.w, c.view = on("w", 5, 900, 0), nominated
 		st := c.run(t)
-		if got := c.String(); got != c.want || c.state.AwaitsEvictions() != c.awaits {
-			t.Errorf("%s: %s (awaits %v), want %s (%v); %v", c.name, got, c.state.AwaitsEvictions(), c.want, c.awaits, st)
+		if got := c.String(); got != c.want || c.cycle.Requests().AwaitEvictions != c.awaits {
+			t.Errorf("%s: %s (awaits %v), want %s (%v); %v", c.name, got, c.cycle.Requests().AwaitEvictions, c.want, c.awaits, st)
 		}
-		for _, e := range c.state.Evictions() {
+		for _, e := range c.cycle.Requests().Evictions {
 			if e.Reason != "preempted by workload w on node n1" {
 				t.Errorf("%s: reason %q", c.name, e.Reason)
 			}
@@ -221,36 +225,56 @@ func TestPreEnqueue(t *testing.T) {
 		want        string
 	}{
 		{"idle", false, "Success"},
-		{"busy", false, "UnschedulableAndUnresolvable: waiting for the preemption for this pod to be finished"},
+		{"busy", false, "UnschedulableAndUnresolvable: waiting for the preemption for this workload to be finished"},
 		{"busy", true, "Success"},
 	} {
 		p, err := New(Args{Synchronous: c.synchronous}, h)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.(extpoints.PreEnqueuePlugin).PreEnqueue(&model.Workload{ID: c.id}); got.String() != c.want {
+		if got := p.PreEnqueue(&model.Workload{ID: c.id}); got.String() != c.want {
 			t.Errorf("%s, synchronous %v: %v, want %s", c.id, c.synchronous, got, c.want)
 		}
 	}
 }
 
-// The one event is asked for so that the gate is looked at again; whether it is
-// worth an attempt is for others to say.
+// A workload that was held back is tried when something leaves and nothing holds it
+// back any more. To kube-scheduler that is for other plugins to say.
 func TestHints(t *testing.T) {
-	for _, synchronous := range []bool{false, true} {
-		p, err := New(Args{Synchronous: synchronous}, extpointstest.NewHandle())
+	h := extpointstest.NewHandle()
+	h.Preempting = &extpointstest.Preemption{Evicting: map[string]bool{"held": true}}
+	events := func(args Args, compat extpoints.Compat) []extpoints.EventHint {
+		h.Mode = compat
+		p, err := New(args, h)
 		if err != nil {
 			t.Fatal(err)
 		}
-		events, err := p.(extpoints.EnqueueExtensions).EventsToRegister()
-		if err != nil || synchronous != (len(events) == 0) {
-			t.Fatalf("synchronous %v: %v, %v", synchronous, events, err)
+		events, err := p.EventsToRegister()
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, e := range events {
-			hint, err := e.Hint(&model.Workload{ID: "w"}, &extpoints.Change{Event: e.Event, OldWorkload: on("a", 0, 1, 1)})
-			if e.Event.String() != "AssignedWorkload/Delete" || hint != extpoints.HintSkip || err != nil {
-				t.Errorf("%v: %v, %v", e.Event, hint, err)
-			}
+		return events
+	}
+	if list := events(Args{Synchronous: true}, extpoints.Improved); len(list) > 0 {
+		t.Errorf("synchronous: %v", list)
+	}
+	for _, c := range []struct {
+		id     string
+		compat extpoints.Compat
+		want   extpoints.Hint
+	}{
+		{"held", extpoints.Improved, extpoints.HintSkip},
+		{"free", extpoints.Improved, extpoints.HintQueue},
+		{"held", extpoints.KubeScheduler137, extpoints.HintSkip},
+		{"free", extpoints.KubeScheduler137, extpoints.HintSkip},
+	} {
+		list := events(Args{}, c.compat)
+		if len(list) != 1 || list[0].Event.String() != "AssignedWorkload/Delete" {
+			t.Fatalf("%v", list)
+		}
+		hint, err := list[0].Hint(&model.Workload{ID: c.id}, &extpoints.Event{ClusterEvent: list[0].Event, OldWorkload: on("a", 0, 1, 1)})
+		if hint != c.want || err != nil {
+			t.Errorf("%s, %s: %s, %v", c.id, c.compat, hint, err)
 		}
 	}
 }

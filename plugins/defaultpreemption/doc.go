@@ -1,8 +1,14 @@
-// Package defaultpreemption is the plugin DefaultPreemption: where a workload
-// fits nowhere, it looks for a node on which it would fit if workloads of lower
-// priority left, asks that these be evicted, and nominates the node.
+// Package defaultpreemption holds two plugins that make room: where a workload
+// fits nowhere, they look for a node on which it would fit if workloads of lower
+// priority left, ask that these be evicted, and nominate the node.
 //
-// It goes through these steps (kube-scheduler plugins/defaultpreemption/
+// DefaultPreemption is kube-scheduler's. PreemptionToleration, to be used in its place,
+// does the same but leaves those alone whose [model.PreemptionToleration] protects them
+// from the priority that wants room, for a time after they were placed or for good. A
+// group that leaves as one is left alone where any of its members is protected. A
+// protection that runs out wakes nobody: what waits is tried again for other reasons.
+//
+// DefaultPreemption goes through these steps (kube-scheduler plugins/defaultpreemption/
 // default_preemption.go and framework/preemption/*.go, 1.37.1):
 //
 //  1. May the workload displace others? Not if its policy is Never, and not
@@ -22,14 +28,6 @@
 //  6. Victims that are leaving already are left alone; the others are evicted.
 //     Workloads of lower priority that are nominated to the node lose their
 //     nomination.
-//
-// A victim that has no start time counts as started now, one that comes later
-// on the node a moment later: that is what the reference's clock says.
-//
-// Nodes that are equal in everything are a matter of chance in kube-scheduler,
-// as is the order in which candidates are tried. Here the first in visiting
-// order is taken, or one by the seed ([Args]), so that a decision can be
-// replayed; it is one that kube-scheduler could have made.
 //
 // # Groups among the victims
 //
@@ -51,12 +49,59 @@
 // workloads of lower priority keep their nominations: the reference looks for
 // those on a node called "cluster".
 //
-// The members of a group that leaves as one are listed by group and by ID, and
-// those of a group that wants room as they were tried; kube-scheduler goes
-// through maps there.
+// # Queues
 //
-// All of it is kube-scheduler with its feature gates GenericWorkload and
-// CompositePodGroup on; without groups it is the same as with them off. With
-// PodGroupPreemptionPolicy on groups have a policy of their own, and with it off
-// they have none.
+// In an engine that orders by queues these say who may leave ([extpoints.Reclaim]): in the
+// workload's own queue those of lower priority, in others whoever they can be made to give up,
+// by the rules of [model.ReclaimPolicy]. In step 3 all of them are taken off the node, and put back
+// in the opposite order of that in which the queues would give them up, those first that no
+// budget allows to be displaced; one stays a victim if without it a later one could not be
+// displaced. Nothing is done on a node where a victim could win its room back at once. The
+// same goes for groups that want room. Extenders may drop nodes, and not choose other victims.
+// Workloads of other queues that are nominated to the node keep their nominations, and
+// were left their room.
+//
+// # Points
+//
+//	DefaultPreemption:
+//	  PreEnqueue, PostFilter, GroupPostFilter
+//	PreemptionToleration:
+//	  PreEnqueue, PostFilter, GroupPostFilter
+//
+// # Events
+//
+//	DefaultPreemption:
+//	  AssignedWorkload/Delete
+//	PreemptionToleration:
+//	  AssignedWorkload/Delete
+//
+// # Signature
+//
+//	DefaultPreemption:
+//	  none needed
+//	PreemptionToleration:
+//	  none needed
+//
+// # Parity
+//
+// Where queues have no say: kube-scheduler plugins/defaultpreemption/default_preemption.go and
+// framework/preemption/*.go, 1.37.1, with the feature gates GenericWorkload and
+// CompositePodGroup on; without groups the gates make no difference. With
+// PodGroupPreemptionPolicy on, groups have a policy of their own; with it off they have
+// none.
+//
+// Nodes that are equal in everything are a random choice in kube-scheduler, as is the
+// order in which candidates are tried. Here the first node in visiting order is taken, or
+// one by the seed ([Args]), so that a decision can be replayed; kube-scheduler could have
+// made the same one. The members of a group that leaves as one are listed by group and by
+// ID, and those of a group that preempts as they were tried; kube-scheduler iterates
+// over maps there. A victim without a start time counts as started now, and one that
+// comes later on the node a moment later, as in kube-scheduler.
+//
+// PreemptionToleration: kube-scheduler has no such plugin. The rules are those of
+// kubernetes-sigs/scheduler-plugins, pkg/preemptiontoleration, commit 903da7df, on top of
+// DefaultPreemption's own, which include groups, queues and the seed for the offset; there
+// only PostFilter is served. A victim without a start time counts as placed now; there it is
+// protected even by a toleration of no time. In Kubernetes a pod is placed when its
+// node started it; there when it was bound, moments before.
 package defaultpreemption

@@ -15,7 +15,7 @@ import (
 //
 // Rules: kube-scheduler framework/preemption/preemption.go callExtenders,
 // 1.37.1.
-func (p *DefaultPreemption) askExtenders(s *extpoints.CycleState, w *extpoints.WorkloadInfo, candidates []candidate) ([]candidate, error) {
+func (p *DefaultPreemption) askExtenders(s *extpoints.CycleState, w *extpoints.WorkloadInfo, candidates []candidate, q *queues) ([]candidate, error) {
 	var victims map[string]*extpoints.Victims // nil until one is asked
 	for _, e := range p.handle.Preemption().Extenders() {
 		if !e.Interested(w.Workload) {
@@ -27,7 +27,7 @@ func (p *DefaultPreemption) askExtenders(s *extpoints.CycleState, w *extpoints.W
 		answer, err := e.Preempt(s.Context(), w, victims, s.View().Nodes())
 		if err == nil {
 			answer, err = checked(answer, victims, e)
-		} else if e.Ignorable() {
+		} else if e.Ignorable {
 			continue
 		}
 		if err != nil {
@@ -42,7 +42,8 @@ func (p *DefaultPreemption) askExtenders(s *extpoints.CycleState, w *extpoints.W
 	}
 	left := make([]candidate, 0, len(victims))
 	for _, c := range candidates {
-		if c.victims = victims[c.name()]; c.victims != nil {
+		chosen := c.victims
+		if c.victims = victims[c.name()]; c.victims != nil && q.agree(chosen, c.victims) {
 			left = append(left, c)
 		}
 	}
@@ -58,17 +59,17 @@ func byName(candidates []candidate) map[string]*extpoints.Victims {
 }
 
 // checked returns the nodes of the answer that have victims.
-func checked(answer, victims map[string]*extpoints.Victims, e extpoints.PreemptExtender) (map[string]*extpoints.Victims, error) {
+func checked(answer, victims map[string]*extpoints.Victims, e extpoints.Extender) (map[string]*extpoints.Victims, error) {
 	valid := make(map[string]*extpoints.Victims, len(answer))
 	for _, node := range slices.Sorted(maps.Keys(answer)) {
 		switch v := answer[node]; {
 		case v != nil && len(v.Workloads) > 0 && victims[node] != nil:
 			valid[node] = v
-		case e.Ignorable():
+		case e.Ignorable:
 		case victims[node] == nil:
-			return nil, fmt.Errorf("extender %q chooses node %q, which is no candidate", e.Name(), node)
+			return nil, fmt.Errorf("extender %q chooses node %q, which is no candidate", e.Name, node)
 		default:
-			return nil, fmt.Errorf("expected at least one victim pod on node %q", node)
+			return nil, fmt.Errorf("expected at least one victim on node %q", node)
 		}
 	}
 	return valid, nil

@@ -32,13 +32,13 @@ func labelled(w *extpoints.WorkloadInfo, app string) *extpoints.WorkloadInfo {
 	return w
 }
 
-// displaced makes the workload one that is on its way out to make room.
+// displaced makes the workload one that is terminating to make room.
 func displaced(w *extpoints.WorkloadInfo) *extpoints.WorkloadInfo {
 	w.Terminating, w.Displaced = true, true
 	return w
 }
 
-// terminating makes the workload one that is on its way out by itself.
+// terminating makes the workload one that is terminating by itself.
 func terminating(w *extpoints.WorkloadInfo) *extpoints.WorkloadInfo {
 	w.Terminating = true
 	return w
@@ -71,7 +71,7 @@ func fits(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, n *extpoints.NodeI
 
 // statuses are what fits says of the nodes, unless the map has something else.
 type statuses struct {
-	view  extpoints.View
+	view  extpoints.ClusterView
 	w     *extpoints.WorkloadInfo
 	other map[string]*extpoints.Status
 }
@@ -102,7 +102,7 @@ type attempt struct {
 	other  map[string]*extpoints.Status // in place of what fits says
 	engine extpointstest.Preemption     // Filters default to fits
 	seed   uint64                       // default: one that begins with the first node
-	state  *extpoints.CycleState        // afterwards
+	cycle  *extpoints.Cycle             // afterwards
 	result *extpoints.PostFilterResult  // afterwards
 }
 
@@ -125,9 +125,9 @@ func (a *attempt) run(t testing.TB) *extpoints.Status {
 		a.seed = firstFirst(len(a.nodes))
 	}
 	before := sums(a.nodes)
-	a.state = extpoints.NewCycleState(context.Background(), view, now, a.seed)
+	a.cycle = extpoints.NewCycle(extpoints.CycleOptions{View: view, Now: now, Seed: a.seed})
 	var st *extpoints.Status
-	a.result, st = p.(extpoints.PostFilterPlugin).PostFilter(a.state, a.w, statuses{view, a.w, a.other})
+	a.result, st = p.PostFilter(a.cycle.State(), a.w, statuses{view, a.w, a.other})
 	if sums(a.nodes) != before {
 		t.Error("the nodes of the view have changed")
 	}
@@ -139,12 +139,12 @@ func (a *attempt) run(t testing.TB) *extpoints.Status {
 func (a *attempt) String() string {
 	var words []string
 	if a.result != nil {
-		words = append(words, a.result.Node+":")
+		words = append(words, a.result.Nominate+":")
 	}
-	for _, e := range a.state.Evictions() {
+	for _, e := range a.cycle.Requests().Evictions {
 		words = append(words, e.ID)
 	}
-	for _, id := range a.state.Unnominations() {
+	for _, id := range a.cycle.Requests().Unnominations {
 		words = append(words, "-"+id)
 	}
 	return strings.Join(words, " ")
@@ -198,11 +198,14 @@ type extender struct {
 	seen      []string // candidates it was asked about, "n1=a,b"
 }
 
-func (e *extender) Name() string                      { return e.name }
-func (e *extender) Interested(w *model.Workload) bool { return e.about == "" || e.about == w.ID }
-func (e *extender) Ignorable() bool                   { return e.ignorable }
+func (e *extender) outside() extpoints.Extender {
+	return extpoints.Extender{
+		Name: e.name, Ignorable: e.ignorable, Preempt: e.preempt,
+		Interested: func(w *model.Workload) bool { return e.about == "" || e.about == w.ID },
+	}
+}
 
-func (e *extender) Preempt(_ context.Context, _ *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, _ extpoints.Nodes) (map[string]*extpoints.Victims, error) {
+func (e *extender) preempt(_ context.Context, _ *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, _ extpoints.Nodes) (map[string]*extpoints.Victims, error) {
 	for name, v := range candidates {
 		e.seen = append(e.seen, name+"="+strings.ReplaceAll(ids(v.Workloads), " ", ","))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 )
 
 var noGroupVictims = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "No preemption victims found for incoming preemptor")
@@ -20,21 +21,35 @@ func (p *DefaultPreemption) GroupPostFilter(s *extpoints.CycleState, g *extpoint
 	result, st := p.preemptFor(s, g, t)
 	switch text := st.Message(); {
 	case st.Code() == extpoints.Error:
-		return result, extpoints.AsStatus(fmt.Errorf("pod group preemption: %w", st.AsError()))
+		return result, extpoints.AsStatus(fmt.Errorf("group preemption: %w", st.AsError()))
 	case text == "":
 		return result, st
 	default:
-		return result, extpoints.NewStatus(st.Code(), "pod group preemption: "+text)
+		return result, extpoints.NewStatus(st.Code(), "group preemption: "+text)
 	}
+}
+
+// mayPreempt reports whether the group may displace others: by its own policy, or
+// where it has none by that of the members to be placed.
+func mayPreempt(g *extpoints.GroupInfo) bool {
+	if g.Preemption != "" {
+		return g.Preemption != model.PreemptNever
+	}
+	return g.All(func(w *extpoints.WorkloadInfo) bool { return w.MayPreempt() })
 }
 
 func (p *DefaultPreemption) preemptFor(s *extpoints.CycleState, g *extpoints.GroupInfo, t extpoints.GroupTrial) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
 	possible := newRoster(s.View(), s.Now(), g.Priority)
+	q := p.askQueues(s, g.Priority, waiting(g)...)
+	possible.anyone, possible.tolerations = q != nil, p.tolerations
 	err := possible.addAll()
+	if err == nil {
+		q.choose(&possible)
+	}
 	switch {
 	case err != nil:
 		return nil, extpoints.AsStatus(err)
-	case !g.MayPreempt():
+	case !mayPreempt(g):
 		return nil, never
 	case possible.underWay(g):
 		return currently(g), extpoints.NewStatus(extpoints.Success, "ongoing preemption on nominated nodes")
@@ -46,13 +61,25 @@ func (p *DefaultPreemption) preemptFor(s *extpoints.CycleState, g *extpoints.Gro
 	if !st.IsSuccess() {
 		return nil, st
 	}
-	victims, st := newReprieval(p.handle.Preemption(), t, a).reprieve(possible.list, newBudgets(s.View().Budgets()))
+	victims, st := newReprieval(p.handle.Preemption(), t, a).reprieve(possible.list, newBudgets(s.View().Budgets()), q)
 	if st != nil {
 		return nil, st
 	}
+	if !q.last() {
+		return nil, notLasting
+	}
 	leave := workloads(victims)
 	p.evict(s, leave, "preempted by group "+g.ID)
-	return proposed(a), extpoints.NewStatus(extpoints.Success, fmt.Sprintf("found a placement for podgroup, preempting %d victims", len(leave)))
+	return proposed(a), extpoints.NewStatus(extpoints.Success, fmt.Sprintf("found a placement for group, preempting %d victims", len(leave)))
+}
+
+// waiting lists the members that are to be placed.
+func waiting(g *extpoints.GroupInfo) (list []*extpoints.WorkloadInfo) {
+	g.All(func(w *extpoints.WorkloadInfo) bool {
+		list = append(list, w)
+		return true
+	})
+	return list
 }
 
 // addAll lists what may have to leave the cluster.
@@ -75,9 +102,9 @@ func (r *roster) underWay(g *extpoints.GroupInfo) bool {
 
 // currently leaves every member the nomination that it has.
 func currently(g *extpoints.GroupInfo) *extpoints.GroupPostFilterResult {
-	n := map[string]*extpoints.NominatingInfo{}
+	n := map[string]extpoints.PostFilterResult{}
 	g.All(func(w *extpoints.WorkloadInfo) bool {
-		n[w.ID] = &extpoints.NominatingInfo{Node: w.Nominated, Mode: extpoints.NominatingOverride}
+		n[w.ID] = extpoints.PostFilterResult{Nominate: w.Nominated, Clear: w.Nominated == ""}
 		return true
 	})
 	return &extpoints.GroupPostFilterResult{Nominations: n}
@@ -85,10 +112,10 @@ func currently(g *extpoints.GroupInfo) *extpoints.GroupPostFilterResult {
 
 // proposed nominates every member to the node proposed for it.
 func proposed(a *extpoints.Assignments) *extpoints.GroupPostFilterResult {
-	n := make(map[string]*extpoints.NominatingInfo, len(a.Proposals))
+	n := make(map[string]extpoints.PostFilterResult, len(a.Proposals))
 	for i := range a.Proposals {
 		p := &a.Proposals[i]
-		n[p.Workload.ID] = &extpoints.NominatingInfo{Node: p.Binding.Node, Mode: extpoints.NominatingOverride}
+		n[p.Workload.ID] = extpoints.PostFilterResult{Nominate: p.Binding.Node}
 	}
 	return &extpoints.GroupPostFilterResult{Nominations: n}
 }

@@ -42,7 +42,7 @@ type groupAttempt struct {
 	engine  extpointstest.Preemption         // Filters default to fits
 	trial   func(*extpointstest.GroupTrial)  // changes the trial
 	view    func(*extpointstest.View)        // changes the view
-	state   *extpoints.CycleState            // afterwards
+	cycle   *extpoints.Cycle                 // afterwards
 	result  *extpoints.GroupPostFilterResult // afterwards
 }
 
@@ -65,9 +65,9 @@ func (a *groupAttempt) run(t testing.TB) *extpoints.Status {
 		a.trial(trial)
 	}
 	before := sums(a.nodes)
-	a.state = extpoints.NewCycleState(t.Context(), view, now, 1)
+	a.cycle = extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: view, Now: now, Seed: 1})
 	var st *extpoints.Status
-	a.result, st = p.(extpoints.GroupPostFilterPlugin).GroupPostFilter(a.state, a.g, trial)
+	a.result, st = p.GroupPostFilter(a.cycle.State(), a.g, trial)
 	if sums(a.nodes) != before {
 		t.Error("the nodes of the view have changed")
 	}
@@ -78,15 +78,13 @@ func (a *groupAttempt) run(t testing.TB) *extpoints.Status {
 // nomination of m1 to n1.
 func (a *groupAttempt) String() string {
 	var words []string
-	for _, e := range a.state.Evictions() {
+	for _, e := range a.cycle.Requests().Evictions {
 		words = append(words, e.ID)
 	}
 	words = append(words, "|")
 	if a.result != nil {
 		for _, id := range slices.Sorted(maps.Keys(a.result.Nominations)) {
-			if n := a.result.Nominations[id]; n.Mode == extpoints.NominatingOverride {
-				words = append(words, id+"="+n.Node)
-			}
+			words = append(words, id+"="+a.result.Nominations[id].Nominate)
 		}
 	} else {
 		words = append(words, "-")
@@ -114,8 +112,8 @@ func TestGroupPostFilter(t *testing.T) {
 	}
 	top := tree(never)
 	top.Preemption = model.PreemptLower
-	const found = "Success: pod group preemption: found a placement for podgroup, preempting "
-	const leaving = "Success: pod group preemption: ongoing preemption on nominated nodes"
+	const found = "Success: group preemption: found a placement for group, preempting "
+	const leaving = "Success: group preemption: ongoing preemption on nominated nodes"
 	full := func() infos { return infos{node("n1", 1000, on("a", 1, 900, 1)), node("n2", 1000, on("b", 2, 900, 1))} }
 	for _, c := range []struct {
 		name string
@@ -136,17 +134,17 @@ func TestGroupPostFilter(t *testing.T) {
 		{"everything can be put back", groupAttempt{g: gang(wants(500)...), nodes: infos{node("n1", 1000, on("a", 1, 400, 1))}},
 			"| m1=n1", found + "0 victims"},
 		{"nobody is of lower priority", groupAttempt{g: gang(wants(500)...), nodes: infos{node("n1", 1000, on("a", 5, 900, 1))}},
-			"| -", "UnschedulableAndUnresolvable: pod group preemption: No preemption victims found for incoming preemptor"},
+			"| -", "UnschedulableAndUnresolvable: group preemption: No preemption victims found for incoming preemptor"},
 		{"it would not help", groupAttempt{g: gang(wants(600, 600)...), nodes: infos{node("n1", 1000, on("a", 1, 900, 1)), node("n2", 1000, on("b", 5, 900, 1))}},
-			"| -", "Unschedulable: pod group preemption: pod group is unschedulable"},
+			"| -", "Unschedulable: group preemption: group is unschedulable"},
 		{"that it fails is an error", groupAttempt{g: gang(wants(500)...), nodes: full(), trial: func(t *extpointstest.GroupTrial) { t.Fails = boom }},
-			"| -", "Error: pod group preemption: boom"},
+			"| -", "Error: group preemption: boom"},
 		{"it says nothing", groupAttempt{g: gang(wants(500)...), nodes: full(), trial: func(t *extpointstest.GroupTrial) { t.Fails = extpoints.NewStatus(extpoints.Unschedulable) }},
 			"| -", "Unschedulable"},
-		{"policy Never", groupAttempt{g: never, nodes: full()}, "| -", "Unschedulable: pod group preemption: not eligible due to preemptionPolicy=Never."},
+		{"policy Never", groupAttempt{g: never, nodes: full()}, "| -", "Unschedulable: group preemption: not eligible due to preemptionPolicy=Never."},
 		{"members' own policy does not count where the group has one", groupAttempt{g: lower, nodes: full()[:1]}, "a | m1=n1", found + "1 victims"},
 		{"where it has none it does", groupAttempt{g: gang(unwilling()), nodes: full()[:1]},
-			"| -", "Unschedulable: pod group preemption: not eligible due to preemptionPolicy=Never."},
+			"| -", "Unschedulable: group preemption: not eligible due to preemptionPolicy=Never."},
 		{"the highest group's counts", groupAttempt{g: top, nodes: full()[:1]}, "a | m1=n1", found + "1 victims"},
 
 		{"a workload that was displaced is still leaving a nominated node: nominations stay",
@@ -168,7 +166,7 @@ func TestGroupPostFilter(t *testing.T) {
 			groupAttempt{g: gang(nominated()...), nodes: infos{node("n2", 1000, on("b", 1, 900, 1))}},
 			"b | m1=n2 m2=n2", found + "1 victims"},
 		{"policy Never comes before that", groupAttempt{g: &extpoints.GroupInfo{Group: never.Group, Members: nominated()}, nodes: infos{node("n1", 1000, displaced(on("a", 1, 900, 1)))}},
-			"| -", "Unschedulable: pod group preemption: not eligible due to preemptionPolicy=Never."},
+			"| -", "Unschedulable: group preemption: not eligible due to preemptionPolicy=Never."},
 
 		{"the whole of a group leaves that leaves as one", groupAttempt{g: gang(wants(600)...), groups: []string{"g - 1 all"},
 			nodes: infos{node("n1", 1000, in("g", on("b", 1, 900, 1))), node("n2", 1000, in("g", on("a", 1, 1, 1)), on("c", 1, 900, 1))}},
@@ -205,10 +203,10 @@ func TestGroupPostFilter(t *testing.T) {
 		if got := c.String(); got != c.want || st.String() != c.says {
 			t.Errorf("%s: %q, %s\nwant %q, %s", c.name, got, st, c.want, c.says)
 		}
-		if len(c.state.Unnominations()) > 0 || c.state.AwaitsEvictions() {
-			t.Errorf("%s: unnominations %v, awaits %v", c.name, c.state.Unnominations(), c.state.AwaitsEvictions())
+		if len(c.cycle.Requests().Unnominations) > 0 || c.cycle.Requests().AwaitEvictions {
+			t.Errorf("%s: unnominations %v, awaits %v", c.name, c.cycle.Requests().Unnominations, c.cycle.Requests().AwaitEvictions)
 		}
-		for _, e := range c.state.Evictions() {
+		for _, e := range c.cycle.Requests().Evictions {
 			if e.Reason != "preempted by group "+c.g.ID {
 				t.Errorf("%s: reason %q", c.name, e.Reason)
 			}
@@ -224,8 +222,8 @@ func TestGroupNominationsOfOthers(t *testing.T) {
 	for _, synchronous := range []bool{false, true} {
 		a := groupAttempt{args: Args{Synchronous: synchronous}, g: gang(wants(600)...), nodes: infos{node("n1", 1000, on("a", 1, 900, 1))},
 			view: func(v *extpointstest.View) { v.Nominating = map[string][]*extpoints.WorkloadInfo{"n1": {low}} }}
-		if st := a.run(t); a.String() != "a | m1=n1" || len(a.state.Unnominations()) > 0 || a.state.AwaitsEvictions() != synchronous {
-			t.Errorf("synchronous %v: %s, %v, awaits %v", synchronous, &a, st, a.state.AwaitsEvictions())
+		if st := a.run(t); a.String() != "a | m1=n1" || len(a.cycle.Requests().Unnominations) > 0 || a.cycle.Requests().AwaitEvictions != synchronous {
+			t.Errorf("synchronous %v: %s, %v, awaits %v", synchronous, &a, st, a.cycle.Requests().AwaitEvictions)
 		}
 	}
 }
@@ -236,8 +234,8 @@ func TestGroupMemberOnNoNode(t *testing.T) {
 	view := lostOf("h", node("n1", 1000, in("h", on("a", 9, 900, 1))))
 	view.GroupList = groups("h - 9 all")
 	p := &DefaultPreemption{args: Args{}.WithDefaults(), handle: handleOf(&extpointstest.Preemption{Filters: fits})}
-	_, st := p.GroupPostFilter(extpoints.NewCycleState(t.Context(), view, now, 1), g, nil)
-	if want := `Error: pod group preemption: failed to create domain: failed to get node info for node "gone" from snapshot: nodeinfo not found for node name "gone"`; st.String() != want {
+	_, st := p.GroupPostFilter(extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: view, Now: now, Seed: 1}).State(), g, nil)
+	if want := `Error: group preemption: failed to create domain: failed to get node info for node "gone" from snapshot: nodeinfo not found for node name "gone"`; st.String() != want {
 		t.Errorf("%v, want %s", st, want)
 	}
 }
@@ -251,14 +249,14 @@ func TestPreEnqueueOfMembers(t *testing.T) {
 		want        string
 	}{
 		{"idle", false, "Success"},
-		{"busy", false, "UnschedulableAndUnresolvable: waiting for the preemption for this pod group to be finished"},
+		{"busy", false, "UnschedulableAndUnresolvable: waiting for the preemption for this group to be finished"},
 		{"busy", true, "Success"},
 	} {
 		p, err := New(Args{Synchronous: c.synchronous}, h)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.(extpoints.PreEnqueuePlugin).PreEnqueue(&model.Workload{ID: c.id, Group: "g"}); got.String() != c.want {
+		if got := p.PreEnqueue(&model.Workload{ID: c.id, Group: "g"}); got.String() != c.want {
 			t.Errorf("%s, synchronous %v: %v, want %s", c.id, c.synchronous, got, c.want)
 		}
 	}

@@ -42,7 +42,7 @@ func withGroups(texts ...string) func(*extpointstest.View) {
 	return func(v *extpointstest.View) { v.GroupList = groups(texts...) }
 }
 
-// Who has to leave the node n1 of 1000, and what leaves with them, so that a
+// Which victims have to leave the node n1 of 1000, and what leaves with them, so that a
 // workload of priority 5 fits.
 func TestVictimsInGroups(t *testing.T) {
 	elsewhere := func(list ...*extpoints.WorkloadInfo) *extpoints.NodeInfo { return node("n2", 9000, list...) }
@@ -57,10 +57,10 @@ func TestVictimsInGroups(t *testing.T) {
 		breaks  int
 	}{
 		{"the group's priority counts: too important", 300, []string{"g - 7"},
-			works{in("g", on("a", 1, 900, 1))}, nil, nil, "UnschedulableAndUnresolvable: No preemption victims found for incoming pod", 0},
+			works{in("g", on("a", 1, 900, 1))}, nil, nil, "UnschedulableAndUnresolvable: No preemption victims found for incoming workload", 0},
 		{"and not important enough", 300, []string{"g - 1"}, works{in("g", on("a", 7, 900, 1))}, nil, nil, "a", 0},
 		{"the same priority will not do", 300, []string{"g - 5"},
-			works{in("g", on("a", 1, 900, 1))}, nil, nil, "UnschedulableAndUnresolvable: No preemption victims found for incoming pod", 0},
+			works{in("g", on("a", 1, 900, 1))}, nil, nil, "UnschedulableAndUnresolvable: No preemption victims found for incoming workload", 0},
 		{"the priority of the highest counts", 300, []string{"g mid 7", "mid top 7 composite", "top - 1 composite"},
 			works{in("g", on("a", 7, 900, 1))}, nil, nil, "a", 0},
 		{"where it is not there, that of the one below", 300, []string{"g mid 7", "mid top 2 composite"},
@@ -121,8 +121,8 @@ func TestVictimsInGroups(t *testing.T) {
 			view = extpointstest.NewView(c.other, n)
 		}
 		view.GroupList, view.BudgetList = groups(c.groups...), c.budgets
-		s := extpoints.NewCycleState(t.Context(), view, now, 1)
-		victims, st := newTrial(&extpointstest.Preemption{Filters: fits}, s, on("w", 5, c.cpu, 0)).victimsOn(n)
+		s := extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: view, Now: now, Seed: 1}).State()
+		victims, st := newTrial(&extpointstest.Preemption{Filters: fits}, s, on("w", 5, c.cpu, 0), nil).victimsOn(n)
 		got, breaks := st.String(), 0
 		if victims != nil {
 			got, breaks = ids(victims.Workloads), victims.BudgetViolations
@@ -147,25 +147,25 @@ func TestPostFilterWithGroups(t *testing.T) {
 	}{
 		{"the whole group is evicted, and counted",
 			attempt{w: w, nodes: infos{node("n1", 1000, in("g", on("a", 1, 900, 1))), node("n2", 600, in("g", on("b", 1, 600, 1)), on("c", 9, 0, 1))}, view: withGroups("g - 1 all")},
-			"n1: a b", "Success: preemption: found a potential placement for pod on node n1, preempting 2 victims"},
+			"n1: a b", "Success: preemption: found a potential placement for workload on node n1, preempting 2 victims"},
 		{"of two nodes that with fewer workloads that leave, wherever they are",
 			attempt{w: w, nodes: infos{node("n1", 1000, in("g", on("a", 1, 900, 1))), node("n2", 1000, on("b", 1, 900, 9)), node("n3", 100, in("g", on("c", 1, 100, 1)))}, view: withGroups("g - 1 all")},
-			"n2: b", "Success: preemption: found a potential placement for pod on node n2, preempting 1 victims"},
+			"n2: b", "Success: preemption: found a potential placement for workload on node n2, preempting 1 victims"},
 		{"there it is the workloads' own priority that counts",
 			attempt{w: w, nodes: infos{node("n1", 1000, in("g", on("a", 3, 900, 1))), node("n2", 1000, in("h", on("b", 2, 900, 1)))}, view: withGroups("g - 1", "h - 4")},
-			"n2: b", "Success: preemption: found a potential placement for pod on node n2, preempting 1 victims"},
+			"n2: b", "Success: preemption: found a potential placement for workload on node n2, preempting 1 victims"},
 		{"that of the first member of a group that leaves as one",
 			attempt{w: w, nodes: infos{node("n1", 1000, in("g", on("b", 2, 900, 1))), node("n2", 1000, in("h", on("d", 2, 900, 1))), node("n3", 100, in("g", on("a", 3, 0, 1)), in("h", on("e", 3, 0, 1)), on("full", 9, 100, 1))}, view: withGroups("g - 1 all", "h - 1 all")},
-			"n2: d e", "Success: preemption: found a potential placement for pod on node n2, preempting 2 victims"},
+			"n2: d e", "Success: preemption: found a potential placement for workload on node n2, preempting 2 victims"},
 		{"a member that was displaced is still leaving the nominated node, and its group is less important",
 			attempt{w: nominated, nodes: infos{node("n1", 1000, displaced(in("g", on("a", 9, 900, 1))))}, view: withGroups("g - 1")},
-			"", "Unschedulable: preemption: not eligible due to a terminating pod on the nominated node."},
+			"", "Unschedulable: preemption: not eligible due to a terminating workload on the nominated node."},
 		{"one that is to leave and does not yet does not count",
 			attempt{w: nominated, nodes: infos{node("n1", 1000, marked, on("x", 9, 100, 1)), node("n2", 1000, on("b", 0, 900, 1))}},
-			"n2: b", "Success: preemption: found a potential placement for pod on node n2, preempting 1 victims"},
+			"n2: b", "Success: preemption: found a potential placement for workload on node n2, preempting 1 victims"},
 		{"nor one whose group is not less important",
 			attempt{w: nominated, nodes: infos{node("n1", 1000, displaced(in("g", on("a", 1, 900, 1)))), node("n2", 1000, on("b", 1, 900, 1))}, view: withGroups("g - 5")},
-			"n2: b", "Success: preemption: found a potential placement for pod on node n2, preempting 1 victims"},
+			"n2: b", "Success: preemption: found a potential placement for workload on node n2, preempting 1 victims"},
 	} {
 		st := c.run(t)
 		if got := c.String(); got != c.want || st.String() != c.says {
@@ -212,15 +212,15 @@ func TestMemberOnNoNode(t *testing.T) {
 		want        string
 	}{
 		{"another node will do", "g - 1 all", infos{node("n1", 1000, in("g", on("a", 1, 900, 1))), node("n2", 1000, on("b", 1, 900, 1))},
-			"Success: preemption: found a potential placement for pod on node n2, preempting 1 victims"},
+			"Success: preemption: found a potential placement for workload on node n2, preempting 1 victims"},
 		{"there is none", "g - 9 all", infos{node("n1", 1000, on("b", 1, 900, 1), in("g", on("a", 1, 10, 1)))}, "Error: preemption: " + says},
 		{"members that leave one by one are not in the way", "g - 1", infos{node("n1", 1000, in("g", on("a", 1, 900, 1)))},
-			"Success: preemption: found a potential placement for pod on node n1, preempting 1 victims"},
+			"Success: preemption: found a potential placement for workload on node n1, preempting 1 victims"},
 	} {
 		view := lostOf("g", c.nodes...)
 		view.GroupList = groups(c.group)
 		p := &DefaultPreemption{args: Args{}.WithDefaults(), handle: handleOf(&extpointstest.Preemption{Filters: fits})}
-		s := extpoints.NewCycleState(t.Context(), view, now, 1)
+		s := extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: view, Now: now, Seed: 1}).State()
 		w := on("w", 5, 600, 0)
 		if _, st := p.PostFilter(s, w, statuses{view, w, nil}); st.String() != c.want {
 			t.Errorf("%s: %v, want %s", c.name, st, c.want)
@@ -248,8 +248,8 @@ func TestExtensionsHearOfWholeGroups(t *testing.T) {
 	}
 	view := extpointstest.NewView(main, other)
 	view.GroupList = groups("g - 1 all")
-	s := extpoints.NewCycleState(t.Context(), view, now, 1)
-	victims, st := newTrial(engine, s, on("w", 5, 500, 0)).victimsOn(main)
+	s := extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: view, Now: now, Seed: 1}).State()
+	victims, st := newTrial(engine, s, on("w", 5, 500, 0), nil).victimsOn(main)
 	if st != nil || ids(victims.Workloads) != "a b d" {
 		t.Fatalf("%v, %v", victims, st)
 	}
@@ -263,7 +263,7 @@ func TestGroupOnSeveralCandidates(t *testing.T) {
 	n1, n2 := node("n1", 1000, in("g", on("a", 1, 900, 1))), node("n2", 1000, in("g", on("b", 1, 900, 1)))
 	view := extpointstest.NewView(n1, n2)
 	view.GroupList = groups("g - 1 all")
-	trial := newTrial(&extpointstest.Preemption{Filters: fits}, extpoints.NewCycleState(t.Context(), view, now, 1), on("w", 5, 500, 0))
+	trial := newTrial(&extpointstest.Preemption{Filters: fits}, extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: view, Now: now, Seed: 1}).State(), on("w", 5, 500, 0), nil)
 	for _, n := range view.NodeInfos {
 		if victims, st := trial.victimsOn(n); st != nil || ids(victims.Workloads) != "a b" {
 			t.Errorf("%s: %v, %v", n.Node.Name, victims, st)

@@ -26,8 +26,8 @@ func chosen(t testing.TB, args Args, seed uint64, list ...*extpoints.Victims) in
 	for i := range list {
 		candidates[i] = candidate{node("n", 1), i, list[i]}
 	}
-	s := extpoints.NewCycleState(t.Context(), extpointstest.NewView(), now, seed)
-	return p.(*DefaultPreemption).pick(s, candidates).place
+	s := extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: extpointstest.NewView(), Now: now, Seed: seed}).State()
+	return p.pick(s, candidates).place
 }
 
 func TestCriteria(t *testing.T) {

@@ -95,12 +95,12 @@ func (r *reprieval) fit(at *site) bool {
 // reprieve puts the victims back as far as the members still fit, those first
 // that no budget allows to be displaced, and the more important ones first. It
 // returns the rest, the more important first. It sorts the list.
-func (r *reprieval) reprieve(list []*unit, b budgets) ([]*unit, *extpoints.Status) {
-	importance(list, (*unit).important)
+func (r *reprieval) reprieve(list []*unit, b budgets, q *queues) ([]*unit, *extpoints.Status) {
+	q.sort(list)
 	violating, allowed := b.split(list, nil, nil)
 	var victims []*unit
 	for _, u := range append(violating, allowed...) {
-		back, st := r.putBack(u)
+		back, st := r.putBack(u, q)
 		if st != nil {
 			return nil, st
 		}
@@ -112,8 +112,9 @@ func (r *reprieval) reprieve(list []*unit, b budgets) ([]*unit, *extpoints.Statu
 	return victims, nil
 }
 
-// putBack puts what leaves as one back, if all members still fit then.
-func (r *reprieval) putBack(u *unit) (bool, *extpoints.Status) {
+// putBack puts what leaves as one back, if all members still fit then, and the queues have
+// nothing against it.
+func (r *reprieval) putBack(u *unit, q *queues) (bool, *extpoints.Status) {
 	r.round++
 	r.touched = r.touched[:0]
 	for _, at := range r.listening {
@@ -128,7 +129,7 @@ func (r *reprieval) putBack(u *unit) (bool, *extpoints.Status) {
 			asked++
 		}
 	}
-	if asked == r.unfit && r.allFit() {
+	if asked == r.unfit && r.allFit() && q.spare(u) {
 		for _, at := range r.touched {
 			at.fits = true
 		}

@@ -1,7 +1,6 @@
 package defaultpreemption
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -131,7 +130,7 @@ func TestGroupExtensionsFollow(t *testing.T) {
 	}
 	for _, when := range []string{"+c", "-b"} {
 		b := listen(when)
-		if st := b.run(t); st.String() != "Error: pod group preemption: confused by "+when || b.String() != "| -" {
+		if st := b.run(t); st.String() != "Error: group preemption: confused by "+when || b.String() != "| -" {
 			t.Errorf("%s: %s, %v", when, &b, st)
 		}
 	}
@@ -293,11 +292,11 @@ func TestGroupPostFilterAgainstTwin(t *testing.T) {
 		done++
 		var proposals []extpoints.Proposal
 		for _, w := range members {
-			proposals = append(proposals, extpoints.Proposal{Workload: w, Binding: model.Binding{Node: a.result.Nominations[w.ID].Node}})
+			proposals = append(proposals, extpoints.Proposal{Workload: w, Binding: model.Binding{Node: a.result.Nominations[w.ID].Nominate}})
 		}
 		want := groupReprieveTwin(view, 5, proposals)
 		var got []string
-		for _, e := range a.state.Evictions() {
+		for _, e := range a.cycle.Requests().Evictions {
 			got = append(got, e.ID)
 		}
 		if strings.Join(got, " ") != strings.Join(want, " ") {
@@ -315,12 +314,12 @@ func TestGroupPostFilterAgainstTwin(t *testing.T) {
 // quickTrial is a trial that knows the outcome: each member goes to a node of its
 // own, all of which are empty once the victims have gone.
 type quickTrial struct {
-	after   extpoints.View
+	after   extpoints.ClusterView
 	members works
 	listens bool
 }
 
-func (t *quickTrial) View() extpoints.View                               { return t.after }
+func (t *quickTrial) View() extpoints.ClusterView                        { return t.after }
 func (t *quickTrial) Remove([]extpoints.PlacedMember)                    {}
 func (t *quickTrial) Refused(string, string) ([]extpoints.Refusal, bool) { return nil, false }
 func (t *quickTrial) Watches(*extpoints.Proposal) bool                   { return t.listens }
@@ -331,7 +330,7 @@ func (t *quickTrial) Reserve(p *extpoints.Proposal, _ *extpoints.NodeInfo) *extp
 func (t *quickTrial) Schedule() (*extpoints.Assignments, *extpoints.Status) {
 	a := &extpoints.Assignments{}
 	for i, w := range t.members {
-		s := extpoints.NewCycleState(context.Background(), t.after, now, 1)
+		s := extpoints.NewCycle(extpoints.CycleOptions{View: t.after, Now: now, Seed: 1}).State()
 		listens.Set(s, &listener{})
 		a.Proposals = append(a.Proposals, extpoints.Proposal{Workload: w, Binding: model.Binding{Workload: w.ID, Node: t.after.Nodes().At(i).Node.Name}, State: s})
 	}
@@ -391,8 +390,8 @@ func BenchmarkGroupPostFilter(b *testing.B) {
 			view, trial := quick(before), &quickTrial{quick(after), members, listening}
 			b.ReportAllocs()
 			for b.Loop() {
-				s := extpoints.NewCycleState(b.Context(), view, now, 1)
-				if _, st := p.GroupPostFilter(s, g, trial); st.Message() != "pod group preemption: found a placement for podgroup, preempting 200 victims" {
+				s := extpoints.NewCycle(extpoints.CycleOptions{Context: b.Context(), View: view, Now: now, Seed: 1}).State()
+				if _, st := p.GroupPostFilter(s, g, trial); st.Message() != "group preemption: found a placement for group, preempting 200 victims" {
 					b.Fatal(st)
 				}
 			}

@@ -35,6 +35,7 @@ type unit struct {
 	victim                     // of a whole group the member that was met first, with the start of the earliest
 	node   *extpoints.NodeInfo // on which it was met
 	bond   *bond               // nil for a workload in no group
+	place  int                 // in the list as it was offered to the queues
 	breaks int                 // how many of its workloads no budget allows, once [budgets.split] has looked
 }
 
@@ -137,10 +138,15 @@ func importance[V any](list []V, order func(a, b V) int) { slices.SortFunc(list,
 // Rules: kube-scheduler framework/preemption/types.go getCrossNodesVictims and
 // util.go GetPodPriority, 1.37.1.
 type roster struct {
-	view  extpoints.View
+	view  extpoints.ClusterView
 	now   time.Time
 	below int32
-	list  []*unit
+	// anyone: whatever its priority, for it is the queues that say who may be displaced.
+	anyone bool
+	// tolerations: those are not listed that must not be displaced yet.
+	tolerations bool
+
+	list []*unit
 
 	units []unit // the memory of the list's last units
 	round int    // of begin
@@ -156,8 +162,25 @@ type standing struct {
 	all   *model.Group // the highest that leaves as one; nil where none does
 }
 
-func newRoster(view extpoints.View, now time.Time, below int32) roster {
+func newRoster(view extpoints.ClusterView, now time.Time, below int32) roster {
 	return roster{view: view, now: now, below: below}
+}
+
+// lower reports whether what has the priority is to be listed.
+func (r *roster) lower(priority int32) bool { return priority < r.below || r.anyone }
+
+// spared reports whether the workload, or one that leaves with it, must not be displaced
+// yet by what wants room.
+func (r *roster) spared(w *extpoints.WorkloadInfo, b *bond) bool {
+	if !r.tolerations {
+		return false
+	}
+	if b == nil || b.members == nil {
+		return protects(&w.PreemptionToleration, r.below, w.PlacedAt, r.now)
+	}
+	return slices.ContainsFunc(b.members, func(m extpoints.PlacedMember) bool {
+		return protects(&m.PreemptionToleration, r.below, m.PlacedAt, r.now)
+	})
 }
 
 // begin empties the list.
@@ -181,7 +204,7 @@ func (r *roster) add(node *extpoints.NodeInfo) error {
 			}
 			continue
 		}
-		if w.Priority >= r.below {
+		if !r.lower(w.Priority) || r.spared(w, nil) {
 			continue
 		}
 		since := w.PlacedAt
@@ -215,7 +238,7 @@ func (r *roster) addMember(w *extpoints.WorkloadInfo, node *extpoints.NodeInfo, 
 		}
 		b.met, since, fresh = r.round, b.earliest, b.fresh
 	}
-	if b.priority >= r.below {
+	if !r.lower(b.priority) || r.spared(w, b) {
 		return nil
 	}
 	if start := r.now.Add(soon); fresh && (since.IsZero() || start.Before(since)) {
@@ -233,7 +256,7 @@ func (r *roster) someLeave(name string) bool {
 		return false
 	}
 	return slices.ContainsFunc(node.Workloads, func(w *extpoints.WorkloadInfo) bool {
-		return w.Terminating && w.Displaced && r.priority(w) < r.below
+		return w.Terminating && w.Displaced && r.lower(r.priority(w))
 	})
 }
 

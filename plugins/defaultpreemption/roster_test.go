@@ -208,7 +208,7 @@ func TestGroupVictimsAgainstTwin(t *testing.T) {
 	for round := range 8000 {
 		view := randomWorld(random, 3)
 		w := on("w", int32(random.IntN(7)), int64(random.IntN(1200)), 0)
-		trial := newTrial(&extpointstest.Preemption{Filters: fits}, extpoints.NewCycleState(t.Context(), view, now, 1), w)
+		trial := newTrial(&extpointstest.Preemption{Filters: fits}, extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: view, Now: now, Seed: 1}).State(), w, nil)
 		for _, n := range view.NodeInfos {
 			before := sums(view.NodeInfos)
 			got, st := trial.victimsOn(n)

@@ -32,12 +32,13 @@ type found struct {
 // search tries the nodes one after the other, around once from a place that the
 // seed decides, until there are enough candidates and at least one that breaks
 // no budget. It keeps at most that many of either kind.
-func (p *DefaultPreemption) search(s *extpoints.CycleState, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) found {
+func (p *DefaultPreemption) search(s *extpoints.CycleState, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo, q *queues) found {
 	var f found
 	if len(nodes) == 0 {
 		return f
 	}
-	trial := newTrial(p.handle.Preemption(), s, w)
+	trial := newTrial(p.handle.Preemption(), s, w, q)
+	trial.possible.tolerations = p.tolerations
 	offset, wanted := helper.Draw(s.Seed(), offsetStream, len(nodes)), p.args.wanted(len(nodes))
 	var allowed, violating []candidate
 	for i := range nodes {
@@ -69,7 +70,7 @@ func (f *found) reject(st *extpoints.Status) {
 	}
 }
 
-// message says why nothing can be done, in the words of kube-scheduler's
+// message says why nothing can be done, in the form of kube-scheduler's
 // FitError (framework/types.go, 1.37.1): how many of the total of nodes have
 // which reason, sorted by the finished strings.
 func (f *found) message(total int) string {

@@ -52,7 +52,7 @@ func TestSearch(t *testing.T) {
 			return fits(s, w, n)
 		}
 		keep := &extender{answer: func(v map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) { return v, nil }}
-		a.engine.Outside = []extpoints.PreemptExtender{keep}
+		a.engine.Outside = []extpoints.Extender{keep.outside()}
 		a.run(t)
 		tried += strings.Count(c.nodes[:min(c.tried, len(c.nodes))], "x")
 		var got []string
@@ -66,7 +66,7 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%s: tried %d, candidates %v; want %d, %v", c.name, tried, got, c.tried, want)
 		}
 		p := &DefaultPreemption{args: a.args.WithDefaults(), handle: handleOf(&a.engine)}
-		found := p.search(a.state, a.w, statuses{a.state.View(), a.w, nil}.WithCode(extpoints.Unschedulable))
+		found := p.search(a.cycle.State(), a.w, statuses{a.cycle.State().View(), a.w, nil}.WithCode(extpoints.Unschedulable), nil)
 		var order []string
 		for i := range found.candidates {
 			order = append(order, found.candidates[i].name())
@@ -110,8 +110,8 @@ func TestSearchBeginsBySeed(t *testing.T) {
 		if i > 4 {
 			want = "n0"
 		}
-		if a.result.Node != want {
-			t.Fatalf("seed %d: %s of %v, want %s", seed, a.result.Node, tried, want)
+		if a.result.Nominate != want {
+			t.Fatalf("seed %d: %s of %v, want %s", seed, a.result.Nominate, tried, want)
 		}
 	}
 	for _, n := range nodes {
@@ -155,8 +155,8 @@ func TestExtenders(t *testing.T) {
 		{"not interested", []*extender{{about: "somebody", answer: fail}}, "n1: a", "", ""},
 		{"it fails", []*extender{{answer: fail}}, "", "Error: preemption: no line", "n1=a n2=b,c"},
 		{"it fails and may be ignored", []*extender{{answer: drop("n1")}, {ignorable: true, answer: fail}}, "n2: b c", "", "n2=b,c"},
-		{"no victims", []*extender{{answer: choose("n2", victimsOf(0))}}, "", `Error: preemption: expected at least one victim pod on node "n2"`, "n1=a n2=b,c"},
-		{"none at all", []*extender{{answer: choose("n2", nil)}}, "", `Error: preemption: expected at least one victim pod on node "n2"`, "n1=a n2=b,c"},
+		{"no victims", []*extender{{answer: choose("n2", victimsOf(0))}}, "", `Error: preemption: expected at least one victim on node "n2"`, "n1=a n2=b,c"},
+		{"none at all", []*extender{{answer: choose("n2", nil)}}, "", `Error: preemption: expected at least one victim on node "n2"`, "n1=a n2=b,c"},
 		{"no victims, ignorable: the node is dropped", []*extender{{ignorable: true, answer: func(v answer) (answer, error) {
 			return answer{"n1": nil, "n2": v["n2"]}, nil
 		}}}, "n2: b c", "", "n1=a n2=b,c"},
@@ -165,7 +165,7 @@ func TestExtenders(t *testing.T) {
 	} {
 		a := attempt{w: on("w", 5, 900, 0), nodes: infos{node("n1", 1000, on("a", 1, 900, 1)), node("n2", 1000, on("b", 1, 500, 2), on("c", 1, 500, 1))}}
 		for _, e := range c.extenders {
-			a.engine.Outside = append(a.engine.Outside, e)
+			a.engine.Outside = append(a.engine.Outside, e.outside())
 		}
 		st := a.run(t)
 		if got := a.String(); got != c.want || c.says == "" != st.IsSuccess() || c.says != "" && st.String() != c.says {
@@ -197,7 +197,7 @@ func BenchmarkPostFilter(b *testing.B) {
 				all := everywhere(view.NodeInfos)
 				b.ReportAllocs()
 				for seed := uint64(0); b.Loop(); seed++ {
-					s := extpoints.NewCycleState(b.Context(), view, now, seed)
+					s := extpoints.NewCycle(extpoints.CycleOptions{Context: b.Context(), View: view, Now: now, Seed: seed}).State()
 					if _, st := p.PostFilter(s, w, all); st.IsSuccess() != (priority > 0) {
 						b.Fatal(st)
 					}

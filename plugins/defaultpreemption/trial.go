@@ -11,6 +11,7 @@ type trial struct {
 	engine  extpoints.Preemption
 	cycle   *extpoints.CycleState
 	w       *extpoints.WorkloadInfo
+	queues  *queues // nil where priorities alone decide
 	budgets budgets
 
 	// Of the node that is being tried. The state speaks of all nodes, and hears
@@ -24,14 +25,16 @@ type trial struct {
 	violating, allowed, victims []*unit
 }
 
-func newTrial(engine extpoints.Preemption, s *extpoints.CycleState, w *extpoints.WorkloadInfo) *trial {
-	return &trial{
-		engine: engine, cycle: s, w: w,
+func newTrial(engine extpoints.Preemption, s *extpoints.CycleState, w *extpoints.WorkloadInfo, q *queues) *trial {
+	t := &trial{
+		engine: engine, cycle: s, w: w, queues: q,
 		budgets: newBudgets(s.View().Budgets()), possible: newRoster(s.View(), s.Now(), w.Priority),
 	}
+	t.possible.anyone = q != nil
+	return t
 }
 
-var noVictims = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "No preemption victims found for incoming pod")
+var noVictims = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "No preemption victims found for incoming workload")
 
 // victimsOn finds the workloads that must leave the node so that the workload
 // fits there; or says why that cannot be done.
@@ -43,6 +46,7 @@ func (t *trial) victimsOn(node *extpoints.NodeInfo) (*extpoints.Victims, *extpoi
 	if err := t.possible.add(node); err != nil {
 		return nil, extpoints.AsStatus(err)
 	}
+	t.queues.choose(&t.possible)
 	if len(t.possible.list) == 0 {
 		return nil, noVictims
 	}
@@ -56,16 +60,19 @@ func (t *trial) victimsOn(node *extpoints.NodeInfo) (*extpoints.Victims, *extpoi
 	if st := t.engine.RunFilters(&t.state, t.w, &t.node); !st.IsSuccess() {
 		return nil, st
 	}
-	importance(t.possible.list, (*unit).important)
+	t.queues.sort(t.possible.list)
 	t.violating, t.allowed = t.budgets.split(t.possible.list, t.violating, t.allowed)
 	violations, st := t.reprieve()
 	if st != nil {
 		return nil, st
 	}
 	if len(t.victims) == 0 {
-		return nil, extpoints.AsStatus(fmt.Errorf("expected at least one victim pod on node %q", node.Node.Name))
+		return nil, extpoints.AsStatus(fmt.Errorf("expected at least one victim on node %q", node.Node.Name))
 	}
-	if len(t.violating) > 0 && len(t.allowed) > 0 {
+	if !t.queues.last() {
+		return nil, notLasting
+	}
+	if len(t.violating) > 0 && len(t.allowed) > 0 || t.queues != nil {
 		importance(t.victims, (*unit).important)
 	}
 	return &extpoints.Victims{Workloads: workloads(t.victims), BudgetViolations: violations}, nil
@@ -89,7 +96,7 @@ func (t *trial) reprieveEach(list []*unit) *extpoints.Status {
 		if st := t.add(u); st != nil {
 			return st
 		}
-		if t.engine.RunFilters(&t.state, t.w, &t.node).IsSuccess() {
+		if t.engine.RunFilters(&t.state, t.w, &t.node).IsSuccess() && t.queues.spare(u) {
 			continue
 		}
 		if st := t.remove(u); st != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// Who has to leave one node of 1000 so that a workload of priority 5 fits.
+// Which victims have to leave one node of 1000 so that a workload of priority 5 fits.
 func TestVictims(t *testing.T) {
 	moved := labelled(on("m", 1, 500, 1), "web")
 	moved.Namespace = "elsewhere"
@@ -56,8 +56,8 @@ func TestVictims(t *testing.T) {
 		n := node("n", 1000, c.on...)
 		view := extpointstest.NewView(n)
 		view.BudgetList = c.budgets
-		s := extpoints.NewCycleState(t.Context(), view, now, 1)
-		victims, st := newTrial(&extpointstest.Preemption{Filters: fits}, s, w).victimsOn(n)
+		s := extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: view, Now: now, Seed: 1}).State()
+		victims, st := newTrial(&extpointstest.Preemption{Filters: fits}, s, w, nil).victimsOn(n)
 		switch {
 		case st != nil:
 			t.Errorf("%s: %v", c.name, st)
@@ -79,8 +79,8 @@ func TestFiltersDecide(t *testing.T) {
 		return nil
 	}}
 	n := node("n", 1000, on("a", 1, 1, 1), on("b", 2, 1, 1), on("c", 3, 1, 1))
-	s := extpoints.NewCycleState(t.Context(), extpointstest.NewView(n), now, 1)
-	victims, st := newTrial(engine, s, on("w", 5, 1, 0)).victimsOn(n)
+	s := extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: extpointstest.NewView(n), Now: now, Seed: 1}).State()
+	victims, st := newTrial(engine, s, on("w", 5, 1, 0), nil).victimsOn(n)
 	if st != nil || ids(victims.Workloads) != "b a" || asked != 4 {
 		t.Errorf("%v, %v, asked %d times", victims, st, asked)
 	}
@@ -199,8 +199,8 @@ func TestVictimsAgainstTwin(t *testing.T) {
 		}
 		view := extpointstest.NewView(n)
 		view.BudgetList = list
-		s := extpoints.NewCycleState(t.Context(), view, now, 1)
-		got, st := newTrial(&extpointstest.Preemption{Filters: fits}, s, w).victimsOn(n)
+		s := extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: view, Now: now, Seed: 1}).State()
+		got, st := newTrial(&extpointstest.Preemption{Filters: fits}, s, w, nil).victimsOn(n)
 		want, violations, possible := twin(w, n, list)
 		if !possible || len(want) == 0 {
 			if st == nil {

@@ -3,6 +3,7 @@ package devicepacking
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins/helper"
@@ -19,6 +20,7 @@ const (
 	Packing    Policy = "Packing"
 	BestFit    Policy = "BestFit"
 	FGD        Policy = "FGD"
+	Rollout    Policy = "Rollout"
 )
 
 // Defaults of [Args].
@@ -27,6 +29,7 @@ const (
 	DefaultClass         = "gpu"
 	DefaultLargestCPU    = 128000 // milli-CPU
 	DefaultLargestShares = 8000   // thousandths of a device
+	DefaultRelearn       = 10 * time.Minute
 )
 
 // Args are the arguments of the plugin.
@@ -44,11 +47,31 @@ type Args struct {
 	// thousandths; DotProd, Clustering and BestFit scale by it. Default:
 	// DefaultLargestShares.
 	LargestShares int64
-	// Typical are the workloads by which FGD judges what idle devices are good
-	// for, those without devices included. Their order is part of the result
-	// to the last digit: the authors' is the most common first. Required for
-	// FGD, refused for the others. Default: none.
+	// Typical are the workloads by which FGD and Rollout judge what idle devices
+	// are good for, those without devices included. For FGD their order is part
+	// of the result to the last digit: the authors' is the most common first, and
+	// the rarest 5 % left out. For Rollout the order makes no difference, and rare
+	// shapes should be there. Required for FGD, refused for the others. Rollout learns
+	// from the workloads on nodes where there are none. Default: none.
 	Typical []Typical
+	// Relearn is how often Rollout learns anew which workloads are typical: at each
+	// multiple of it, from those that were placed before and are still there. Each
+	// time all nodes are judged anew, which costs as much as some hundred decisions.
+	// Refused for other policies, and with Typical. Default: DefaultRelearn.
+	Relearn time.Duration
+	// Resource, where not empty, says that Rollout finds devices in the amounts of this resource
+	// that nodes offer and workloads ask for, as in Kubernetes, not in the fields for
+	// devices; Class is not looked at. Which devices a workload gets is then decided
+	// elsewhere: a node is judged as if its devices were used up one after the other. Refused
+	// for other policies. Default: none.
+	Resource string
+	// Units is how many units of Resource are one device: more than 1 where the resource is for
+	// shares. Refused without Resource. Default: 1.
+	Units int64
+	// ModelLabel is the label of nodes that tells the model of their devices of Resource. A
+	// workload names models by a node selector or required node affinity for it. Refused without
+	// Resource. Default: none, so all devices are alike.
+	ModelLabel string
 }
 
 // Typical is a common shape of workload.
@@ -82,37 +105,20 @@ func (a Args) WithDefaults() Args {
 	if a.LargestShares == 0 {
 		a.LargestShares = DefaultLargestShares
 	}
+	if a.Units == 0 && a.Resource != "" {
+		a.Units = 1
+	}
+	if a.Relearn == 0 && a.learns() {
+		a.Relearn = DefaultRelearn
+	}
 	return a
 }
 
+// learns reports whether the policy learns which workloads are typical.
+func (a Args) learns() bool { return a.Policy == Rollout && len(a.Typical) == 0 }
+
 // weightTolerance is how far the sum of the weights may be from 1.
 const weightTolerance = 1e-6
-
-// Validate returns an error that names everything that is wrong, of arguments
-// that have their defaults.
-func (a Args) Validate() error {
-	var p helper.Problems
-	if _, ok := policies[a.Policy]; !ok {
-		p.Addf("Policy", "unknown policy %q", a.Policy)
-	}
-	if a.Class == "" {
-		p.Addf("Class", "is empty")
-	}
-	if a.LargestCPU <= 0 {
-		p.Addf("LargestCPU", "%d is not above 0", a.LargestCPU)
-	}
-	if a.LargestShares <= 0 {
-		p.Addf("LargestShares", "%d is not above 0", a.LargestShares)
-	}
-	switch {
-	case a.Policy == FGD && len(a.Typical) == 0:
-		p.Addf("Typical", "is empty, and policy %s needs it", FGD)
-	case a.Policy != FGD && len(a.Typical) > 0:
-		p.Addf("Typical", "is set, and only policy %s uses it", FGD)
-	}
-	a.validateTypical(&p)
-	return p.Err(Name)
-}
 
 func (a Args) validateTypical(p *helper.Problems) {
 	sum := 0.0

@@ -6,9 +6,6 @@ import (
 	"github.com/berth-project/berth/plugins/helper"
 )
 
-// Name is the plugin's name, whatever the policy.
-const Name = "DevicePacking"
-
 // policies makes the plugin of each policy. Each is a type of its own, so that
 // it has the points that it needs and no others.
 var policies = map[Policy]func(base, Args) extpoints.ScorePlugin{
@@ -18,14 +15,11 @@ var policies = map[Policy]func(base, Args) extpoints.ScorePlugin{
 	Packing:    func(b base, _ Args) extpoints.ScorePlugin { return &packing{deterministic{b}} },
 	BestFit:    func(b base, _ Args) extpoints.ScorePlugin { return &bestFit{deterministic{b}} },
 	FGD:        newFGD,
+	Rollout:    newRollout,
 }
 
-// New is the plugin's [extpoints.Factory]. Its arguments are [Args].
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	a, err := extpoints.ArgsAs(Name, args, Args{})
-	if err != nil {
-		return nil, err
-	}
+// New makes the plugin. Its arguments are [Args].
+func New(a Args, _ extpoints.Handle) (extpoints.Plugin, error) {
 	a = a.WithDefaults()
 	if err := a.Validate(); err != nil {
 		return nil, err
@@ -33,84 +27,56 @@ func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
 	return policies[a.Policy](base{a.Class, a.LargestCPU, a.LargestShares}, a), nil
 }
 
-// base is what the policies have in common.
-type base struct {
-	class         string
-	largestCPU    int64
-	largestShares int64
+// Validate returns an error that names everything that is wrong, of arguments
+// that have their defaults.
+func (a Args) Validate() error {
+	var p helper.Problems
+	if _, ok := policies[a.Policy]; !ok {
+		p.Addf("Policy", "unknown policy %q", a.Policy)
+	}
+	if a.Class == "" {
+		p.Addf("Class", "is empty")
+	}
+	if a.LargestCPU <= 0 {
+		p.Addf("LargestCPU", "%d is not above 0", a.LargestCPU)
+	}
+	if a.LargestShares <= 0 {
+		p.Addf("LargestShares", "%d is not above 0", a.LargestShares)
+	}
+	switch {
+	case a.Policy == FGD && len(a.Typical) == 0:
+		p.Addf("Typical", "is empty, and policy %s needs it", FGD)
+	case a.Policy != FGD && a.Policy != Rollout && len(a.Typical) > 0:
+		p.Addf("Typical", "is set, and only the policies %s and %s use it", FGD, Rollout)
+	}
+	switch {
+	case a.learns() && a.Relearn <= 0:
+		p.Addf("Relearn", "%v is not above 0", a.Relearn)
+	case !a.learns() && a.Relearn != 0:
+		p.Addf("Relearn", "is set, and only policy %s without Typical uses it", Rollout)
+	}
+	a.validateResource(&p)
+	a.validateTypical(&p)
+	return p.Err(Name)
 }
 
-// Name returns the plugin's name.
-func (*base) Name() string { return Name }
-
-// total is what the workload asks of all its devices of the class together, in
-// thousandths.
-func (b *base) total(w *extpoints.WorkloadInfo) int64 {
-	var total int64
-	for i := range w.Workload.Devices {
-		if r := &w.Workload.Devices[i]; r.Class == b.class {
-			total += r.Total()
+func (a Args) validateResource(p *helper.Problems) {
+	if a.Resource == "" {
+		if a.Units != 0 {
+			p.Addf("Units", "is set, and Resource is not")
 		}
-	}
-	return total
-}
-
-// sharesOne reports whether the workload asks for a part of one device of the
-// class: only then there is a choice that the policies differ in.
-func (b *base) sharesOne(w *extpoints.WorkloadInfo) bool {
-	for i := range w.Workload.Devices {
-		if r := &w.Workload.Devices[i]; r.Class == b.class && !r.IsWhole() {
-			return true
+		if a.ModelLabel != "" {
+			p.Addf("ModelLabel", "is set, and Resource is not")
 		}
+		return
 	}
-	return false
-}
-
-// idle is what is left of all devices of the class together, in thousandths.
-func (b *base) idle(node *extpoints.NodeInfo) int64 {
-	var idle int64
-	for d := range node.Node.Devices {
-		if node.Node.Devices[d].Class == b.class {
-			idle += node.DeviceFree[d]
-		}
+	if a.Policy != Rollout {
+		p.Addf("Resource", "is set, and only policy %s uses it", Rollout)
 	}
-	return idle
-}
-
-// cpuLeft is the milli-CPU left on the node.
-func cpuLeft(node *extpoints.NodeInfo) int64 {
-	return node.Node.Allocatable.CPU - node.Requested.CPU
-}
-
-// percent truncates a fraction to a score. The formulas keep to the range by
-// themselves unless a node is larger than the largest, or overcommitted.
-func percent(x float64) int64 {
-	return int64(float64(extpoints.MaxScore) * min(max(x, 0), 1))
-}
-
-func inRange(score int64) int64 {
-	return min(max(score, extpoints.MinScore), extpoints.MaxScore)
-}
-
-// deterministic are the policies that look at nothing but the node and the
-// requests.
-type deterministic struct{ base }
-
-// Sign signs the CPU and device requests.
-func (*deterministic) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
-	return append(helper.RequestsFragments(w), helper.DevicesFragment(w)), nil
-}
-
-// leaveChoice and makeChoice are the PreFilter of policies that choose devices.
-var leaveChoice = extpoints.NewStatus(extpoints.Skip)
-
-func (b *base) makeChoice(s *extpoints.CycleState, w *extpoints.WorkloadInfo, c helper.DeviceChooser) (*extpoints.PreFilterResult, *extpoints.Status) {
-	if !b.sharesOne(w) {
-		return nil, leaveChoice
+	if a.Resource == model.CPU || a.Resource == model.Memory || a.Resource == model.EphemeralStorage {
+		p.Addf("Resource", "%s does not come in devices", a.Resource)
 	}
-	helper.DeviceChooserKey.Set(s, c)
-	return nil, nil
+	if a.Units < 0 {
+		p.Addf("Units", "%d is negative", a.Units)
+	}
 }
-
-// stackDevices is how many devices of a node are handled without allocating.
-const stackDevices = 16

@@ -1,11 +1,9 @@
 package devicepacking_test
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,7 +16,7 @@ import (
 
 func newPlugin(t testing.TB, args any) extpoints.ScorePlugin {
 	t.Helper()
-	p, err := devicepacking.New(args, extpointstest.NewHandle())
+	p, err := extpoints.FactoryOf(devicepacking.New)(args, extpointstest.NewHandle())
 	require.NoError(t, err)
 	return p.(extpoints.ScorePlugin)
 }
@@ -50,7 +48,7 @@ func hosting(n *extpoints.NodeInfo, workloads ...*extpoints.WorkloadInfo) *extpo
 }
 
 func cycle(seed uint64) *extpoints.CycleState {
-	return extpoints.NewCycleState(context.Background(), extpointstest.NewView(), time.Time{}, seed)
+	return extpoints.NewCycle(extpoints.CycleOptions{View: extpointstest.NewView(), Seed: seed}).State()
 }
 
 func score(t testing.TB, p extpoints.ScorePlugin, w *extpoints.WorkloadInfo, n *extpoints.NodeInfo) int64 {
@@ -64,13 +62,11 @@ func TestNew(t *testing.T) {
 	require.Equal(t, "DevicePacking", newPlugin(t, nil).Name())
 	require.Implements(t, (*extpoints.ScoreNormalizer)(nil), newPlugin(t, nil), "the default is BestFit")
 	require.Equal(t, newPlugin(t, nil), newPlugin(t, &devicepacking.Args{Policy: devicepacking.BestFit}))
-	_, err := devicepacking.New("FGD", extpointstest.NewHandle())
-	require.ErrorContains(t, err, "DevicePacking: arguments of type string")
 }
 
 func TestArgsNamesAllProblems(t *testing.T) {
 	_, err := devicepacking.New(devicepacking.Args{
-		Policy: "Tetris", LargestCPU: -1, LargestShares: -2,
+		Policy: "Tetris", LargestCPU: -1, LargestShares: -2, Relearn: 1,
 		Typical: []devicepacking.Typical{
 			{CPU: -3, Weight: 0.5},
 			{Count: -1, Weight: 0.5},
@@ -85,7 +81,8 @@ func TestArgsNamesAllProblems(t *testing.T) {
 		`Policy: unknown policy "Tetris"; `+
 		"LargestCPU: -1 is not above 0; "+
 		"LargestShares: -2 is not above 0; "+
-		"Typical: is set, and only policy FGD uses it; "+
+		"Typical: is set, and only the policies FGD and Rollout use it; "+
+		"Relearn: is set, and only policy Rollout without Typical uses it; "+
 		"Typical[0].CPU: -3 is negative; "+
 		"Typical[1].Count: -1 is negative; "+
 		"Typical[2].Share: 1 of no device; "+
@@ -102,6 +99,14 @@ func TestArgsNamesAllProblems(t *testing.T) {
 		Typical: []devicepacking.Typical{{Weight: 0.5}, {CPU: 1, Weight: 0.4}},
 	}, extpointstest.NewHandle())
 	require.ErrorContains(t, err, ": Typical: the weights add up to 0.9, not 1")
+	_, err = devicepacking.New(devicepacking.Args{Policy: devicepacking.Rollout, Relearn: -1}, extpointstest.NewHandle())
+	require.ErrorContains(t, err, ": Relearn: -1ns is not above 0")
+	_, err = devicepacking.New(devicepacking.Args{Policy: devicepacking.Rollout, Relearn: 1, Typical: []devicepacking.Typical{{Weight: 1}}}, extpointstest.NewHandle())
+	require.ErrorContains(t, err, ": Relearn: is set, and only policy Rollout without Typical uses it")
+	_, err = devicepacking.New(devicepacking.Args{Units: 4, ModelLabel: "product"}, extpointstest.NewHandle())
+	require.ErrorContains(t, err, ": Units: is set, and Resource is not; ModelLabel: is set, and Resource is not")
+	_, err = devicepacking.New(devicepacking.Args{Resource: "memory", Units: -4}, extpointstest.NewHandle())
+	require.ErrorContains(t, err, ": Resource: is set, and only policy Rollout uses it; Resource: memory does not come in devices; Units: -4 is negative")
 }
 
 // case is a node, a workload and the score that the formula gives.
@@ -233,7 +238,7 @@ func choose(t *testing.T, p extpoints.ScorePlugin, seed uint64, w *extpoints.Wor
 	s := cycle(seed)
 	_, status := p.(extpoints.PreFilterPlugin).PreFilter(s, w)
 	chooser, ok := helper.DeviceChooserKey.Get(s)
-	require.Equal(t, !status.IsSkip(), ok)
+	require.Equal(t, status.Code() != extpoints.Skip, ok)
 	if !ok {
 		return nil
 	}

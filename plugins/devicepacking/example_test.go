@@ -4,30 +4,21 @@ import (
 	"fmt"
 
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/plugins/devicepacking"
 )
 
-// A profile that packs the workloads of a cluster whose users mostly ask for
+// The plugin, as it packs the workloads of a cluster whose users mostly ask for
 // half a GPU, sometimes for two, and now and then for none.
 func ExampleArgs() {
-	profile := extpoints.Profile{
-		Name: "packing",
-		Plugins: extpoints.Plugins{MultiPoint: extpoints.PluginSet{Enabled: []extpoints.PluginRef{
-			{Name: "Devices"},
-			{Name: devicepacking.Name},
-		}}},
-		Args: map[string]any{
-			devicepacking.Name: devicepacking.Args{
-				Policy: devicepacking.FGD,
-				Typical: []devicepacking.Typical{
-					{CPU: 4000, Share: 500, Count: 1, Weight: 0.6},
-					{CPU: 16000, Share: 1000, Count: 2, Weight: 0.3},
-					{CPU: 1000, Weight: 0.1},
-				},
-			},
+	plugin, err := devicepacking.New(devicepacking.Args{
+		Policy: devicepacking.FGD,
+		Typical: []devicepacking.Typical{
+			{CPU: 4000, Share: 500, Count: 1, Weight: 0.6},
+			{CPU: 16000, Share: 1000, Count: 2, Weight: 0.3},
+			{CPU: 1000, Weight: 0.1},
 		},
-	}
-	plugin, err := devicepacking.New(profile.Args[devicepacking.Name], nil)
+	}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -40,4 +31,26 @@ func ExampleArgs() {
 	// Output:
 	// [1000 1000] 40
 	// [500 1000] 54
+}
+
+// Rollout without Typical learns what workloads will ask for. Before it has seen any it expects
+// some of everything, so CPU beside idle devices is kept.
+func ExampleArgs_learned() {
+	plugin, err := devicepacking.New(devicepacking.Args{Policy: devicepacking.Rollout}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	w := workload(8000) // no devices
+	nodes := []*extpoints.NodeInfo{node(16000, 1000, 1000), node(16000)}
+	nodes[0].Node.Name, nodes[1].Node.Name = "gpus", "none"
+	s := extpoints.NewCycle(extpoints.CycleOptions{View: extpointstest.NewView(nodes...)}).State()
+	plugin.(extpoints.PreScorePlugin).PreScore(s, w, nodes)
+	scores := make([]int64, len(nodes))
+	for i, n := range nodes {
+		scores[i], _ = plugin.(extpoints.ScorePlugin).Score(s, w, n)
+	}
+	plugin.(extpoints.ScoreNormalizer).NormalizeScore(s, w, nodes, scores)
+	fmt.Println(nodes[0].Node.Name, scores[0], nodes[1].Node.Name, scores[1])
+	// Output: gpus 0 none 100
 }

@@ -118,16 +118,4 @@ func (t *trial) place(r *model.DeviceRequest) placement {
 	return best
 }
 
-// sameBefore reports whether a device before d has the same model and as much
-// left. F is a function of how many such devices there are, so the score would
-// be the same, and the first one wins.
-func (t *trial) sameBefore(d int) bool {
-	for e := range d {
-		if t.free[e] == t.free[d] && t.devices[e] == t.devices[d] {
-			return true
-		}
-	}
-	return false
-}
-
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

@@ -56,6 +56,18 @@ func (p *pool) indexOf(i int) int {
 	return p.index[i]
 }
 
+// sameBefore reports whether a device before d has the same model and as much
+// left. What a node is worth is a function of how many such devices there are, so the
+// score would be the same, and the first one wins.
+func (p *pool) sameBefore(d int) bool {
+	for e := range d {
+		if p.free[e] == p.free[d] && p.devices[e] == p.devices[d] {
+			return true
+		}
+	}
+	return false
+}
+
 // load sets what is left of the devices, given by their place on the node.
 func (p *pool) load(free []int64) {
 	for i := range p.free {

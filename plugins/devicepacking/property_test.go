@@ -21,12 +21,12 @@ func seeded(t *testing.T) *rand.Rand {
 
 var policies = []devicepacking.Policy{
 	devicepacking.Random, devicepacking.DotProd, devicepacking.Clustering,
-	devicepacking.Packing, devicepacking.BestFit, devicepacking.FGD,
+	devicepacking.Packing, devicepacking.BestFit, devicepacking.FGD, devicepacking.Rollout,
 }
 
 func argsOf(policy devicepacking.Policy, list []devicepacking.Typical) devicepacking.Args {
 	a := devicepacking.Args{Policy: policy}
-	if policy == devicepacking.FGD {
+	if policy == devicepacking.FGD || policy == devicepacking.Rollout {
 		a.Typical = list
 	}
 	return a
@@ -143,7 +143,7 @@ func TestChosenDevicesServe(t *testing.T) {
 	r := seeded(t)
 	chosen := 0
 	for range 3000 {
-		p := newPlugin(t, argsOf([]devicepacking.Policy{devicepacking.Random, devicepacking.FGD}[r.IntN(2)], typical))
+		p := newPlugin(t, argsOf([]devicepacking.Policy{devicepacking.Random, devicepacking.FGD, devicepacking.Rollout}[r.IntN(3)], typical))
 		n, w := randomNode(r, true), randomWorkload(r, 3)
 		free := slices.Clone(n.DeviceFree)
 		for i := range w.Workload.Devices {

@@ -1,10 +1,6 @@
 package devicepacking
 
-import (
-	"slices"
-
-	"github.com/berth-project/berth/extpoints"
-)
+import "github.com/berth-project/berth/extpoints"
 
 // dotProd prefers nodes whose idle resources are least aligned with what the
 // workload asks for, so that room of the kind that is asked for most is kept.
@@ -45,13 +41,6 @@ const farOff = 1e12
 // NormalizeScore spreads the scores over 0 to 100, truncating; equal scores all
 // become 0.
 func (*bestFit) NormalizeScore(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, _ []*extpoints.NodeInfo, scores []int64) *extpoints.Status {
-	if len(scores) == 0 {
-		return nil
-	}
-	lowest, highest := slices.Min(scores), slices.Max(scores)
-	spread := max(highest-lowest, 1)
-	for i := range scores {
-		scores[i] = (scores[i] - lowest) * extpoints.MaxScore / spread
-	}
+	normalize(scores)
 	return nil
 }

@@ -11,13 +11,13 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: devices.Name, Factory: devices.New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: devices.Name, Factory: extpoints.FactoryOf(devices.New)})
 }
 
 // TestContractWithDevices is tried where devices matter more: several requests,
 // several models and classes, claims of workloads that hold nothing.
 func TestContractWithDevices(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: devices.Name, Factory: devices.New, Random: randomSituation})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: devices.Name, Factory: extpoints.FactoryOf(devices.New), Random: randomSituation})
 }
 
 func randomSituation(r *rand.Rand) *extpointstest.Situation {

@@ -9,11 +9,8 @@ import (
 // Name is the plugin's name.
 const Name = "Devices"
 
-// New is the plugin's [extpoints.Factory]. It takes no arguments.
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	if err := extpoints.NoArgs(Name, args); err != nil {
-		return nil, err
-	}
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, _ extpoints.Handle) (*Devices, error) {
 	return &Devices{}, nil
 }
 
@@ -25,6 +22,7 @@ var (
 	_ extpoints.FilterPlugin      = (*Devices)(nil)
 	_ extpoints.ReservePlugin     = (*Devices)(nil)
 	_ extpoints.EnqueueExtensions = (*Devices)(nil)
+	_ extpoints.NodeLocalPlugin   = (*Devices)(nil)
 	_ extpoints.SignPlugin        = (*Devices)(nil)
 )
 
@@ -58,6 +56,11 @@ func (*Devices) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (*
 // claims of others on them.
 func (*Devices) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
 	return demandOf(s, w).check(node)
+}
+
+// NodeLocal implements [extpoints.NodeLocalPlugin]: it reads the requests for devices.
+func (*Devices) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	return append(key, helper.DevicesFragment(w.Workload).Value...), true
 }
 
 // Sign signs the requests: nothing else of the workload matters.

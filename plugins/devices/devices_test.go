@@ -1,10 +1,8 @@
 package devices_test
 
 import (
-	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,9 +15,9 @@ import (
 
 func newPlugin(t testing.TB) *devices.Devices {
 	t.Helper()
-	p, err := devices.New(nil, extpointstest.NewHandle())
+	p, err := devices.New(extpoints.NoArgs{}, extpointstest.NewHandle())
 	require.NoError(t, err)
-	return p.(*devices.Devices)
+	return p
 }
 
 // ask makes a request for count devices of a class, or for a share of one where
@@ -54,7 +52,7 @@ func used(n *extpoints.NodeInfo, free ...int64) *extpoints.NodeInfo {
 }
 
 func cycle(nodes ...*extpoints.NodeInfo) *extpoints.CycleState {
-	return extpoints.NewCycleState(context.Background(), extpointstest.NewView(nodes...), time.Time{}, 1)
+	return extpoints.NewCycle(extpoints.CycleOptions{View: extpointstest.NewView(nodes...), Seed: 1}).State()
 }
 
 // filter runs PreFilter and Filter.
@@ -63,20 +61,16 @@ func filter(t testing.TB, s *extpoints.CycleState, w *extpoints.WorkloadInfo, n 
 	p := newPlugin(t)
 	result, status := p.PreFilter(s, w)
 	require.Nil(t, result)
-	require.True(t, status.IsSuccess() || status.IsSkip(), status)
+	require.True(t, status.IsSuccess() || status.Code() == extpoints.Skip, status)
 	return p.Filter(s, w, n)
 }
 
-func TestNewRefusesArguments(t *testing.T) {
-	_, err := devices.New(struct{}{}, extpointstest.NewHandle())
-	require.ErrorContains(t, err, "plugin Devices takes no arguments")
-	require.Equal(t, "Devices", newPlugin(t).Name())
-}
+func TestName(t *testing.T) { require.Equal(t, "Devices", newPlugin(t).Name()) }
 
 func TestPreFilterSkipsWithoutRequests(t *testing.T) {
 	p, s := newPlugin(t), cycle()
 	_, status := p.PreFilter(s, workload("w"))
-	require.True(t, status.IsSkip())
+	require.True(t, status.Code() == extpoints.Skip)
 	require.Nil(t, p.Filter(s, workload("w"), node("A")))
 	_, status = p.PreFilter(s, workload("w", ask("gpu", 1, 1000)))
 	require.True(t, status.IsSuccess())
@@ -214,7 +208,7 @@ func TestReserveLeavesRoomForNominated(t *testing.T) {
 		w := workload("w", ask("gpu", 1, 1000))
 		w.Priority = priority
 		view.Nominating = map[string][]*extpoints.WorkloadInfo{"n": {waiting, w}} // itself does not count
-		s := extpoints.NewCycleState(context.Background(), view, time.Time{}, 1)
+		s := extpoints.NewCycle(extpoints.CycleOptions{View: view, Seed: 1}).State()
 		b := &model.Binding{Node: "n"}
 		require.Nil(t, newPlugin(t).Reserve(s, w, b))
 		return b.Devices[0].Device
@@ -233,36 +227,36 @@ func TestHints(t *testing.T) {
 	bare := func(models ...string) *model.Node { return node(models...).Node }
 	tests := []struct {
 		name   string
-		on     extpoints.Resource
+		on     model.ObjectKind
 		action extpoints.Action
-		change extpoints.Change
+		change extpoints.Event
 		want   extpoints.Hint
 	}{
 		{"a gpu is given back", extpoints.AssignedWorkload, extpoints.Delete,
-			extpoints.Change{OldWorkload: other(ask("gpu", 1, 100))}, extpoints.HintQueue},
+			extpoints.Event{OldWorkload: other(ask("gpu", 1, 100))}, extpoints.HintQueue},
 		{"another device is given back", extpoints.AssignedWorkload, extpoints.Delete,
-			extpoints.Change{OldWorkload: other(ask("fpga", 1, 100))}, extpoints.HintSkip},
-		{"no device is given back", extpoints.AssignedWorkload, extpoints.Delete, extpoints.Change{OldWorkload: other()}, extpoints.HintSkip},
-		{"an unknown device is given back", extpoints.AssignedWorkload, extpoints.Delete, extpoints.Change{OldWorkload: holding}, extpoints.HintQueue},
+			extpoints.Event{OldWorkload: other(ask("fpga", 1, 100))}, extpoints.HintSkip},
+		{"no device is given back", extpoints.AssignedWorkload, extpoints.Delete, extpoints.Event{OldWorkload: other()}, extpoints.HintSkip},
+		{"an unknown device is given back", extpoints.AssignedWorkload, extpoints.Delete, extpoints.Event{OldWorkload: holding}, extpoints.HintQueue},
 		{"less is held", extpoints.AssignedWorkload, extpoints.Update,
-			extpoints.Change{OldWorkload: other(ask("gpu", 1, 100)), NewWorkload: other(ask("gpu", 1, 50))}, extpoints.HintQueue},
+			extpoints.Event{OldWorkload: other(ask("gpu", 1, 100)), NewWorkload: other(ask("gpu", 1, 50))}, extpoints.HintQueue},
 		{"a label changes", extpoints.AssignedWorkload, extpoints.UpdateWorkloadLabel,
-			extpoints.Change{OldWorkload: other(ask("gpu", 1, 100)), NewWorkload: other(ask("gpu", 1, 100))}, extpoints.HintSkip},
+			extpoints.Event{OldWorkload: other(ask("gpu", 1, 100)), NewWorkload: other(ask("gpu", 1, 100))}, extpoints.HintSkip},
 		{"asks for less", extpoints.TargetWorkload, extpoints.UpdateWorkloadScaleDown,
-			extpoints.Change{OldWorkload: workload("w", w.Devices...), NewWorkload: workload("w")}, extpoints.HintQueue},
+			extpoints.Event{OldWorkload: workload("w", w.Devices...), NewWorkload: workload("w")}, extpoints.HintQueue},
 		{"asks for the same", extpoints.TargetWorkload, extpoints.UpdateWorkloadLabel,
-			extpoints.Change{OldWorkload: workload("w", w.Devices...), NewWorkload: workload("w", w.Devices...)}, extpoints.HintSkip},
-		{"a node that would do", extpoints.NodeResource, extpoints.Add, extpoints.Change{NewNode: bare("A", "B", "A")}, extpoints.HintQueue},
-		{"a node of the wrong model", extpoints.NodeResource, extpoints.Add, extpoints.Change{NewNode: bare("A", "B")}, extpoints.HintSkip},
+			extpoints.Event{OldWorkload: workload("w", w.Devices...), NewWorkload: workload("w", w.Devices...)}, extpoints.HintSkip},
+		{"a node that would do", extpoints.NodeResource, extpoints.Add, extpoints.Event{NewNode: bare("A", "B", "A")}, extpoints.HintQueue},
+		{"a node of the wrong model", extpoints.NodeResource, extpoints.Add, extpoints.Event{NewNode: bare("A", "B")}, extpoints.HintSkip},
 		{"a node gets devices", extpoints.NodeResource, extpoints.UpdateNodeDevices,
-			extpoints.Change{OldNode: bare(), NewNode: bare("A", "A")}, extpoints.HintQueue},
+			extpoints.Event{OldNode: bare(), NewNode: bare("A", "A")}, extpoints.HintQueue},
 	}
 	registered, err := newPlugin(t).EventsToRegister()
 	require.NoError(t, err)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.change.Event = extpoints.ClusterEvent{Resource: tt.on, Action: tt.action}
-			i := slices.IndexFunc(registered, func(r extpoints.EventHint) bool { return r.Event.Matches(tt.change.Event) })
+			tt.change.ClusterEvent = extpoints.ClusterEvent{Resource: tt.on, Action: tt.action}
+			i := slices.IndexFunc(registered, func(r extpoints.EventHint) bool { return r.Event.Matches(tt.change.ClusterEvent) })
 			require.GreaterOrEqual(t, i, 0, "not registered")
 			got, err := registered[i].Hint(w, &tt.change)
 			require.NoError(t, err)
@@ -270,7 +264,7 @@ func TestHints(t *testing.T) {
 		})
 	}
 	for _, r := range registered {
-		hint, err := r.Hint(w, &extpoints.Change{})
+		hint, err := r.Hint(w, &extpoints.Event{})
 		require.Error(t, err, "a change of nothing")
 		require.Equal(t, extpoints.HintQueue, hint)
 	}

@@ -8,11 +8,26 @@
 // the binding; other plugins can steer the pick with a helper.DeviceChooser.
 //
 // What is left of each device is NodeInfo.DeviceFree. A workload that is on the
-// node without holding devices, although it asked for some, still has a claim:
-// one that is nominated to the node while the room for it is being made, or one
-// of which the orchestrator did not say what it holds. Such claims must find
-// their devices beside the workload's own.
+// node without holding devices, although it asked for some, is counted all the same:
+// one that is nominated to the node, or one for which the orchestrator did not report
+// the devices. Its requests must be served beside those of the workload.
 //
-// kube-scheduler has no counterpart: there, devices are plain counters
-// (NodeResourcesFit) or DynamicResources.
+// # Points
+//
+//	PreFilter, Filter, Reserve
+//
+// # Events
+//
+//	AssignedWorkload/Delete|Update
+//	TargetWorkload/Update
+//	Node/Add|UpdateNodeDevices
+//
+// # Signature
+//
+//	Devices
+//
+// # Parity
+//
+// kube-scheduler has no such plugin: there, devices are plain counters
+// (NodeResourcesFit) or claims (DynamicResources).
 package devices

@@ -30,7 +30,7 @@ func (*Devices) EventsToRegister() ([]extpoints.EventHint, error) {
 // hintReleased queues where a workload that is gone, or holds other devices
 // than before, held or claimed devices of a class that w wants. The model does
 // not matter: the device may serve a claim that stands in w's way.
-func hintReleased(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func hintReleased(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	old, err := helper.DeletedWorkload(c)
 	if err != nil {
 		return extpoints.HintQueue, err
@@ -50,7 +50,7 @@ func hintReleased(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error
 }
 
 // hintRequests queues where the workload itself asks for something else now.
-func hintRequests(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func hintRequests(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after, err := helper.UpdatedWorkload(c)
 	if err != nil {
 		return extpoints.HintQueue, err
@@ -62,7 +62,7 @@ func hintRequests(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error
 }
 
 // hintNode queues where the new or changed node could serve w if it were empty.
-func hintNode(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func hintNode(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	_, node, err := helper.ChangedNode(c)
 	if err != nil {
 		return extpoints.HintQueue, err

@@ -11,6 +11,9 @@ import (
 // (kube-scheduler apis/config/types.go, 1.37.1).
 const DefaultBindingTimeout = 10 * time.Minute
 
+// Name is the plugin's name.
+const Name = "DynamicResources"
+
 // Args are the plugin's arguments.
 type Args struct {
 	// BindingTimeout is how long the binding conditions of devices may take to
@@ -23,10 +26,6 @@ type Args struct {
 	// Allocator, where not nil, takes the place of [allocator.Structured];
 	// MaxSteps and Evaluator must not be set then.
 	Allocator allocator.Allocator
-	// ReferenceHints keeps to kube-scheduler's queueing hints, which sleep
-	// through some changes that let a workload in (see EventsToRegister). It is
-	// for comparing the two. Default: false, those changes wake it.
-	ReferenceHints bool
 }
 
 // WithDefaults returns the arguments with the defaults in place of what is not

@@ -1,7 +1,6 @@
 package dynamicresources
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -63,13 +62,13 @@ func bench(given func(node int) int, claim *model.DeviceClaim) (*DynamicResource
 		}
 		d.give("", a, 1)
 	}
-	p, _ := New(nil, extpointstest.NewHandle())
+	p, _ := New(Args{}, extpointstest.NewHandle())
 	w := &model.Workload{ID: "w", DeviceClaims: []model.DeviceClaimRef{{Name: "c", ID: claim.ID}}}
-	return p.(*DynamicResources), &extpoints.WorkloadInfo{Workload: w}, benchView{extpointstest.NewView(nodes...), d}
+	return p, &extpoints.WorkloadInfo{Workload: w}, benchView{extpointstest.NewView(nodes...), d}
 }
 
 func (v benchView) state() *extpoints.CycleState {
-	return extpoints.NewCycleState(context.Background(), v, extpointstest.Now, 1)
+	return extpoints.NewCycle(extpoints.CycleOptions{View: v, Now: extpointstest.Now, Seed: 1}).State()
 }
 
 var benchFill = map[string]func(int) int{

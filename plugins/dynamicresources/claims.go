@@ -20,14 +20,14 @@ func claimsOf(devices extpoints.Devices, w *model.Workload) ([]claim, error) {
 	for i := range w.DeviceClaims {
 		ref := &w.DeviceClaims[i]
 		if ref.ID == "" {
-			return nil, fmt.Errorf("pod %q: ResourceClaim not created yet", w.DisplayName())
+			return nil, fmt.Errorf("workload %q: device claim not created yet", w.DisplayName())
 		}
 		c := devices.Claim(ref.ID)
 		if c == nil {
-			return nil, fmt.Errorf("could not find ResourceClaim %q", ref.ID)
+			return nil, fmt.Errorf("could not find device claim %q", ref.ID)
 		}
 		if c.Deleting {
-			return nil, fmt.Errorf("resourceclaim %q is being deleted", nameOf(c))
+			return nil, fmt.Errorf("device claim %q is being deleted", nameOf(c))
 		}
 		if ref.Generated {
 			if err := madeFor(c, w, ref); err != nil {
@@ -61,13 +61,13 @@ func nameOf(c *model.DeviceClaim) string {
 func madeFor(c *model.DeviceClaim, w *model.Workload, ref *model.DeviceClaimRef) error {
 	switch {
 	case c.Namespace != w.Namespace:
-		return fmt.Errorf("ResourceClaim %s is not in the same namespace as Pod %s", c.DisplayName(), w.DisplayName())
+		return fmt.Errorf("device claim %s is not in the same namespace as workload %s", c.DisplayName(), w.DisplayName())
 	case c.Owner == w.ID:
 		return nil
 	case !ref.OfGroup || w.Group == "":
-		return fmt.Errorf("ResourceClaim %s was not created for Pod %s (Pod is not owner)", c.DisplayName(), w.DisplayName())
+		return fmt.Errorf("device claim %s was not created for workload %s (workload is not owner)", c.DisplayName(), w.DisplayName())
 	case c.OwnerGroup != w.Group:
-		return fmt.Errorf("ResourceClaim %s was not created for Pod %s (neither Pod nor PodGroup %s is the owner)", c.DisplayName(), w.DisplayName(), w.Group)
+		return fmt.Errorf("device claim %s was not created for workload %s (neither workload nor group %s is the owner)", c.DisplayName(), w.DisplayName(), w.Group)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
 }
 
 // TestContractWithDevices is tried where devices matter. The handle knows the
@@ -17,15 +17,15 @@ func TestContract(t *testing.T) {
 func TestContractWithDevices(t *testing.T) {
 	h := extpointstest.NewHandle()
 	extpointstest.TestPlugin(t, extpointstest.Suite{
-		Name: Name, Factory: New, Handle: func() extpoints.Handle { return h }, Rounds: 500,
+		Name: Name, Factory: extpoints.FactoryOf(New), Handle: func() extpoints.Handle { return h }, Rounds: 500,
 		Random: func(r *rand.Rand) *extpointstest.Situation {
 			for {
 				s := randomSituation(r)
 				h.Cluster = s.View
-				p, _ := New(nil, h)
+				p, _ := New(Args{}, h)
 				// Errors are what broken pools make of some requests; the
 				// contract is about the rest.
-				if !fails(p.(*DynamicResources), s) {
+				if !fails(p, s) {
 					return s
 				}
 			}

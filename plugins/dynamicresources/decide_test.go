@@ -17,7 +17,7 @@ import (
 func decide(t *testing.T, s *extpointstest.Situation) (*model.Binding, *extpoints.Status) {
 	t.Helper()
 	p, state := newPlugin(t, nil, s.View), s.State()
-	if _, status := p.PreFilter(state, s.Workload); status.IsSkip() {
+	if _, status := p.PreFilter(state, s.Workload); status.Code() == extpoints.Skip {
 		t.Fatal("skipped")
 	}
 	b := &model.Binding{Workload: s.Workload.ID, Node: "n1", Decided: model.Objects{&model.VolumeClaim{ID: "somebody else's"}}}
@@ -72,7 +72,7 @@ func TestReserve(t *testing.T) {
 				}
 			}
 			(&DynamicResources{}).Unreserve(nil, nil, b)
-			if len(b.Decided) != 1 || b.Decided[0].ObjectKind() != model.VolumeClaimKind {
+			if len(b.Decided) != 1 || model.RefOf(b.Decided[0]).Kind != model.VolumeClaimKind {
 				t.Errorf("after Unreserve: %+v", b.Decided)
 			}
 		})
@@ -125,7 +125,7 @@ func TestPreBind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := made.(*DynamicResources)
+	p := made
 	if flight, status := p.PreBindPreFlight(nil, nil, b); !flight.AllowParallel || !status.IsSuccess() {
 		t.Errorf("PreBindPreFlight: %v, %v", flight, status)
 	}
@@ -159,7 +159,7 @@ func TestPreBindIsSkipped(t *testing.T) {
 	nothing, _ := decide(t, s)
 	h := extpointstest.NewHandle()
 	h.World = &binder{bind: func(context.Context, model.Binding) error { return errors.New("not asked for") }}
-	wants, _ := New(nil, h)
+	wants, _ := New(Args{}, h)
 	something, _ := decide(t, situation(using("c"), one("c"), slice("n1", 1)))
 	for name, tt := range map[string]struct {
 		p extpoints.Plugin
@@ -170,7 +170,7 @@ func TestPreBindIsSkipped(t *testing.T) {
 		"there is no orchestrator to ask at": {&DynamicResources{}, something},
 	} {
 		p := tt.p.(*DynamicResources)
-		if flight, status := p.PreBindPreFlight(nil, nil, tt.b); !flight.AllowParallel || !status.IsSkip() {
+		if flight, status := p.PreBindPreFlight(nil, nil, tt.b); !flight.AllowParallel || status.Code() != extpoints.Skip {
 			t.Errorf("%s: %v, %v", name, flight, status)
 		}
 		if status := p.PreBind(context.Background(), nil, s.Workload, tt.b); !status.IsSuccess() {
@@ -204,11 +204,11 @@ func TestPostFilter(t *testing.T) {
 		want     string
 		gives    string
 	}{
-		{"nobody has it reserved", using("c"), []model.Object{one("c", given("n1", "d0"))}, far, "Unschedulable: deallocation of ResourceClaim completed", "c"},
-		{"only the workload has", using("c"), []model.Object{one("c", given("n1", "d0"), reserved("w"))}, far, "Unschedulable: deallocation of ResourceClaim completed", "c"},
+		{"nobody has it reserved", using("c"), []model.Object{one("c", given("n1", "d0"))}, far, "Unschedulable: deallocation of device claim completed", "c"},
+		{"only the workload has", using("c"), []model.Object{one("c", given("n1", "d0"), reserved("w"))}, far, "Unschedulable: deallocation of device claim completed", "c"},
 		{"another has", using("c"), []model.Object{one("c", given("n1", "d0"), reserved("v"))}, far, "Unschedulable", ""},
 		{"another has too", using("c"), []model.Object{one("c", given("n1", "d0"), reserved("w", "v"))}, far, "Unschedulable", ""},
-		{"only one is given up", using("a", "b", "c"), []model.Object{one("a", given("n1", "d0"), reserved("v")), one("b", given("n1", "d1")), one("c", given("n1", "d2"))}, far, "Unschedulable: deallocation of ResourceClaim completed", "b"},
+		{"only one is given up", using("a", "b", "c"), []model.Object{one("a", given("n1", "d0"), reserved("v")), one("b", given("n1", "d1")), one("c", given("n1", "d2"))}, far, "Unschedulable: deallocation of device claim completed", "b"},
 		{"it can be used where the others were in the way", using("c"), []model.Object{one("c", given("n2", "d0"))}, far, "Unschedulable", ""},
 		{"it was not the claim's fault", using("c"), []model.Object{one("c", given("n1", "d0"))}, []*extpoints.Status{far[0], far[0]}, "Unschedulable", ""},
 		{"it has nothing to give up", using("c"), []model.Object{one("c")}, []*extpoints.Status{cannotAllocate, cannotAllocate}, "Unschedulable", ""},
@@ -217,10 +217,10 @@ func TestPostFilter(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := situation(tt.w, tt.objects...)
-			p, state := newPlugin(t, nil, s.View), s.State()
-			p.PreFilter(state, s.Workload)
-			result, status := p.PostFilter(state, s.Workload, statuses{"n1": tt.statuses[0], "n2": tt.statuses[1]})
-			if got := strings.Join(state.Deallocations(), " "); result != nil || status.String() != tt.want || got != tt.gives {
+			p, cycle := newPlugin(t, nil, s.View), s.Cycle()
+			p.PreFilter(cycle.State(), s.Workload)
+			result, status := p.PostFilter(cycle.State(), s.Workload, statuses{"n1": tt.statuses[0], "n2": tt.statuses[1]})
+			if got := strings.Join(cycle.Requests().Deallocations, " "); result != nil || status.String() != tt.want || got != tt.gives {
 				t.Errorf("%v, %v, gives up %q; want %s and %q", result, status, got, tt.want, tt.gives)
 			}
 		})
@@ -230,7 +230,7 @@ func TestPostFilter(t *testing.T) {
 func TestGroupPostFilter(t *testing.T) {
 	const (
 		nothing = "Unschedulable"
-		done    = "Unschedulable: deallocation and deletion of ResourceClaims completed"
+		done    = "Unschedulable: deallocation and deletion of device claims completed"
 	)
 	member := func(id string, claims ...string) *extpoints.WorkloadInfo {
 		w := using(claims...)
@@ -264,13 +264,15 @@ func TestGroupPostFilter(t *testing.T) {
 		{"a member has nothing to give up", plain, []*extpoints.WorkloadInfo{member("a", "ca"), member("b")},
 			[]model.Object{one("ca", given("n1", "d0"))}, false, done, "ca"},
 		{"the group's claim is given up", plain, []*extpoints.WorkloadInfo{sharing("a"), sharing("b")},
-			[]model.Object{one("s", given("n1", "d0"), byGroup)}, false, "Unschedulable: deallocation of PodGroup ResourceClaim completed", "s"},
+			[]model.Object{one("s", given("n1", "d0"), byGroup)}, false, "Unschedulable: deallocation of group device claim completed", "s"},
 		{"not while a member uses it", plain, []*extpoints.WorkloadInfo{sharing("a"), sharing("b")},
 			[]model.Object{one("s", given("n1", "d0"), byGroup)}, true, done, ""},
 		{"others have it reserved, who keep it", plain, []*extpoints.WorkloadInfo{sharing("a"), sharing("b")},
-			[]model.Object{one("s", given("n1", "d0"), byGroup, reserved("v"))}, false, "UnschedulableAndUnresolvable: ResourceClaim unreserved for PodGroup", "s for g"},
+			[]model.Object{one("s", given("n1", "d0"), byGroup, reserved("v"))}, false, "UnschedulableAndUnresolvable: device claim unreserved for group", "s for g"},
 		{"the group's claim, which is in nobody's way", plain, []*extpoints.WorkloadInfo{sharing("a"), sharing("b")},
-			[]model.Object{one("s", given("n1", "d0"), byGroup, everywhere)}, false, "UnschedulableAndUnresolvable: ResourceClaim unreserved for PodGroup", "s for g"},
+			[]model.Object{one("s", given("n1", "d0"), byGroup, everywhere)}, false, "UnschedulableAndUnresolvable: device claim unreserved for group", "s for g"},
+		{"a member without claims is left out too", plain, []*extpoints.WorkloadInfo{member("a")},
+			[]model.Object{one("s", given("n1", "d0"), byGroup)}, false, "UnschedulableAndUnresolvable: device claim unreserved for group", "s for g"},
 		{"a group of groups", group(func(g *model.Group) { g.Composite = true }), []*extpoints.WorkloadInfo{member("a", "ca")},
 			[]model.Object{one("ca", given("n1", "d0"))}, false, nothing, ""},
 		{"bound to a topology", group(func(g *model.Group) { g.TopologyKey = "rack" }), []*extpoints.WorkloadInfo{member("a", "ca")},
@@ -287,13 +289,13 @@ func TestGroupPostFilter(t *testing.T) {
 			if tt.placed {
 				s.View.NodeInfos[0].AddWorkload(member("placed", "s"))
 			}
-			state := s.State()
+			cycle := s.Cycle()
 			p, info := newPlugin(t, nil, s.View), &extpoints.GroupInfo{Group: tt.g, Members: tt.members}
 			trial := extpointstest.NewGroupTrial(s.View, info, nil)
 			trial.Refusals = refusals(p, s, tt.members)
-			result, status := p.GroupPostFilter(state, info, trial)
-			gives := state.Deallocations()
-			for _, r := range state.Withdrawals() {
+			result, status := p.GroupPostFilter(cycle.State(), info, trial)
+			gives := cycle.Requests().Deallocations
+			for _, r := range cycle.Requests().Withdrawals {
 				gives = append(gives, r.Claim+" for "+r.By.Group)
 			}
 			if got := strings.Join(gives, " "); result != nil || status.String() != tt.want || got != tt.gives {
@@ -303,13 +305,13 @@ func TestGroupPostFilter(t *testing.T) {
 	}
 }
 
-// refusals are the nodes that Filter turns down, by workload, without the workloads
-// that PreFilter turns down.
+// refusals are the nodes that Filter rejects, by workload, without the workloads
+// that PreFilter rejects.
 func refusals(p *DynamicResources, s *extpointstest.Situation, list []*extpoints.WorkloadInfo) map[string][]extpoints.Refusal {
 	by := map[string][]extpoints.Refusal{}
 	for _, w := range list {
 		own := s.State()
-		if _, status := p.PreFilter(own, w); !status.IsSuccess() {
+		if _, status := p.PreFilter(own, w); !status.IsSuccess() && status.Code() != extpoints.Skip {
 			continue
 		}
 		by[w.ID] = nil
@@ -355,7 +357,7 @@ func TestClaimHint(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := situation(using("c"), own)
-			change := &extpoints.Change{}
+			change := &extpoints.Event{}
 			if tt.old != nil {
 				change.OldObject = tt.old
 			}
@@ -368,10 +370,10 @@ func TestClaimHint(t *testing.T) {
 		})
 	}
 	p := newPlugin(t, nil, situation(using("c")).View)
-	if got, err := p.afterClaimChange(using("c"), &extpoints.Change{OldObject: other, NewObject: free(other)}); got != skip || err != nil {
+	if got, err := p.afterClaimChange(using("c"), &extpoints.Event{OldObject: other, NewObject: free(other)}); got != skip || err != nil {
 		t.Errorf("while its own is missing: %v, %v", got, err)
 	}
-	if got, err := p.afterClaimChange(using("c"), &extpoints.Change{}); got != queue || err == nil {
+	if got, err := p.afterClaimChange(using("c"), &extpoints.Event{}); got != queue || err == nil {
 		t.Errorf("no claim: %v, %v", got, err)
 	}
 }
@@ -379,15 +381,15 @@ func TestClaimHint(t *testing.T) {
 func TestClaimsMadeHint(t *testing.T) {
 	s := situation(using("c"), one("c"))
 	p := newPlugin(t, nil, s.View)
-	change := func(w *model.Workload) *extpoints.Change {
-		return &extpoints.Change{OldWorkload: s.Workload, NewWorkload: &extpoints.WorkloadInfo{Workload: w}}
+	change := func(w *model.Workload) *extpoints.Event {
+		return &extpoints.Event{OldWorkload: s.Workload, NewWorkload: &extpoints.WorkloadInfo{Workload: w}}
 	}
 	for w, want := range map[*model.Workload]extpoints.Hint{using("c"): extpoints.HintQueue, using("c", "missing"): extpoints.HintSkip} {
 		if got, err := p.afterClaimsMade(nil, change(w)); got != want || err != nil {
 			t.Errorf("%d claims: %v, %v", len(w.DeviceClaims), got, err)
 		}
 	}
-	if got, err := p.afterClaimsMade(nil, &extpoints.Change{}); got != extpoints.HintQueue || err == nil {
+	if got, err := p.afterClaimsMade(nil, &extpoints.Event{}); got != extpoints.HintQueue || err == nil {
 		t.Errorf("no workload: %v, %v", got, err)
 	}
 }
@@ -398,15 +400,15 @@ func TestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []struct {
-		resource extpoints.Resource
+		resource model.ObjectKind
 		action   extpoints.Action
 		always   bool
 	}{
 		{extpoints.NodeResource, extpoints.Add | extpoints.UpdateNodeLabel | extpoints.UpdateNodeAllocatable, true},
-		{extpoints.DeviceClaimResource, extpoints.AllActions, false},
+		{model.DeviceClaimKind, extpoints.AllActions, false},
 		{extpoints.TargetWorkload, extpoints.UpdateWorkloadDeviceClaims, false},
-		{extpoints.DeviceClassResource, extpoints.AllActions, true},
-		{extpoints.DeviceSliceResource, extpoints.AllActions, true},
+		{model.DeviceClassKind, extpoints.AllActions, true},
+		{model.DeviceSliceKind, extpoints.AllActions, true},
 	}
 	if len(hints) != len(want) {
 		t.Fatalf("%d events, want %d", len(hints), len(want))

@@ -1,19 +1,17 @@
 // Package dynamicresources is the plugin DynamicResources: it gives workloads
 // the devices that their device claims ask for.
 //
-// PreEnqueue holds a workload back while a claim of it is not there. PreFilter
-// looks the claims up and gets the search for those that have no devices yet
-// ready; package allocator does the searching. Filter lets a node pass where all
-// claims can be served there, and the devices of those that have some can be
-// used from there. Score prefers nodes on which requests with alternatives get
-// the one that they like best. Reserve decides: the claims, as they are with
-// their devices and with the workload among those that have them reserved, are
-// added to what is decided of the binding. PreBind tells the orchestrator, if it
-// is an extpoints.DeviceBinder, and waits for it.
+// PreEnqueue gates a workload while one of its claims does not exist. PreFilter looks up
+// the claims and prepares the search for those without devices; package allocator
+// searches. Filter accepts a node if all claims can be served there, and if allocated
+// devices can be used from there. Score prefers nodes on which requests with
+// alternatives get the first one. Reserve decides: it adds the claims, with their
+// devices and with the workload among their consumers, to the binding. PreBind passes
+// them to the orchestrator, if that is an extpoints.DeviceBinder, and waits.
 //
-// Whatever was decided of claims before is in the view, so the plugin keeps no
-// books: a claim that was given devices a moment ago has them, and another
-// workload may use it, whether or not the world outside knows of it yet.
+// The view shows earlier decisions about claims, so the plugin keeps no state of its
+// own: a claim that was allocated a moment ago has its devices, and another workload may
+// use it, before the orchestrator has recorded it.
 //
 // # Scalar resources
 //
@@ -22,11 +20,32 @@
 // itself. The claim for them is made in Reserve; see model.DeviceClaim,
 // ForResources.
 //
-// # Differences from kube-scheduler 1.37.1
+// # Points
 //
-// The rules are those of plugins/dynamicresources with the default feature
-// gates, and claims of groups besides (DRAWorkloadResourceClaims). Knowingly
-// different:
+//	PreEnqueue, PreFilter, Filter, PostFilter, Score, Reserve, PreBind, GroupPostFilter, ScoreNormalizer
+//
+// # Events
+//
+//	Node/Add|UpdateNodeAllocatable|UpdateNodeLabel
+//	DeviceClaim/All
+//	TargetWorkload/UpdateWorkloadDeviceClaims
+//	DeviceClass/All (Improved)
+//	DeviceSlice/All (Improved)
+//	DeviceClass/Add|Update (KubeScheduler137)
+//	DeviceSlice/Add|Update (KubeScheduler137)
+//
+// # Signature
+//
+//	(refuses some workloads)
+//
+// A workload with device claims, or with resources that a device class stands for, is
+// not signed. Nothing else matters to the plugin.
+//
+// # Parity
+//
+// Rules: kube-scheduler plugins/dynamicresources/dynamicresources.go, 1.37.1, with the
+// default feature gates, and the claims of groups besides (DRAWorkloadResourceClaims).
+// Intended differences:
 //
 //   - A claim that was decided on but is not written yet can be used by others;
 //     there they wait ("in the process of being allocated").
@@ -37,8 +56,8 @@
 //   - Which of several claims is taken back in PostFilter is not random: it is
 //     the first that the workload names.
 //   - A claim that was only planned for another member of the group is not
-//     taken back, nor is one of the group's that is not there an error; there
-//     the whole group fails over it.
+//     deallocated. A missing claim of the group is not an error; there, it fails the
+//     whole group.
 //
 // What is alpha in 1.37 is not built: derived and list attributes, compatibility
 // groups, optional node operations, and node allocatable resources.

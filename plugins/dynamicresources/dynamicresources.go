@@ -9,29 +9,22 @@ import (
 	"github.com/berth-project/berth/plugins/helper"
 )
 
-// Name is the plugin's name.
-const Name = "DynamicResources"
-
 // DynamicResources is the plugin. Besides what its allocator remembers of
 // slices it has no state of its own.
 type DynamicResources struct {
-	handle         extpoints.Handle
-	timeout        time.Duration
-	allocator      allocator.Allocator
-	referenceHints bool
+	handle    extpoints.Handle
+	timeout   time.Duration
+	allocator allocator.Allocator
+	compat    extpoints.Compat
 }
 
-// New is the plugin's [extpoints.Factory]. Its arguments are [Args].
-func New(args any, h extpoints.Handle) (extpoints.Plugin, error) {
-	a, err := extpoints.ArgsAs(Name, args, Args{})
-	if err != nil {
-		return nil, err
-	}
+// New makes the plugin. Its arguments are [Args].
+func New(a Args, h extpoints.Handle) (*DynamicResources, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
 	a = a.WithDefaults()
-	return &DynamicResources{handle: h, timeout: a.BindingTimeout, allocator: a.Allocator, referenceHints: a.ReferenceHints}, nil
+	return &DynamicResources{handle: h, timeout: a.BindingTimeout, allocator: a.Allocator, compat: h.Compat()}, nil
 }
 
 // Name returns the plugin's name.
@@ -54,6 +47,8 @@ type claim struct {
 	consumer model.Consumer // for whom it is to be reserved
 	// broken: the devices that it has will not become ready.
 	broken bool
+	// givenUp: that it be given up has been asked for already.
+	givenUp bool
 }
 
 // unavailable reports whether the claim has devices that cannot be used on the
@@ -64,19 +59,11 @@ func (c *claim) unavailable(n *model.Node) bool {
 
 var stateKey = extpoints.NewStateKey[*state](Name)
 
-// rejection makes a status of this plugin. Displacing others does not help:
-// that gives no devices back, until claims are.
-func rejection(reason string) *extpoints.Status {
-	return extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, reason)
+// NodeLocal implements [extpoints.NodeLocalPlugin]: so it is for
+// workloads that use no claims, and ask for nothing that devices may serve.
+func (*DynamicResources) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	return key, len(w.DeviceClaims) == 0 && !helper.WantsDeviceResources(s.View, w.Workload)
 }
-
-var (
-	skip = extpoints.NewStatus(extpoints.Skip)
-	// Devices of claims may be anywhere, so two workloads with claims that look
-	// alike need not go to the same nodes.
-	claimsUnsignable    = extpoints.NewStatus(extpoints.Unschedulable, "pods with dra resource claims are not signable")
-	resourcesUnsignable = extpoints.NewStatus(extpoints.Unschedulable, helper.DeviceResourcesUnsignable)
-)
 
 // Sign signs no workload that uses claims, or that devices may serve.
 func (p *DynamicResources) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
@@ -99,5 +86,6 @@ var (
 	_ extpoints.ReservePlugin         = (*DynamicResources)(nil)
 	_ extpoints.PreBindPlugin         = (*DynamicResources)(nil)
 	_ extpoints.EnqueueExtensions     = (*DynamicResources)(nil)
+	_ extpoints.NodeLocalPlugin       = (*DynamicResources)(nil)
 	_ extpoints.SignPlugin            = (*DynamicResources)(nil)
 )

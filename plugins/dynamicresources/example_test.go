@@ -3,7 +3,6 @@ package dynamicresources_test
 import (
 	"fmt"
 
-	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/model/modeltest"
@@ -32,18 +31,18 @@ func Example() {
 		modeltest.DeviceClaim("taken").Given(nil, model.AllocatedDevice{DeviceID: model.DeviceID{Driver: "gpu.example.com", Pool: "n1", Device: "a"}}).Build(),
 		modeltest.DeviceClaim("cards").Request("pair", "gpu", 2, modeltest.Selecting(large)).Match("gpu.example.com/root").Build(),
 	)
-	p, err := dynamicresources.New(nil, extpointstest.NewHandle())
+	p, err := dynamicresources.New(dynamicresources.Args{}, extpointstest.NewHandle())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	state := s.State()
-	p.(extpoints.PreFilterPlugin).PreFilter(state, s.Workload)
+	p.PreFilter(state, s.Workload)
 	for _, n := range s.View.NodeInfos {
-		fmt.Println(n.Node.Name, p.(extpoints.FilterPlugin).Filter(state, s.Workload, n))
+		fmt.Println(n.Node.Name, p.Filter(state, s.Workload, n))
 	}
 	b := &model.Binding{Workload: "job", Node: "n2"}
-	p.(extpoints.ReservePlugin).Reserve(state, s.Workload, b)
+	p.Reserve(state, s.Workload, b)
 	claim := b.Decided[0].(*model.DeviceClaim)
 	for _, d := range claim.Allocation.Devices {
 		fmt.Println(claim.ID, "gets", d.Pool, d.Device)

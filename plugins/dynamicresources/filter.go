@@ -10,7 +10,7 @@ import (
 	"github.com/berth-project/berth/plugins/dynamicresources/allocator"
 )
 
-const notAvailable = "resourceclaim not available on the node"
+const notAvailable = "device claim not available on the node"
 
 var (
 	cannotAllocate   = rejection("cannot allocate all claims")

@@ -13,22 +13,19 @@ import (
 // which devices can be used, claims that come or give their devices back, and
 // classes, slices and devices without their taints. The end of a slice does so too,
 // where it had made its pool invalid, and that of a class that served a scalar
-// which nodes have themselves: kube-scheduler sleeps through these
+// which nodes have themselves: kube-scheduler misses these
 // (dynamicresources.go EventsToRegister, 1.37.1).
 func (p *DynamicResources) EventsToRegister() ([]extpoints.EventHint, error) {
-	on := func(r extpoints.Resource, a extpoints.Action, hint extpoints.HintFunc) extpoints.EventHint {
-		return extpoints.EventHint{Event: extpoints.ClusterEvent{Resource: r, Action: a}, Hint: hint}
-	}
 	stock := extpoints.Add | extpoints.Update
-	if !p.referenceHints {
+	if p.compat == extpoints.Improved {
 		stock |= extpoints.Delete
 	}
 	return []extpoints.EventHint{
-		on(extpoints.NodeResource, extpoints.Add|extpoints.UpdateNodeLabel|extpoints.UpdateNodeAllocatable, nil),
-		on(extpoints.DeviceClaimResource, extpoints.Add|extpoints.Update|extpoints.Delete, p.afterClaimChange),
-		on(extpoints.TargetWorkload, extpoints.UpdateWorkloadDeviceClaims, p.afterClaimsMade),
-		on(extpoints.DeviceClassResource, stock, nil),
-		on(extpoints.DeviceSliceResource, stock, nil),
+		helper.On(extpoints.NodeResource, extpoints.Add|extpoints.UpdateNodeLabel|extpoints.UpdateNodeAllocatable, nil),
+		helper.On(model.DeviceClaimKind, extpoints.Add|extpoints.Update|extpoints.Delete, p.afterClaimChange),
+		helper.On(extpoints.TargetWorkload, extpoints.UpdateWorkloadDeviceClaims, p.afterClaimsMade),
+		helper.On(model.DeviceClassKind, stock, nil),
+		helper.On(model.DeviceSliceKind, stock, nil),
 		// In the reference a change of a rule is reported as one of the slices.
 	}, nil
 }
@@ -38,7 +35,7 @@ var errNoClaim = errors.New("a change of a device claim without the claim")
 // afterClaimChange says Queue where a claim gives its devices back, and where
 // one of the workload's own comes or changes. (isSchedulableAfterClaimChange; what
 // a claim asks for cannot change there, nor its deletion be called off.)
-func (p *DynamicResources) afterClaimChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *DynamicResources) afterClaimChange(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := extpoints.ObjectsOf[*model.DeviceClaim](c)
 	if after == nil {
 		if before == nil {
@@ -48,7 +45,7 @@ func (p *DynamicResources) afterClaimChange(w *model.Workload, c *extpoints.Chan
 	}
 	own, err := claimsOf(p.handle.View().Devices(), w)
 	if err != nil {
-		return extpoints.HintSkip, nil // it cannot be scheduled yet
+		return extpoints.HintSkip, nil //nolint:nilerr // A claim is missing: it cannot be scheduled yet.
 	}
 	if before != nil && before.Allocation != nil && after.Allocation == nil {
 		return extpoints.HintQueue, nil
@@ -59,7 +56,7 @@ func (p *DynamicResources) afterClaimChange(w *model.Workload, c *extpoints.Chan
 
 // afterClaimsMade says Queue where all claims of the workload are there now.
 // (isSchedulableAfterTargetPodUpdate.)
-func (p *DynamicResources) afterClaimsMade(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *DynamicResources) afterClaimsMade(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	_, after, err := helper.UpdatedWorkload(c)
 	if err != nil {
 		return extpoints.HintQueue, err

@@ -10,10 +10,10 @@ import (
 
 var (
 	nothingToDo       = extpoints.NewStatus(extpoints.Unschedulable)
-	deallocation      = extpoints.NewStatus(extpoints.Unschedulable, "deallocation of ResourceClaim completed")
-	groupDone         = extpoints.NewStatus(extpoints.Unschedulable, "deallocation and deletion of ResourceClaims completed")
-	groupDeallocation = extpoints.NewStatus(extpoints.Unschedulable, "deallocation of PodGroup ResourceClaim completed")
-	groupUnreserved   = rejection("ResourceClaim unreserved for PodGroup")
+	deallocation      = extpoints.NewStatus(extpoints.Unschedulable, "deallocation of device claim completed")
+	groupDone         = extpoints.NewStatus(extpoints.Unschedulable, "deallocation and deletion of device claims completed")
+	groupDeallocation = extpoints.NewStatus(extpoints.Unschedulable, "deallocation of group device claim completed")
+	groupUnreserved   = rejection("device claim unreserved for group")
 )
 
 // PostFilter asks that one claim be given up whose devices were in the way: that
@@ -46,6 +46,7 @@ func (st *state) giveUp(s *extpoints.CycleState, nodes func(func(*model.Node) bo
 	for i := range st.claims {
 		if c := &st.claims[i]; c.Allocation != nil && onlyFor(c.DeviceClaim, by) && c.unavailableOnOne(nodes) {
 			s.Deallocate(c.ID)
+			c.givenUp = true
 			return deallocation
 		}
 	}
@@ -106,15 +107,20 @@ type memberState struct {
 	rejected iter.Seq[*model.Node]
 }
 
-// member runs PreFilter for the member again; nil where it uses no claims, or was
-// not tried.
+// member runs PreFilter for the member again; nil where it was not tried. A member
+// without claims has a state too: kube-scheduler takes it for one that is left out
+// (dynamicresources.go, PreFilter and PodGroupPostFilter, 1.37.1).
 func (p *DynamicResources) member(s *extpoints.CycleState, w *extpoints.WorkloadInfo, t extpoints.GroupTrial) *memberState {
 	refused, tried := t.Refused(w.ID, Name)
 	if !tried {
 		return nil
 	}
-	own := extpoints.NewCycleState(s.Context(), s.View(), s.Now(), s.Seed())
-	if _, status := p.PreFilter(own, w); !status.IsSuccess() {
+	own := extpoints.NewCycle(extpoints.CycleOptions{Context: s.Context(), View: s.View(), Now: s.Now(), Seed: s.Seed()}).State()
+	_, status := p.PreFilter(own, w)
+	if status.Code() == extpoints.Skip {
+		return &memberState{state: &state{}, rejected: func(func(*model.Node) bool) {}}
+	}
+	if !status.IsSuccess() {
 		return nil
 	}
 	m := &memberState{rejected: func(yield func(*model.Node) bool) {
@@ -138,7 +144,7 @@ func giveUpOfGroup(s *extpoints.CycleState, g *extpoints.GroupInfo, members []*m
 	by := model.Consumer{Group: g.ID}
 	for _, m := range members {
 		for i := range m.state.claims {
-			if c := &m.state.claims[i]; c.Allocation != nil && onlyFor(c.DeviceClaim, by) && c.unavailableOnOne(m.rejected) {
+			if c := &m.state.claims[i]; c.Allocation != nil && !c.givenUp && onlyFor(c.DeviceClaim, by) && c.unavailableOnOne(m.rejected) {
 				s.Deallocate(c.ID)
 				return groupDeallocation
 			}

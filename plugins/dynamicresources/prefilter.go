@@ -18,7 +18,7 @@ func (p *DynamicResources) PreEnqueue(w *model.Workload) *extpoints.Status {
 	return nil
 }
 
-var inUse = rejection("resourceclaim in use")
+var inUse = rejection("device claim in use")
 
 // PreFilter looks up the claims and prepares the search for devices. It skips
 // workloads that need none.
@@ -65,7 +65,7 @@ func checkClasses(devices extpoints.Devices, c *model.DeviceClaim) *extpoints.St
 	for i := range c.Requests {
 		r := &c.Requests[i]
 		if len(r.Alternatives) == 0 {
-			return rejection(fmt.Sprintf("resource claim %s, request %s: unknown request type", c.DisplayName(), r.Name))
+			return rejection(fmt.Sprintf("device claim %s, request %s: unknown request type", c.DisplayName(), r.Name))
 		}
 		for j := range r.Alternatives {
 			d := &r.Alternatives[j]

@@ -33,17 +33,17 @@ func TestClaimsMustBeThere(t *testing.T) {
 		want  string
 	}{
 		{"it is there", using("c"), own(func(c *model.DeviceClaim) {}), ""},
-		{"no claim", using("c"), nil, `could not find ResourceClaim "c"`},
-		{"not made yet", notYet, nil, `pod "ns/w": ResourceClaim not created yet`},
-		{"on its way out", using("c"), own(func(c *model.DeviceClaim) { c.Deleting = true }), `resourceclaim "claim" is being deleted`},
+		{"no claim", using("c"), nil, `could not find device claim "c"`},
+		{"not made yet", notYet, nil, `workload "ns/w": device claim not created yet`},
+		{"on its way out", using("c"), own(func(c *model.DeviceClaim) { c.Deleting = true }), `device claim "claim" is being deleted`},
 		{"made for it", generated, own(func(c *model.DeviceClaim) {}), ""},
-		{"made for another", generated, own(func(c *model.DeviceClaim) { c.Owner = "v" }), "ResourceClaim ns/claim was not created for Pod ns/w (Pod is not owner)"},
-		{"made for nobody", generated, own(func(c *model.DeviceClaim) { c.Owner = "" }), "ResourceClaim ns/claim was not created for Pod ns/w (Pod is not owner)"},
+		{"made for another", generated, own(func(c *model.DeviceClaim) { c.Owner = "v" }), "device claim ns/claim was not created for workload ns/w (workload is not owner)"},
+		{"made for nobody", generated, own(func(c *model.DeviceClaim) { c.Owner = "" }), "device claim ns/claim was not created for workload ns/w (workload is not owner)"},
 		{"shared with another", using("c"), own(func(c *model.DeviceClaim) { c.Owner = "v" }), ""},
-		{"in another namespace", generated, own(func(c *model.DeviceClaim) { c.Namespace = "other" }), "ResourceClaim other/claim is not in the same namespace as Pod ns/w"},
+		{"in another namespace", generated, own(func(c *model.DeviceClaim) { c.Namespace = "other" }), "device claim other/claim is not in the same namespace as workload ns/w"},
 		{"made for its group", ofGroup, own(func(c *model.DeviceClaim) { c.Owner, c.OwnerGroup = "", "g" }), ""},
-		{"made for another group", ofGroup, own(func(c *model.DeviceClaim) { c.Owner, c.OwnerGroup = "", "h" }), "ResourceClaim ns/claim was not created for Pod ns/w (neither Pod nor PodGroup g is the owner)"},
-		{"made for its group, but used as its own", ungrouped, own(func(c *model.DeviceClaim) { c.Owner, c.OwnerGroup = "", "g" }), "ResourceClaim ns/claim was not created for Pod ns/w (Pod is not owner)"},
+		{"made for another group", ofGroup, own(func(c *model.DeviceClaim) { c.Owner, c.OwnerGroup = "", "h" }), "device claim ns/claim was not created for workload ns/w (neither workload nor group g is the owner)"},
+		{"made for its group, but used as its own", ungrouped, own(func(c *model.DeviceClaim) { c.Owner, c.OwnerGroup = "", "g" }), "device claim ns/claim was not created for workload ns/w (workload is not owner)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestPreFilter(t *testing.T) {
 		{"no claims", using(), nil, "Skip"},
 		{"a claim to be served", using("c"), []model.Object{one("c")}, "Success"},
 		{"a claim that others use", using("c"), []model.Object{one("c", given("n1", "d0"), reserved("v"))}, "Success"},
-		{"a claim that too many use", using("c"), []model.Object{one("c", given("n1", "d0"), full)}, "UnschedulableAndUnresolvable: resourceclaim in use"},
+		{"a claim that too many use", using("c"), []model.Object{one("c", given("n1", "d0"), full)}, "UnschedulableAndUnresolvable: device claim in use"},
 		{"a claim that it is among too many to use", using("c"), []model.Object{one("c", given("n1", "d0"), reserved("w"), full)}, "Success"},
 		{"a class that does not exist", using("c"), []model.Object{modeltest.DeviceClaim("c").Request("r", "none", 1).Build()}, "UnschedulableAndUnresolvable: request r: device class none does not exist"},
 		{"a class of an alternative that does not exist", using("c"),
@@ -85,7 +85,7 @@ func TestPreFilter(t *testing.T) {
 			"UnschedulableAndUnresolvable: request r/b: device class none does not exist"},
 		{"such a class of a claim that has its devices", using("c"), []model.Object{one("c", given("n1", "d0"), func(c *model.DeviceClaim) { c.Requests[0].Alternatives[0].Class = "none" })}, "Success"},
 		{"no class", using("c"), []model.Object{modeltest.DeviceClaim("c").Request("r", "", 1).Build()}, "Error: request r: unsupported request type"},
-		{"no alternatives", using("c"), []model.Object{modeltest.DeviceClaim("c").FirstOf("r").Build()}, "UnschedulableAndUnresolvable: resource claim c, request r: unknown request type"},
+		{"no alternatives", using("c"), []model.Object{modeltest.DeviceClaim("c").FirstOf("r").Build()}, "UnschedulableAndUnresolvable: device claim c, request r: unknown request type"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestFilter(t *testing.T) {
 	const (
 		ok      = "Success"
 		full    = "UnschedulableAndUnresolvable: cannot allocate all claims"
-		far     = "UnschedulableAndUnresolvable: resourceclaim not available on the node"
+		far     = "UnschedulableAndUnresolvable: device claim not available on the node"
 		invalid = "UnschedulableAndUnresolvable: invalid resource pools were encountered"
 	)
 	broken := modeltest.DeviceSlice(driver, "n2").Node("n2").Device("d").Device("d").Build()
@@ -260,8 +260,8 @@ func TestSign(t *testing.T) {
 		w    *model.Workload
 		want string
 	}{
-		{using("c"), "Unschedulable: pods with dra resource claims are not signable"},
-		{served, "Unschedulable: signature disabled when dra extended resources are used in the cluster"},
+		{using("c"), "Unschedulable: workloads with device claims are not signable"},
+		{served, "Unschedulable: signature disabled when scalar resources of device classes are used in the cluster"},
 		{other, "Success"},
 		{using(), "Success"},
 	} {
@@ -281,7 +281,7 @@ func TestArgs(t *testing.T) {
 		{&Args{BindingTimeout: time.Millisecond, MaxSteps: -1}, `arguments of plugin "DynamicResources": bindingTimeout: 1ms is less than a second; maxSteps: -1 is less than 0`},
 		{Args{Allocator: Args{}.WithDefaults().Allocator, MaxSteps: 1, Evaluator: evaluator{}}, `arguments of plugin "DynamicResources": maxSteps: is for the allocator that is replaced; evaluator: is for the allocator that is replaced`},
 	} {
-		_, err := New(tt.args, nil)
+		_, err := extpoints.FactoryOf(New)(tt.args, extpointstest.NewHandle())
 		if got := fmt.Sprint(err); tt.want == "" && err != nil || tt.want != "" && got != tt.want {
 			t.Errorf("%+v: %v", tt.args, err)
 		}

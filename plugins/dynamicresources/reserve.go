@@ -99,4 +99,4 @@ func (*DynamicResources) Unreserve(_ *extpoints.CycleState, _ *extpoints.Workloa
 	b.Decided = slices.DeleteFunc(b.Decided, isClaim)
 }
 
-func isClaim(o model.Object) bool { return o.ObjectKind() == model.DeviceClaimKind }
+func isClaim(o model.Object) bool { return model.RefOf(o).Kind == model.DeviceClaimKind }

@@ -44,9 +44,9 @@ type variant struct {
 const claimName = "<extended-resources>"
 
 var (
-	staleClaim    = rejection("cannot schedule extended resource claim")
+	staleClaim    = rejection("cannot schedule device claim for scalar resources")
 	cannotFit     = rejection("cannot fit resource")
-	claimDeletion = extpoints.NewStatus(extpoints.Unschedulable, "deletion of ResourceClaim completed")
+	claimDeletion = extpoints.NewStatus(extpoints.Unschedulable, "deletion of device claim completed")
 )
 
 // resourcesOf returns the scalar resources of the workload, nil where no class

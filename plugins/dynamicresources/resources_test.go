@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/model/modeltest"
@@ -39,7 +40,7 @@ func TestResources(t *testing.T) {
 		ok    = "Success"
 		full  = "UnschedulableAndUnresolvable: cannot allocate all claims"
 		unfit = "UnschedulableAndUnresolvable: cannot fit resource"
-		stale = "UnschedulableAndUnresolvable: cannot schedule extended resource claim"
+		stale = "UnschedulableAndUnresolvable: cannot schedule device claim for scalar resources"
 	)
 	own := asking(gpus, 1)
 	own.DeviceClaims = using("c").DeviceClaims
@@ -79,7 +80,7 @@ func TestResources(t *testing.T) {
 func TestNoResources(t *testing.T) {
 	for name, w := range map[string]*model.Workload{"another scalar": asking("example.com/other", 1), "none of it": asking(gpus, 0), "another class": asking(model.DeviceClassResource+"x", 1)} {
 		s := served(w, 0)
-		if _, status := newPlugin(t, nil, s.View).PreFilter(s.State(), s.Workload); !status.IsSkip() {
+		if _, status := newPlugin(t, nil, s.View).PreFilter(s.State(), s.Workload); status.Code() != extpoints.Skip {
 			t.Errorf("%s: %v", name, status)
 		}
 	}
@@ -118,10 +119,10 @@ func TestReserveResources(t *testing.T) {
 
 func TestPostFilterResources(t *testing.T) {
 	s := served(asking(gpus, 1), 0, &model.DeviceClaim{ID: model.ResourceClaimID("w"), ForResources: true})
-	p, state := newPlugin(t, nil, s.View), s.State()
-	p.PreFilter(state, s.Workload)
-	_, status := p.PostFilter(state, s.Workload, statuses{"n1": staleClaim, "n2": staleClaim})
-	if got := state.Deallocations(); status.String() != "Unschedulable: deletion of ResourceClaim completed" || !slices.Equal(got, []string{"w-extended-resources"}) {
+	p, cycle := newPlugin(t, nil, s.View), s.Cycle()
+	p.PreFilter(cycle.State(), s.Workload)
+	_, status := p.PostFilter(cycle.State(), s.Workload, statuses{"n1": staleClaim, "n2": staleClaim})
+	if got := cycle.Requests().Deallocations; status.String() != "Unschedulable: deletion of device claim completed" || !slices.Equal(got, []string{"w-extended-resources"}) {
 		t.Errorf("%v, gives up %v", status, got)
 	}
 }

@@ -15,7 +15,7 @@ func TestSameStatus(t *testing.T) {
 		c.Conditions = []model.DeviceConditions{{Share: "s", True: []string{"Ready"}}}
 		c.Allocation.Config = []model.AllocatedConfig{{DeviceConfig: model.DeviceConfig{Driver: "x", Requests: []string{"r"}, Parameters: []byte("p")}}}
 		d := &c.Allocation.Devices[0]
-		d.Consumed, d.Tolerations = map[string]int64{"m": 1}, []model.DeviceToleration{{Key: "k"}}
+		d.Consumed, d.Tolerations = map[string]int64{"m": 1}, []model.Toleration{{Key: "k"}}
 		d.BindingConditions, d.BindingFailures = []string{"a"}, []string{"b"}
 		return c
 	}
@@ -67,7 +67,7 @@ func TestSameWishes(t *testing.T) {
 		return &model.DeviceClaim{
 			Constraints: []model.DeviceConstraint{{Requests: []string{"r"}, Match: "m", Distinct: "d"}},
 			Requests: []model.ClaimRequest{{Name: "r", Alternatives: []model.DeviceDemand{{
-				Name: "a", Class: "gpu", Count: 1, Capacity: map[string]int64{"m": 1}, Tolerations: []model.DeviceToleration{{Key: "k"}},
+				Name: "a", Class: "gpu", Count: 1, Capacity: map[string]int64{"m": 1}, Tolerations: []model.Toleration{{Key: "k"}},
 				Selectors: []model.DeviceSelector{{Expression: "e", Requirements: []model.DeviceRequirement{
 					{Attribute: "x", Capacity: "c", Operator: model.CompareEqual, Values: []model.AttributeValue{{Int: &number}}},
 				}}},

@@ -73,9 +73,9 @@ func randomClaim(r *rand.Rand, view *extpointstest.View, id string, given bool) 
 
 // give gives the claim devices, if there are any for it on some node.
 func give(r *rand.Rand, view *extpointstest.View, c *model.DeviceClaim) {
-	p, _ := New(nil, nil)
+	p, _ := New(Args{}, extpointstest.NewHandle())
 	node := pick(r, view.NodeInfos...).Node
-	list, err := p.(*DynamicResources).allocator.Prepare(view.Devices(), []*model.DeviceClaim{c}).Allocate(node, r.Uint64())
+	list, err := p.allocator.Prepare(view.Devices(), []*model.DeviceClaim{c}).Allocate(node, r.Uint64())
 	if err != nil || list == nil {
 		return
 	}
@@ -91,15 +91,15 @@ func randomChange(r *rand.Rand, s *extpointstest.Situation) *extpointstest.Chang
 	after := &extpointstest.Situation{Workload: s.Workload, View: &extpointstest.View{NodeInfos: s.View.NodeInfos}}
 	after.View.Put(s.View.Objects...)
 	old := s.View.Objects[r.IntN(len(s.View.Objects))]
-	change := extpoints.Change{OldObject: old, Event: extpoints.ClusterEvent{Resource: extpoints.Resource(old.ObjectKind()), Action: extpoints.Update}}
+	change := extpoints.Event{OldObject: old, ClusterEvent: extpoints.ClusterEvent{Resource: model.RefOf(old).Kind, Action: extpoints.Update}}
 	switch o := old.(type) {
 	case *model.DeviceClaim:
 		c := *o
 		switch r.IntN(4) {
 		case 0:
-			after.View.Drop(o.ObjectKind(), o.ID)
-			change.Event.Action = extpoints.Delete
-			return &extpointstest.Changed{What: "claim " + o.ID + " is deleted", After: after, Changes: []extpoints.Change{change}}
+			after.View.Drop(model.RefOf(o).Kind, o.ID)
+			change.ClusterEvent.Action = extpoints.Delete
+			return &extpointstest.Changed{What: "claim " + o.ID + " is deleted", After: after, Changes: []extpoints.Event{change}}
 		case 1:
 			c.Allocation, c.ReservedFor = nil, nil
 		case 2: // what it has it keeps until it is given up
@@ -127,7 +127,7 @@ func randomChange(r *rand.Rand, s *extpointstest.Situation) *extpointstest.Chang
 		change.NewObject = &c
 	}
 	after.View.Put(change.NewObject)
-	return &extpointstest.Changed{What: fmt.Sprintf("%s %s changes", old.ObjectKind(), old.ObjectID()), After: after, Changes: []extpoints.Change{change}}
+	return &extpointstest.Changed{What: fmt.Sprintf("%s %s changes", model.RefOf(old).Kind, model.RefOf(old).ID), After: after, Changes: []extpoints.Event{change}}
 }
 
 // The rest makes situations by hand.
@@ -188,11 +188,11 @@ func situation(w *model.Workload, objects ...model.Object) *extpointstest.Situat
 	return s
 }
 
-func newPlugin(t testing.TB, args any, view extpoints.View) *DynamicResources {
+func newPlugin(t testing.TB, args any, view extpoints.ClusterView) *DynamicResources {
 	t.Helper()
 	h := extpointstest.NewHandle()
 	h.Cluster = view
-	p, err := New(args, h)
+	p, err := extpoints.FactoryOf(New)(args, h)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,31 @@
 // node. A group with policy Basic counts as a gang of one.
 //
 // Groups of groups are ready when enough of their children are, from the
-// highest group down. This is kube-scheduler's behaviour with its feature gate
-// CompositePodGroup on; for a group without a parent it is the same with the
-// gate off, and so are the texts. (The one that differs, for a group that is not
-// there, is that of the gate at its default, off.)
+// highest group down.
 //
 // Because of its PlacementFeasible a profile with this plugin places groups as
 // groups. For placing members one by one see package coscheduling.
 //
-// Rules: kube-scheduler plugins/gangscheduling/gangscheduling.go, 1.37.1.
+// # Points
+//
+//	PreEnqueue, Permit, PlacementFeasible
+//
+// # Events
+//
+//	UnscheduledWorkload/Add
+//	AssignedWorkload/Add
+//	Group/Add
+//	Group/Update
+//
+// # Signature
+//
+//	none needed
+//
+// # Parity
+//
+// Rules: kube-scheduler plugins/gangscheduling/gangscheduling.go, 1.37.1, with its
+// feature gate CompositePodGroup on. For a group without a parent the gate makes no
+// difference, in texts either; only the text for a group that does not exist is that of
+// the gate's default, off. The engine fails the whole tree if the final Reserve rejects
+// one member.
 package gangscheduling

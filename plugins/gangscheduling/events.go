@@ -9,7 +9,7 @@ import (
 // EventsToRegister asks for new members of the tree, waiting or already on a
 // node, for new groups in it, and for groups in it that need fewer members.
 func (p *GangScheduling) EventsToRegister() ([]extpoints.EventHint, error) {
-	on := func(r extpoints.Resource, a extpoints.Action) extpoints.ClusterEvent {
+	on := func(r model.ObjectKind, a extpoints.Action) extpoints.ClusterEvent {
 		return extpoints.ClusterEvent{Resource: r, Action: a}
 	}
 	return []extpoints.EventHint{
@@ -20,14 +20,14 @@ func (p *GangScheduling) EventsToRegister() ([]extpoints.EventHint, error) {
 	}, nil
 }
 
-func (p *GangScheduling) afterMemberAdded(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *GangScheduling) afterMemberAdded(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	if c.NewWorkload == nil {
 		return extpoints.HintQueue, helper.ErrNoWorkload
 	}
 	return p.ifRelated(w.Group, c.NewWorkload.Group), nil
 }
 
-func (p *GangScheduling) afterGroupAdded(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *GangScheduling) afterGroupAdded(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	if c.NewGroup == nil {
 		return extpoints.HintQueue, helper.ErrNoGroup
 	}
@@ -37,7 +37,7 @@ func (p *GangScheduling) afterGroupAdded(w *model.Workload, c *extpoints.Change)
 // afterGroupUpdated says Queue where a group of the tree needs fewer members
 // than before, or has another parent or kind. The reference looks at MinCount
 // only: the rest cannot be changed there.
-func (p *GangScheduling) afterGroupUpdated(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *GangScheduling) afterGroupUpdated(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := c.OldGroup, c.NewGroup
 	if before == nil || after == nil {
 		return extpoints.HintQueue, helper.ErrNoGroup

@@ -13,14 +13,14 @@ import (
 )
 
 // hintOf asks the plugin's hints about the change.
-func hintOf(t *testing.T, p *GangScheduling, w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func hintOf(t *testing.T, p *GangScheduling, w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	t.Helper()
 	hints, err := p.EventsToRegister()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, h := range hints {
-		if h.Event.Matches(c.Event) {
+		if h.Event.Matches(c.ClusterEvent) {
 			if hint, err := h.Hint(w, c); err != nil || hint == extpoints.HintQueue {
 				return hint, err
 			}
@@ -51,9 +51,9 @@ func TestHintsOfMembers(t *testing.T) {
 		{"none", "none", extpoints.HintSkip},  // the group's coming will wake it
 		{"lost", "lost2", extpoints.HintSkip}, // and so will the parent's
 	} {
-		for _, resource := range []extpoints.Resource{extpoints.UnscheduledWorkload, extpoints.AssignedWorkload} {
+		for _, resource := range []model.ObjectKind{extpoints.UnscheduledWorkload, extpoints.AssignedWorkload} {
 			p, _ := world(trees).plugin(t)
-			change := &extpoints.Change{Event: extpoints.ClusterEvent{Resource: resource, Action: extpoints.Add}, NewWorkload: member(c.added)}
+			change := &extpoints.Event{ClusterEvent: extpoints.ClusterEvent{Resource: resource, Action: extpoints.Add}, NewWorkload: member(c.added)}
 			if got, err := hintOf(t, p, &model.Workload{ID: "w", Group: c.group}, change); got != c.want || err != nil {
 				t.Errorf("%s is added to %q: %v, %v for a member of %q; want %v", resource, c.added, got, err, c.group, c.want)
 			}
@@ -89,12 +89,12 @@ func TestHintsOfGroups(t *testing.T) {
 		{"a group joins the tree", "m", gang("l", 1), under("top", gang("l", 1)), extpoints.HintQueue},
 	} {
 		p, _ := world(trees).plugin(t)
-		change := &extpoints.Change{
-			Event:    extpoints.ClusterEvent{Resource: extpoints.GroupResource, Action: extpoints.Update},
-			OldGroup: c.before, NewGroup: c.after,
+		change := &extpoints.Event{
+			ClusterEvent: extpoints.ClusterEvent{Resource: extpoints.GroupResource, Action: extpoints.Update},
+			OldGroup:     c.before, NewGroup: c.after,
 		}
 		if c.before == nil {
-			change.Event.Action = extpoints.Add
+			change.ClusterEvent.Action = extpoints.Add
 		}
 		if got, err := hintOf(t, p, &model.Workload{ID: "w", Group: c.group}, change); got != c.want || err != nil {
 			t.Errorf("%s: %v, %v; want %v", c.name, got, err, c.want)
@@ -115,7 +115,7 @@ func TestHintsOfTheUnknown(t *testing.T) {
 		{Resource: extpoints.NodeResource, Action: extpoints.Add}:        false,
 	} {
 		p, _ := world(trees).plugin(t)
-		hint, err := hintOf(t, p, &model.Workload{ID: "w", Group: "g"}, &extpoints.Change{Event: event})
+		hint, err := hintOf(t, p, &model.Workload{ID: "w", Group: "g"}, &extpoints.Event{ClusterEvent: event})
 		if (err != nil) != fails || (hint == extpoints.HintQueue) != fails {
 			t.Errorf("%v: %v, %v", event, hint, err)
 		}
@@ -150,7 +150,7 @@ func TestNoChangeIsSleptThrough(t *testing.T) {
 		}
 		woken++
 		if hint, err := hintOf(t, p, w, change); hint != extpoints.HintQueue || err != nil {
-			t.Fatalf("BERTH_SEED=%d: %v, %v after %+v %+v %+v", seed, hint, err, change.Event, change.OldGroup, change.NewGroup)
+			t.Fatalf("BERTH_SEED=%d: %v, %v after %+v %+v %+v", seed, hint, err, change.ClusterEvent, change.OldGroup, change.NewGroup)
 		}
 	}
 	if woken < 50 {
@@ -173,19 +173,19 @@ func randomGroup(r *rand.Rand, id string, composite bool) *model.Group {
 }
 
 // randomChange adds a member, or adds or changes a group.
-func randomChange(r *rand.Rand, f *fixture) *extpoints.Change {
+func randomChange(r *rand.Rand, f *fixture) *extpoints.Event {
 	if r.IntN(3) == 0 {
 		added := member([]string{"g", "h"}[r.IntN(2)])
 		f.view.PendingMembers = append(f.view.PendingMembers, added.Workload)
-		return &extpoints.Change{Event: extpoints.ClusterEvent{Resource: extpoints.UnscheduledWorkload, Action: extpoints.Add}, NewWorkload: added}
+		return &extpoints.Event{ClusterEvent: extpoints.ClusterEvent{Resource: extpoints.UnscheduledWorkload, Action: extpoints.Add}, NewWorkload: added}
 	}
 	ids := []string{"top", "mid", "g", "h"}
 	i := r.IntN(4)
-	change := &extpoints.Change{NewGroup: randomGroup(r, ids[i], i < 2)}
-	change.Event = extpoints.ClusterEvent{Resource: extpoints.GroupResource, Action: extpoints.Add}
+	change := &extpoints.Event{NewGroup: randomGroup(r, ids[i], i < 2)}
+	change.ClusterEvent = extpoints.ClusterEvent{Resource: extpoints.GroupResource, Action: extpoints.Add}
 	for j, g := range f.view.GroupList {
 		if g.ID == ids[i] {
-			change.OldGroup, change.Event.Action = g, extpoints.Update
+			change.OldGroup, change.ClusterEvent.Action = g, extpoints.Update
 			f.view.GroupList[j] = change.NewGroup
 			return change
 		}

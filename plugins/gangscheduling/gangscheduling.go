@@ -19,11 +19,8 @@ type GangScheduling struct {
 	handle extpoints.Handle
 }
 
-// New is the plugin's [extpoints.Factory]. It takes no arguments.
-func New(args any, h extpoints.Handle) (extpoints.Plugin, error) {
-	if err := extpoints.NoArgs(Name, args); err != nil {
-		return nil, err
-	}
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, h extpoints.Handle) (*GangScheduling, error) {
 	return &GangScheduling{handle: h}, nil
 }
 
@@ -40,10 +37,10 @@ func (p *GangScheduling) PreEnqueue(w *model.Workload) *extpoints.Status {
 	g := leaf(groups, w.Group)
 	switch {
 	case g == nil:
-		return gated(fmt.Sprintf("waiting for pods's pod group %q to appear in scheduling queue", nameOf(w.Group, w.Namespace)))
+		return gated(fmt.Sprintf("waiting for workload's group %q to appear in scheduling queue", nameOf(w.Group, w.Namespace)))
 	case g.Parent == "":
 		if g.Policy == model.Gang && !enough(groups, g, everybody) {
-			return gated("waiting for minCount pods from a gang to appear in scheduling queue")
+			return gated("waiting for minCount workloads from a gang to appear in scheduling queue")
 		}
 		return nil
 	}
@@ -88,13 +85,13 @@ func (p *GangScheduling) Permit(_ *extpoints.CycleState, w *extpoints.WorkloadIn
 	g := leaf(groups, w.Group)
 	if g == nil {
 		path := w.Namespace + "/" + nameOf(w.Group, w.Namespace)
-		return extpoints.AsStatus(fmt.Errorf("failed to get podGroup %s: pod group object not found for pod group podgroup/%s", path, path)), 0
+		return extpoints.AsStatus(fmt.Errorf("failed to get group %s: group not found", path)), 0
 	}
 	if g.Parent == "" {
 		if g.Policy != model.Gang {
 			return nil, 0
 		}
-		return p.permit(groups, g, "waiting for minCount pods from a gang to be scheduled")
+		return p.permit(groups, g, "waiting for minCount workloads from a gang to be scheduled")
 	}
 	root, err := rootOf(groups, g)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 func TestContract(t *testing.T) {
 	extpointstest.TestPlugin(t, extpointstest.Suite{
-		Name: Name, Factory: New,
+		Name: Name, Factory: extpoints.FactoryOf(New),
 		Handle: func() extpoints.Handle {
 			h := extpointstest.NewHandle()
 			h.Cluster = world("gang g 2: a b@n0 | basic k: c").view
@@ -80,18 +80,18 @@ func (f *fixture) plugin(t *testing.T) (*GangScheduling, *extpointstest.Handle) 
 	t.Helper()
 	h := extpointstest.NewHandle()
 	h.Cluster, h.Wait = f.view, f.waiting
-	p, err := New(nil, h)
+	p, err := New(extpoints.NoArgs{}, h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*GangScheduling), h
+	return p, h
 }
 
 const (
-	noGroup  = `UnschedulableAndUnresolvable: waiting for pods's pod group "none" to appear in scheduling queue`
-	fewer    = "UnschedulableAndUnresolvable: waiting for minCount pods from a gang to appear in scheduling queue"
-	notReady = `UnschedulableAndUnresolvable: waiting for composite pod group "top" tree to meet quorum`
-	noParent = "UnschedulableAndUnresolvable: failed to build hierarchy snapshot: composite pod group object not found in state for compositepodgroup//"
+	noGroup  = `UnschedulableAndUnresolvable: waiting for workload's group "none" to appear in scheduling queue`
+	fewer    = "UnschedulableAndUnresolvable: waiting for minCount workloads from a gang to appear in scheduling queue"
+	notReady = `UnschedulableAndUnresolvable: waiting for composite group "top" tree to meet quorum`
+	noParent = "UnschedulableAndUnresolvable: failed to build hierarchy snapshot: there is no composite group /"
 	success  = "Success"
 )
 
@@ -156,8 +156,8 @@ func TestPlacementFeasible(t *testing.T) {
 // The workload that is asked about is w; its node is reserved already.
 func TestPermit(t *testing.T) {
 	const (
-		wait     = "Wait: waiting for minCount pods from a gang to be scheduled"
-		waitTree = `Wait: waiting for composite pod group "top" tree to meet quorum`
+		wait     = "Wait: waiting for minCount workloads from a gang to be scheduled"
+		waitTree = `Wait: waiting for composite group "top" tree to meet quorum`
 	)
 	for _, c := range []struct{ name, world, group, want, allowed, activated string }{
 		{"no group", "", "", "Success", "", ""},
@@ -169,14 +169,14 @@ func TestPermit(t *testing.T) {
 		{"those that run count", "gang g 3: a@n0 b@n0 w@n0", "g", "Success", "", ""},
 		{"a late one goes through at once", "gang g 2: a@n0 b@n0 c@n0 w@n0 d", "g", "Success", "", ""},
 		{"others' members are left alone", "gang g 2: a!n0 w@n0 | gang h 2: x!n0 y", "g", "Success", "a", ""},
-		{"a group that is gone", "", "none", `Error: failed to get podGroup /none: pod group object not found for pod group podgroup//none`, "", ""},
+		{"a group that is gone", "", "none", `Error: failed to get group /none: group not found`, "", ""},
 
 		{"a tree: the other child has nobody on a node", "gang* top 2 | gang g 1 < top: w@n0 a | gang h 1 < top: b", "g", waitTree, "", "a b"},
 		{"a tree: both are there", "gang* top 2 | gang g 1 < top: w@n0 a | gang h 1 < top: b!n0", "g", "Success", "b", ""},
 		{"a tree: one is enough", "gang* top 1 | gang g 2 < top: w@n0 a!n0 | gang h 1 < top: b", "g", "Success", "a", ""},
 		{"a tree of three", "basic* top | gang* mid 2 < top | gang g 1 < mid: w@n0 | basic h < mid: b!n0 | basic k < top: c!n0 d", "g", "Success", "b c", ""},
 		{"a tree with a basic child waits, too", "gang* top 2 | basic g < top: w@n0 | gang h 1 < top: b", "g", waitTree, "", "b"},
-		{"a tree without its top", "gang g 1 < top: w@n0", "g", "Error: failed to build hierarchy snapshot: composite pod group object not found in state for compositepodgroup//top", "", ""},
+		{"a tree without its top", "gang g 1 < top: w@n0", "g", "Error: failed to build hierarchy snapshot: there is no composite group /top", "", ""},
 	} {
 		f := world(c.world)
 		p, h := f.plugin(t)
@@ -185,7 +185,7 @@ func TestPermit(t *testing.T) {
 		if status.String() != c.want {
 			t.Errorf("%s: %v\nwant %s", c.name, status, c.want)
 		}
-		if want := map[bool]time.Duration{true: 5 * time.Minute}[status.IsWait()]; timeout != want {
+		if want := map[bool]time.Duration{true: 5 * time.Minute}[status.Code() == extpoints.Wait]; timeout != want {
 			t.Errorf("%s: timeout %v, want %v", c.name, timeout, want)
 		}
 		var allowed []string

@@ -46,12 +46,12 @@ func rootOf(groups extpoints.Groups, g *model.Group) (*model.Group, error) {
 		}
 		missing = parent.Parent
 	}
-	return nil, fmt.Errorf("failed to build hierarchy snapshot: composite pod group object not found in state for compositepodgroup/%s/%s",
+	return nil, fmt.Errorf("failed to build hierarchy snapshot: there is no composite group %s/%s",
 		g.Namespace, nameOf(missing, g.Namespace))
 }
 
 func waitingForTree(root *model.Group) string {
-	return fmt.Sprintf("waiting for composite pod group %q tree to meet quorum", nameOf(root.ID, root.Namespace))
+	return fmt.Sprintf("waiting for composite group %q tree to meet quorum", nameOf(root.ID, root.Namespace))
 }
 
 // ready reports whether enough members of the group count, or for a group of

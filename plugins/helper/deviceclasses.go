@@ -31,12 +31,12 @@ func IsExtendedResource(name string) bool {
 
 // DeviceResourcesUnsignable is why a workload is not signed whose scalar
 // resources devices may serve.
-const DeviceResourcesUnsignable = "signature disabled when dra extended resources are used in the cluster"
+const DeviceResourcesUnsignable = "signature disabled when scalar resources of device classes are used in the cluster"
 
 // WantsDeviceResources reports whether the workload requests a scalar resource
 // that the devices of a class can serve. The view is only asked for where there
 // are scalars.
-func WantsDeviceResources(view func() extpoints.View, w *model.Workload) bool {
+func WantsDeviceResources(view func() extpoints.ClusterView, w *model.Workload) bool {
 	for _, s := range w.Requests.Scalars {
 		if s.Amount != 0 && DeviceClassFor(view().Devices(), s.Name) != nil {
 			return true

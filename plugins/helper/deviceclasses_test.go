@@ -28,7 +28,7 @@ func TestDeviceClassFor(t *testing.T) {
 			t.Errorf("%s: %q, want %q", resource, got, want)
 		}
 		w := &model.Workload{Requests: model.Resources{Scalars: []model.Scalar{{Name: "none"}, {Name: resource, Amount: 1}}}}
-		if WantsDeviceResources(func() extpoints.View { return view }, w) != (want != "") {
+		if WantsDeviceResources(func() extpoints.ClusterView { return view }, w) != (want != "") {
 			t.Errorf("%s: wanted of devices: %v", resource, want == "")
 		}
 	}

@@ -2,6 +2,7 @@ package helper
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
@@ -57,7 +58,7 @@ func TestFirstUntolerated(t *testing.T) {
 	tolerate := func(keys ...string) []model.Toleration {
 		var list []model.Toleration
 		for _, k := range keys {
-			list = append(list, model.Toleration{Key: k, Operator: model.TolerateExists})
+			list = append(list, model.Toleration{Key: k, Operator: model.Exists})
 		}
 		return list
 	}
@@ -71,6 +72,22 @@ func TestFirstUntolerated(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("tolerating %q: %q, want %q", c.tolerated, got, c.want)
+		}
+	}
+}
+
+func TestStretchScore(t *testing.T) {
+	for _, c := range []struct{ scores, want []int64 }{
+		{nil, nil},
+		{[]int64{7}, []int64{0}},
+		{[]int64{3, 3}, []int64{0, 0}},
+		{[]int64{-3, 0, 1}, []int64{0, 75, 100}},
+		{[]int64{0, 1, 3}, []int64{0, 33, 100}},
+		{[]int64{math.MinInt64, 0, math.MaxInt64}, []int64{0, 50, 100}},
+	} {
+		got := slices.Clone(c.scores)
+		if status := StretchScore(100, got); status != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%v: got %v, want %v, %v", c.scores, got, c.want, status)
 		}
 	}
 }

@@ -15,6 +15,12 @@ var (
 	ErrNoGroup    = errors.New("a change of a group without the group")
 )
 
+// On is the registration for events of the kind and actions, with their hint; nil: every one of
+// them may help.
+func On(kind model.ObjectKind, actions extpoints.Action, hint extpoints.HintFunc) extpoints.EventHint {
+	return extpoints.EventHint{Event: extpoints.ClusterEvent{Resource: kind, Action: actions}, Hint: hint}
+}
+
 // QueueIf is what a hint function returns that has come to a judgement: HintQueue
 // where the change helps, else HintSkip.
 func QueueIf(helps bool) (extpoints.Hint, error) {
@@ -25,7 +31,7 @@ func QueueIf(helps bool) (extpoints.Hint, error) {
 }
 
 // ChangedNode returns the node before (nil for a new one) and after the change.
-func ChangedNode(c *extpoints.Change) (before, after *model.Node, err error) {
+func ChangedNode(c *extpoints.Event) (before, after *model.Node, err error) {
 	if c.NewNode == nil {
 		return nil, nil, ErrNoNode
 	}
@@ -33,7 +39,7 @@ func ChangedNode(c *extpoints.Change) (before, after *model.Node, err error) {
 }
 
 // UpdatedWorkload returns the workload before and after the change.
-func UpdatedWorkload(c *extpoints.Change) (before, after *extpoints.WorkloadInfo, err error) {
+func UpdatedWorkload(c *extpoints.Event) (before, after *extpoints.WorkloadInfo, err error) {
 	if c.OldWorkload == nil || c.NewWorkload == nil {
 		return nil, nil, ErrNoWorkload
 	}
@@ -41,7 +47,7 @@ func UpdatedWorkload(c *extpoints.Change) (before, after *extpoints.WorkloadInfo
 }
 
 // DeletedWorkload returns the workload that is gone.
-func DeletedWorkload(c *extpoints.Change) (*extpoints.WorkloadInfo, error) {
+func DeletedWorkload(c *extpoints.Event) (*extpoints.WorkloadInfo, error) {
 	if c.OldWorkload == nil {
 		return nil, ErrNoWorkload
 	}

@@ -44,14 +44,14 @@ func VolumesFragment(w *model.Workload) extpoints.SignFragment {
 
 // ClaimNotFound is what is said of a claim that is not there.
 func ClaimNotFound(ref *model.VolumeClaimRef) string {
-	return fmt.Sprintf("persistentvolumeclaim %q not found", ref.DisplayName())
+	return fmt.Sprintf("volume claim %q not found", ref.DisplayName())
 }
 
 // ClaimIsForeign is what is said of a claim that should have been made for the
 // workload, but was not (k8s.io/component-helpers storage/ephemeral/
 // ephemeral.go, 0.37.1).
 func ClaimIsForeign(w *model.Workload, ref *model.VolumeClaimRef) string {
-	return fmt.Sprintf("PVC %s was not created for pod %s (pod is not owner)", ClaimPath(w, ref), w.DisplayName())
+	return fmt.Sprintf("volume claim %s was not created for workload %s (workload is not owner)", ClaimPath(w, ref), w.DisplayName())
 }
 
 // ClaimPath is what messages call the claim where they want its namespace too.
@@ -62,7 +62,7 @@ func ClaimPath(w *model.Workload, ref *model.VolumeClaimRef) string {
 	return w.Namespace + "/" + ref.DisplayName()
 }
 
-// UsesClaim reports whether the workload uses the claim of the ID. generated
+// UsesClaim reports whether the workload uses the claim with the ID. generated
 // says whether a claim that is made for it counts.
 func UsesClaim(w *model.Workload, id string, generated bool) bool {
 	for i := range w.VolumeClaims {

@@ -13,9 +13,9 @@ func TestWhatIsSaidOfClaims(t *testing.T) {
 		notFound, foreign, where string
 	}{
 		{model.Workload{ID: "1", Namespace: "ns", Name: "w"}, model.VolumeClaimRef{ID: "ns/data", Name: "data"},
-			`persistentvolumeclaim "data" not found`, "PVC ns/data was not created for pod ns/w (pod is not owner)", "ns/data"},
+			`volume claim "data" not found`, "volume claim ns/data was not created for workload ns/w (workload is not owner)", "ns/data"},
 		{model.Workload{ID: "1"}, model.VolumeClaimRef{ID: "data"},
-			`persistentvolumeclaim "data" not found`, "PVC data was not created for pod 1 (pod is not owner)", "data"},
+			`volume claim "data" not found`, "volume claim data was not created for workload 1 (workload is not owner)", "data"},
 	} {
 		if got := ClaimNotFound(&c.ref); got != c.notFound {
 			t.Errorf("not found: %s", got)

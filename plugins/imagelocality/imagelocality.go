@@ -26,11 +26,8 @@ var wanted = extpoints.NewStateKey[[]string](Name + "/wanted")
 // Rules: kube-scheduler plugins/imagelocality/image_locality.go, 1.37.1.
 type ImageLocality struct{}
 
-// New is the plugin's [extpoints.Factory]. It takes no arguments.
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	if err := extpoints.NoArgs(Name, args); err != nil {
-		return nil, err
-	}
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, _ extpoints.Handle) (*ImageLocality, error) {
 	return &ImageLocality{}, nil
 }
 
@@ -93,6 +90,15 @@ func rate(sum int64, images int) int64 {
 	return extpoints.MaxScore * (sum - minImages) / (most - minImages)
 }
 
+// NodeLocal implements [extpoints.NodeLocalPlugin]: it reads the images.
+func (*ImageLocality) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	c := helper.Canon(key)
+	for _, image := range w.Images {
+		c = c.Str(image)
+	}
+	return c, true
+}
+
 // Sign signs the images; the same one twice counts twice.
 func (*ImageLocality) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
 	return []extpoints.SignFragment{{
@@ -101,7 +107,8 @@ func (*ImageLocality) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoi
 }
 
 var (
-	_ extpoints.PreScorePlugin = (*ImageLocality)(nil)
-	_ extpoints.ScorePlugin    = (*ImageLocality)(nil)
-	_ extpoints.SignPlugin     = (*ImageLocality)(nil)
+	_ extpoints.PreScorePlugin  = (*ImageLocality)(nil)
+	_ extpoints.ScorePlugin     = (*ImageLocality)(nil)
+	_ extpoints.NodeLocalPlugin = (*ImageLocality)(nil)
+	_ extpoints.SignPlugin      = (*ImageLocality)(nil)
 )

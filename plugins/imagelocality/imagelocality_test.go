@@ -10,7 +10,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
 }
 
 func node(name string, images ...model.NodeImage) *extpoints.NodeInfo {
@@ -94,12 +94,21 @@ func TestNoImageCountsWhileRoomIsMade(t *testing.T) {
 	extpointstest.SetImages(nodes)
 	s := extpointstest.NewSituation(&model.Workload{ID: "w", Images: []string{"example.com/large:v1"}}, nodes...)
 	for _, makingRoom := range []bool{false, true} {
-		state := s.State()
-		if makingRoom {
-			state.SetMakingRoom()
-		}
+		state := extpoints.NewCycle(extpoints.CycleOptions{View: s.View, MakingRoom: makingRoom}).State()
 		if score, _ := (&ImageLocality{}).Score(state, s.Workload, nodes[0]); (score == 0) != makingRoom {
 			t.Errorf("making room %v: %d", makingRoom, score)
 		}
+	}
+}
+
+// What a workload's images are, and how many, decides what nodes score.
+func TestNodeLocalReadsTheImages(t *testing.T) {
+	seen := map[string]bool{}
+	for _, images := range [][]string{nil, {"a"}, {"b"}, {"a", "b"}, {"a", "a"}, {"a b"}} {
+		key, ok := (&ImageLocality{}).NodeLocal(nil, &extpoints.WorkloadInfo{Workload: &model.Workload{Images: images}}, nil)
+		if !ok || seen[string(key)] {
+			t.Errorf("images %q: key %q, %v", images, key, ok)
+		}
+		seen[string(key)] = true
 	}
 }

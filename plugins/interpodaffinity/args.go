@@ -8,6 +8,9 @@ const DefaultHardPodAffinityWeight = 1
 // maxHardPodAffinityWeight is the largest weight that is allowed.
 const maxHardPodAffinityWeight = 100
 
+// Name is the plugin's name.
+const Name = "InterPodAffinity"
+
 // Args are the plugin's arguments.
 type Args struct {
 	// HardPodAffinityWeight is what the required affinity of a workload on a
@@ -20,10 +23,6 @@ type Args struct {
 	// require, then only counts for workloads that have preferred terms. It
 	// saves time where many workloads have preferred terms. Default: false.
 	IgnorePreferredTermsOfExistingPods bool
-	// ReferenceHints keeps to kube-scheduler's queueing hints, which sleep
-	// through some changes that let a workload in (see EventsToRegister). It is
-	// for comparing the two. Default: false, those changes wake it.
-	ReferenceHints bool
 }
 
 // WithDefaults returns the arguments with the defaults of kube-scheduler,

@@ -1,7 +1,6 @@
 package interpodaffinity
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -22,7 +21,7 @@ type readyIndex struct {
 	slots      int
 	topologies map[string]*extpoints.Topology
 	classes    []*extpoints.WorkloadClass
-	terms      [extpoints.TermKinds][]*extpoints.TermClass
+	terms      [extpoints.PreferredAntiAffinityTerm + 1][]*extpoints.TermClass
 }
 
 func (x *readyIndex) Slots() int                              { return x.slots }
@@ -118,7 +117,7 @@ func BenchmarkPlugin(b *testing.B) {
 	p := newPlugin(b, Args{})
 	for _, c := range crowds {
 		view, w := crowd(c.like)
-		state := extpoints.NewCycleState(context.Background(), view, extpointstest.Now, 1)
+		state := extpoints.NewCycle(extpoints.CycleOptions{View: view, Now: extpointstest.Now, Seed: 1}).State()
 		node := view.NodeInfos[4321]
 		run := func(stage string, f func()) {
 			b.Run(c.name+"/"+stage, func(b *testing.B) {

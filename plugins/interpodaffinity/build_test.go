@@ -122,5 +122,5 @@ func newPlugin(t testing.TB, args Args) *InterPodAffinity {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*InterPodAffinity)
+	return p
 }

@@ -27,17 +27,17 @@ func situations() []*extpointstest.Situation {
 }
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
 }
 
 func TestContractInCrowds(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New, Situations: situations(), Random: randomWorld})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New), Situations: situations(), Random: randomWorld})
 }
 
 func TestContractWithArgs(t *testing.T) {
 	for _, args := range []Args{hard(100), ignoring} {
 		extpointstest.TestPlugin(t, extpointstest.Suite{
-			Name: Name, Factory: New, Args: args, Situations: situations(), Random: randomWorld, Rounds: 100,
+			Name: Name, Factory: extpoints.FactoryOf(New), Args: args, Situations: situations(), Random: randomWorld, Rounds: 100,
 		})
 	}
 }
@@ -55,9 +55,8 @@ func TestArgs(t *testing.T) {
 		{"the largest weight", hard(100), "", 100},
 		{"too large a weight", hard(101), `arguments of plugin "InterPodAffinity": hardPodAffinityWeight: 101 is not in [0, 100]`, 0},
 		{"a negative weight", hard(-1), `arguments of plugin "InterPodAffinity": hardPodAffinityWeight: -1 is not in [0, 100]`, 0},
-		{"another type", "x", "plugin InterPodAffinity: arguments of type string, want interpodaffinity.Args", 0},
 	} {
-		p, err := New(c.args, nil)
+		p, err := extpoints.FactoryOf(New)(c.args, extpointstest.NewHandle())
 		got := ""
 		if err != nil {
 			got = err.Error()
@@ -90,7 +89,7 @@ func TestSign(t *testing.T) {
 	}
 	for _, w := range []*model.Workload{workload("", likes(1, to("app", "zone"))), workload("", awayFrom(to("app", "zone"))), {Affinity: &model.WorkloadAffinity{}}} {
 		fragments, status := (&InterPodAffinity{}).Sign(w)
-		if fragments != nil || status.String() != "Unschedulable: pods with InterPodAffinity are not signable" {
+		if fragments != nil || status.String() != "Unschedulable: workloads with InterPodAffinity are not signable" {
 			t.Errorf("%v %v", fragments, status)
 		}
 	}

@@ -10,15 +10,15 @@ import (
 // a change of the workload's own labels, for nodes that come or change theirs,
 // and for namespaces that do.
 //
-// The reference's hints sleep through some changes that let a workload in, which
+// The reference's hints miss some changes that let a workload in, which
 // then waits until its time in the unschedulable pool runs out. They know nothing
 // of the labels of namespaces; they do not see that the last workload that one
 // wanted to be near has gone and so made it the first of its kind; and of a node
 // they look at the workload's own terms only, not at those of others that bar it,
-// and at none that goes. Here these wake it too, unless Args.ReferenceHints says
-// otherwise.
+// and at none that goes. Here these wake it too, unless the engine is told
+// to keep to the reference ([extpoints.KubeScheduler137]).
 func (p *InterPodAffinity) EventsToRegister() ([]extpoints.EventHint, error) {
-	h := hints{reference: p.referenceHints}
+	h := hints{reference: p.compat == extpoints.KubeScheduler137}
 	events := []extpoints.EventHint{
 		{
 			Event: extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Add | extpoints.UpdateWorkloadLabel | extpoints.Delete},
@@ -54,7 +54,7 @@ type hints struct {
 // not, or was there, and for one that is no longer in the way or gone; and, beyond
 // the reference, for one that is no longer wanted, or gone, where the waiting
 // workload itself is of the kind it wants.
-func (h hints) afterWorkloadChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (h hints) afterWorkloadChange(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := c.OldWorkload, c.NewWorkload
 	if before == nil && after == nil {
 		return extpoints.HintQueue, helper.ErrNoWorkload
@@ -81,7 +81,7 @@ func (h hints) afterWorkloadChange(w *model.Workload, c *extpoints.Change) (extp
 // gotOut reports whether a workload whose labels have changed is out of the way:
 // of all the terms, or, beyond the reference, of one of them, whose domains may
 // be larger.
-func (h hints) gotOut(terms []model.AffinityTerm, carrier string, c *extpoints.Change) bool {
+func (h hints) gotOut(terms []model.AffinityTerm, carrier string, c *extpoints.Event) bool {
 	if h.reference {
 		return !h.anySelects(terms, carrier, c.NewWorkload.Workload)
 	}
@@ -95,7 +95,7 @@ func (h hints) gotOut(terms []model.AffinityTerm, carrier string, c *extpoints.C
 
 // afterOwnLabelChange says Queue: some term of another may not mean the
 // workload any longer.
-func afterOwnLabelChange(*model.Workload, *extpoints.Change) (extpoints.Hint, error) {
+func afterOwnLabelChange(*model.Workload, *extpoints.Event) (extpoints.Hint, error) {
 	return extpoints.HintQueue, nil
 }
 
@@ -105,7 +105,7 @@ func afterOwnLabelChange(*model.Workload, *extpoints.Change) (extpoints.Hint, er
 // anti-affinity. Beyond the reference it says Queue for every new node where
 // there is no affinity, and for every node that has left some domain: others may
 // bar the workload elsewhere, or there.
-func (h hints) afterNodeChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (h hints) afterNodeChange(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after, err := helper.ChangedNode(c)
 	if err != nil {
 		return extpoints.HintQueue, err
@@ -118,8 +118,8 @@ func (h hints) afterNodeChange(w *model.Workload, c *extpoints.Change) (extpoint
 		}
 	}
 	for i := range near {
-		was, had := before.Labels[near[i].TopologyKey]
-		is, has := after.Labels[near[i].TopologyKey]
+		was, had := before.TopologyValue(near[i].TopologyKey)
+		is, has := after.TopologyValue(near[i].TopologyKey)
 		if has && (!had || is != was) {
 			return extpoints.HintQueue, nil
 		}
@@ -130,6 +130,9 @@ func (h hints) afterNodeChange(w *model.Workload, c *extpoints.Change) (extpoint
 		}
 	}
 	if !h.reference {
+		if left(before, after, model.ByZone) {
+			return extpoints.HintQueue, nil
+		}
 		for key := range before.Labels {
 			if left(before, after, key) {
 				return extpoints.HintQueue, nil
@@ -141,15 +144,15 @@ func (h hints) afterNodeChange(w *model.Workload, c *extpoints.Change) (extpoint
 
 // left reports whether the node has left the domain that it was in.
 func left(before, after *model.Node, key string) bool {
-	was, had := before.Labels[key]
-	is, has := after.Labels[key]
+	was, had := before.TopologyValue(key)
+	is, has := after.TopologyValue(key)
 	return had && (!has || is != was)
 }
 
 // afterNamespaceChange says Queue where a term of the workload selects
 // namespaces by label, and where the namespace is its own: then it may be terms
 // of others that select it no longer.
-func afterNamespaceChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterNamespaceChange(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	for _, ns := range []*model.Namespace{c.OldNamespace, c.NewNamespace} {
 		if ns != nil && ns.Name == w.Namespace {
 			return extpoints.HintQueue, nil

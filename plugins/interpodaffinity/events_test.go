@@ -13,7 +13,7 @@ func TestEvents(t *testing.T) {
 		p    InterPodAffinity
 		want string
 	}{
-		{InterPodAffinity{referenceHints: true}, reference},
+		{InterPodAffinity{compat: extpoints.KubeScheduler137}, reference},
 		{InterPodAffinity{}, reference + "Node/Delete Namespace/All "},
 	} {
 		events, err := c.p.EventsToRegister()
@@ -87,7 +87,7 @@ func TestHintAfterWorkloadChange(t *testing.T) {
 			if !h.reference && beyond[c.name] {
 				want = extpoints.HintQueue
 			}
-			got, err := h.afterWorkloadChange(c.w, &extpoints.Change{OldWorkload: info(c.before), NewWorkload: info(c.after)})
+			got, err := h.afterWorkloadChange(c.w, &extpoints.Event{OldWorkload: info(c.before), NewWorkload: info(c.after)})
 			if got != want || (err != nil) != (c.before == nil && c.after == nil) {
 				t.Errorf("%s (%+v): %v, %v", c.name, h, got, err)
 			}
@@ -103,7 +103,7 @@ func info(w *model.Workload) *extpoints.WorkloadInfo {
 }
 
 func TestHintAfterOwnLabelChange(t *testing.T) {
-	if got, err := afterOwnLabelChange(web, &extpoints.Change{OldWorkload: info(web), NewWorkload: info(db)}); got != extpoints.HintQueue || err != nil {
+	if got, err := afterOwnLabelChange(web, &extpoints.Event{OldWorkload: info(web), NewWorkload: info(db)}); got != extpoints.HintQueue || err != nil {
 		t.Error(got, err)
 	}
 }
@@ -147,7 +147,7 @@ func TestHintAfterNodeChange(t *testing.T) {
 			if !h.reference && beyond[c.name] {
 				want = extpoints.HintQueue
 			}
-			got, err := h.afterNodeChange(c.w, &extpoints.Change{OldNode: c.old, NewNode: c.new})
+			got, err := h.afterNodeChange(c.w, &extpoints.Event{OldNode: c.old, NewNode: c.new})
 			if got != want || (err != nil) != (c.new == nil) {
 				t.Errorf("%s (%+v): %v, %v", c.name, h, got, err)
 			}
@@ -169,7 +169,7 @@ func TestHintAfterNamespaceChange(t *testing.T) {
 		{"its own changes", workload("", inside("x")), &model.Namespace{Name: "x"}, &model.Namespace{Name: "x"}, extpoints.HintQueue},
 		{"its own goes", workload("", inside("x")), &model.Namespace{Name: "x"}, nil, extpoints.HintQueue},
 	} {
-		got, err := afterNamespaceChange(c.w, &extpoints.Change{OldNamespace: c.old, NewNamespace: c.new})
+		got, err := afterNamespaceChange(c.w, &extpoints.Event{OldNamespace: c.old, NewNamespace: c.new})
 		if got != c.want || err != nil {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}

@@ -44,7 +44,7 @@ func moveBy(by int32, s *extpoints.CycleState, w, other *extpoints.WorkloadInfo,
 
 // barredTable is the place of the key's table among those of barred. The first
 // workload with a term of that key brings it along.
-func (st *filterState) barredTable(view extpoints.View, key string) int {
+func (st *filterState) barredTable(view extpoints.ClusterView, key string) int {
 	i := tableOf(st.tables[barred], key)
 	if i < 0 {
 		i = len(st.tables[barred])
@@ -56,7 +56,7 @@ func (st *filterState) barredTable(view extpoints.View, key string) int {
 // move writes down that the node's domain has so many more, and reports whether
 // the node is in a domain at all.
 func (st *filterState) move(r rule, i int, node *extpoints.NodeInfo, by int32) bool {
-	domain := st.tables[r][i].topology.Domain(node)
+	domain := st.tables[r][i].topology.Of[node.Slot]
 	if domain == 0 {
 		return false
 	}

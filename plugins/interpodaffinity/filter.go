@@ -68,7 +68,7 @@ func (*InterPodAffinity) PreFilter(s *extpoints.CycleState, w *extpoints.Workloa
 }
 
 // prepare makes the state; nil where every node will do.
-func prepare(view extpoints.View, w *extpoints.WorkloadInfo) *filterState {
+func prepare(view extpoints.ClusterView, w *extpoints.WorkloadInfo) *filterState {
 	affinity := ownTerms{required(w.Affinity), w.Namespace, view}
 	anti := ownTerms{required(w.AntiAffinity), w.Namespace, view}
 	offended := tablesOfOffended(view, w)
@@ -128,10 +128,13 @@ func tablesOfAny(o ownTerms) []table {
 // tablesOfOffended counts, for each key, the required anti-affinity terms of
 // workloads on nodes that mean the incoming workload. There is no table where
 // it would be empty.
-func tablesOfOffended(view extpoints.View, w *extpoints.WorkloadInfo) []table {
+func tablesOfOffended(view extpoints.ClusterView, w *extpoints.WorkloadInfo) []table {
+	if len(view.Nodes().WithRequiredAntiAffinity()) == 0 {
+		return nil
+	}
 	found := tally{index: view.Index()}
 	found.index.Terms(extpoints.RequiredAntiAffinityTerm, w.Labels, func(c *extpoints.TermClass) {
-		if c.Covers(view, w.Namespace) {
+		if termCovers(c.Term, view, w.Namespace) {
 			found.add(c.Term.TopologyKey, 1, c.Counts)
 		}
 	})
@@ -171,7 +174,7 @@ func (*InterPodAffinity) Filter(s *extpoints.CycleState, w *extpoints.WorkloadIn
 func (st *filterState) isNear(node *extpoints.NodeInfo) bool {
 	alone := false
 	for i := range st.tables[near] {
-		domain := st.tables[near][i].topology.Domain(node)
+		domain := st.tables[near][i].topology.Of[node.Slot]
 		if domain == 0 {
 			return false
 		}
@@ -184,7 +187,7 @@ func (st *filterState) isNear(node *extpoints.NodeInfo) bool {
 // domain.
 func (st *filterState) hasSome(r rule, node *extpoints.NodeInfo) bool {
 	for i := range st.tables[r] {
-		if st.count(r, i, st.tables[r][i].topology.Domain(node)) > 0 {
+		if st.count(r, i, st.tables[r][i].topology.Of[node.Slot]) > 0 {
 			return true
 		}
 	}

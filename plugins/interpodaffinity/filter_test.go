@@ -10,9 +10,9 @@ import (
 
 var letters = map[string]string{
 	"Success": ".",
-	"UnschedulableAndUnresolvable: node(s) didn't match pod affinity rules":   "A",
-	"Unschedulable: node(s) didn't match pod anti-affinity rules":             "X",
-	"Unschedulable: node(s) didn't satisfy existing pods anti-affinity rules": "E",
+	"UnschedulableAndUnresolvable: node(s) didn't match workload affinity rules":   "A",
+	"Unschedulable: node(s) didn't match workload anti-affinity rules":             "X",
+	"Unschedulable: node(s) didn't satisfy existing workloads anti-affinity rules": "E",
 }
 
 // verdicts is a letter for each node: . accepted, A not near, X not apart,
@@ -137,7 +137,7 @@ func TestFilter(t *testing.T) {
 			t.Errorf("%s: PreFilter narrows the search", c.name)
 		}
 		got := verdicts(t, p, state, s)
-		if status.IsSkip() {
+		if status.Code() == extpoints.Skip {
 			if got != dots(len(c.nodes)) {
 				t.Errorf("%s: PreFilter skips, but Filter says %s", c.name, got)
 			}
@@ -159,7 +159,7 @@ func dots(n int) string {
 	return text
 }
 
-// A workload on its way out is in the way until it is gone.
+// A terminating workload is in the way until it is gone.
 func TestTerminatingCount(t *testing.T) {
 	p := newPlugin(t, Args{})
 	for name, w := range map[string]*model.Workload{

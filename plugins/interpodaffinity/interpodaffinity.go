@@ -6,22 +6,19 @@ import (
 	"github.com/berth-project/berth/plugins/helper"
 )
 
-// Name is the plugin's name.
-const Name = "InterPodAffinity"
-
 // The reasons, in the order in which Filter looks for them.
 const (
 	// ReasonAffinity is given for nodes that are not near what the workload
 	// requires. Displacing others cannot help.
-	ReasonAffinity = "node(s) didn't match pod affinity rules"
+	ReasonAffinity = "node(s) didn't match workload affinity rules"
 	// ReasonAntiAffinity is given for nodes that are near something that the
 	// workload must not be near.
-	ReasonAntiAffinity = "node(s) didn't match pod anti-affinity rules"
+	ReasonAntiAffinity = "node(s) didn't match workload anti-affinity rules"
 	// ReasonExistingAntiAffinity is given for nodes that are near a workload
 	// that must not be near this one.
-	ReasonExistingAntiAffinity = "node(s) didn't satisfy existing pods anti-affinity rules"
+	ReasonExistingAntiAffinity = "node(s) didn't satisfy existing workloads anti-affinity rules"
 	// ReasonNotSignable is given by Sign for workloads with terms.
-	ReasonNotSignable = "pods with InterPodAffinity are not signable"
+	ReasonNotSignable = "workloads with InterPodAffinity are not signable"
 )
 
 var (
@@ -36,15 +33,11 @@ var (
 type InterPodAffinity struct {
 	hardWeight     int32
 	ignoreExisting bool
-	referenceHints bool
+	compat         extpoints.Compat
 }
 
-// New is the plugin's [extpoints.Factory]. Its arguments are [Args].
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	a, err := extpoints.ArgsAs(Name, args, Args{})
-	if err != nil {
-		return nil, err
-	}
+// New makes the plugin. Its arguments are [Args].
+func New(a Args, h extpoints.Handle) (*InterPodAffinity, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
@@ -52,7 +45,7 @@ func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
 	return &InterPodAffinity{
 		hardWeight:     *a.HardPodAffinityWeight,
 		ignoreExisting: a.IgnorePreferredTermsOfExistingPods,
-		referenceHints: a.ReferenceHints,
+		compat:         h.Compat(),
 	}, nil
 }
 
@@ -80,5 +73,6 @@ var (
 	_ extpoints.PreScorePlugin      = (*InterPodAffinity)(nil)
 	_ extpoints.ScoreNormalizer     = (*InterPodAffinity)(nil)
 	_ extpoints.EnqueueExtensions   = (*InterPodAffinity)(nil)
+	_ extpoints.NodeLocalPlugin     = (*InterPodAffinity)(nil)
 	_ extpoints.SignPlugin          = (*InterPodAffinity)(nil)
 )

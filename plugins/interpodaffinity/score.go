@@ -32,52 +32,76 @@ func (p *InterPodAffinity) PreScore(s *extpoints.CycleState, w *extpoints.Worklo
 
 // weigh makes the state; nil where all nodes are worth the same because there
 // is nothing to weigh.
-func (p *InterPodAffinity) weigh(view extpoints.View, w *extpoints.WorkloadInfo) *scoreState {
+func (p *InterPodAffinity) weigh(view extpoints.ClusterView, w *extpoints.WorkloadInfo) *scoreState {
 	liked, disliked := preferred(w.Affinity), preferred(w.AntiAffinity)
-	if p.ignoreExisting && len(liked) == 0 && len(disliked) == 0 {
+	if len(liked) == 0 && len(disliked) == 0 && (p.ignoreExisting || len(view.Nodes().WithAffinity()) == 0) {
 		return nil
 	}
-	found := tally{index: view.Index()}
-	own := func(terms []model.WeightedAffinityTerm, sign int32) {
-		for i := range terms {
-			t := &terms[i]
-			ownTerm{&t.AffinityTerm, w.Namespace, view}.each(func(c *extpoints.WorkloadClass) {
-				found.add(t.TopologyKey, sign*t.Weight, c.Counts)
-			})
+	x := &weighing{tally: tally{index: view.Index()}, view: view, namespace: w.Namespace, hard: p.hardWeight}
+	x.own(liked, +1)
+	x.own(disliked, -1)
+	theirs := x.theirs
+	for _, x.kind = range preferringKinds {
+		if x.kind != extpoints.RequiredAffinityTerm || p.hardWeight > 0 {
+			x.index.Terms(x.kind, w.Labels, theirs)
 		}
 	}
-	theirs := func(kind extpoints.TermKind, weight func(*extpoints.TermClass) int32) {
-		found.index.Terms(kind, w.Labels, func(c *extpoints.TermClass) {
-			if c.Covers(view, w.Namespace) {
-				found.add(c.Term.TopologyKey, weight(c), c.Counts)
-			}
+	return x.scoreState()
+}
+
+// preferringKinds are the kinds of terms of workloads on nodes that are weighed.
+var preferringKinds = [...]extpoints.TermKind{extpoints.RequiredAffinityTerm, extpoints.PreferredAffinityTerm, extpoints.PreferredAntiAffinityTerm}
+
+// weighing adds up the weights of the preferences for a workload of the namespace.
+type weighing struct {
+	tally
+	view      extpoints.ClusterView
+	namespace string
+	kind      extpoints.TermKind // of the terms that theirs is called with
+	hard      int32              // the weight of a required term
+}
+
+// own adds the workload's own preferences.
+func (x *weighing) own(terms []model.WeightedAffinityTerm, sign int32) {
+	for i := range terms {
+		t := &terms[i]
+		ownTerm{&t.AffinityTerm, x.namespace, x.view}.each(func(c *extpoints.WorkloadClass) {
+			x.add(t.TopologyKey, sign*t.Weight, c.Counts)
 		})
 	}
-	own(liked, +1)
-	own(disliked, -1)
-	if p.hardWeight > 0 {
-		theirs(extpoints.RequiredAffinityTerm, func(*extpoints.TermClass) int32 { return p.hardWeight })
+}
+
+// theirs adds those of workloads on nodes, where they are about the workload.
+func (x *weighing) theirs(c *extpoints.TermClass) {
+	if !termCovers(c.Term, x.view, x.namespace) {
+		return
 	}
-	theirs(extpoints.PreferredAffinityTerm, func(c *extpoints.TermClass) int32 { return c.Weight })
-	theirs(extpoints.PreferredAntiAffinityTerm, func(c *extpoints.TermClass) int32 { return -c.Weight })
-	return found.scoreState()
+	weight := c.Weight
+	switch x.kind {
+	case extpoints.RequiredAffinityTerm:
+		weight = x.hard
+	case extpoints.PreferredAntiAffinityTerm:
+		weight = -weight
+	}
+	x.add(c.Term.TopologyKey, weight, c.Counts)
 }
 
 // scoreState makes the state of what was counted; nil where nothing was counted
 // on a node that has the label. Weights that will cancel each other out are not
 // nothing.
 func (t *tally) scoreState() *scoreState {
-	var st scoreState
+	var tables []table
+	var weights []int64
 	for i := range t.pages {
 		if counts, inDomains := t.pages[i].close(); inDomains > 0 {
-			st.tables = append(st.tables, counts)
-			st.weights = append(st.weights, int64(t.pages[i].weight))
+			tables = append(tables, counts)
+			weights = append(weights, int64(t.pages[i].weight))
 		}
 	}
-	if len(st.tables) == 0 {
+	if len(tables) == 0 {
 		return nil
 	}
-	return &st
+	return &scoreState{tables, weights}
 }
 
 // Score is the sum of the weights over the workloads in the node's domains. It
@@ -94,7 +118,7 @@ func (p *InterPodAffinity) Score(s *extpoints.CycleState, w *extpoints.WorkloadI
 	var score int64
 	for i := range st.tables {
 		t := &st.tables[i]
-		score += st.weights[i] * int64(t.sums[t.topology.Domain(node)])
+		score += st.weights[i] * int64(t.sums[t.topology.Of[node.Slot]])
 	}
 	return score, nil
 }
@@ -103,17 +127,21 @@ func (p *InterPodAffinity) Score(s *extpoints.CycleState, w *extpoints.WorkloadI
 // full marks; where all are the same they become 0. The order of the floating
 // point operations is part of the result.
 func (*InterPodAffinity) NormalizeScore(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, _ []*extpoints.NodeInfo, scores []int64) *extpoints.Status {
+	normalize(scores)
+	return nil
+}
+
+func normalize(scores []int64) {
 	lowest, highest := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, score := range scores {
 		lowest, highest = min(lowest, score), max(highest, score)
 	}
 	span := float64(highest - lowest)
-	for i := range scores {
-		stretched := 0.0
-		if highest > lowest {
-			stretched = float64(extpoints.MaxScore) * (float64(scores[i]-lowest) / span)
+	last, made := lowest, int64(0) // many nodes have the same
+	for i, score := range scores {
+		if score != last {
+			last, made = score, int64(float64(extpoints.MaxScore)*(float64(score-lowest)/span))
 		}
-		scores[i] = int64(stretched)
+		scores[i] = made
 	}
-	return nil
 }

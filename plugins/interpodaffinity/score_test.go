@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
@@ -76,7 +77,7 @@ func TestScore(t *testing.T) {
 		s := situation(c.w, c.nodes...)
 		state := s.State()
 		status := p.PreScore(state, s.Workload, s.View.NodeInfos)
-		if status.IsSkip() != (c.raw == nil) || !status.IsSkip() && status != nil {
+		if status.Code() == extpoints.Skip != (c.raw == nil) || status.Code() != extpoints.Skip && status != nil {
 			t.Errorf("%s: PreScore says %v", c.name, status)
 		}
 		raw := scores(t, p, s.Workload, state, s.View.NodeInfos)

@@ -38,11 +38,11 @@ func names(t *model.AffinityTerm, carrier, namespace string) bool {
 // The reference replaces its namespace selector, once a cycle, by the names of
 // the namespaces that it selects. So a namespace without an object is selected
 // by nothing but a selector without requirements. That is not so for terms of
-// other workloads; see [extpoints.TermCovers].
+// other workloads; see termCovers.
 type ownTerm struct {
 	*model.AffinityTerm
 	carrier string // the incoming workload's namespace
-	view    extpoints.View
+	view    extpoints.ClusterView
 }
 
 // covers reports whether the term speaks of workloads in the namespace.
@@ -86,7 +86,7 @@ func (t ownTerm) each(f func(*extpoints.WorkloadClass)) {
 type ownTerms struct {
 	terms   []model.AffinityTerm
 	carrier string
-	view    extpoints.View
+	view    extpoints.ClusterView
 }
 
 func (o ownTerms) at(i int) ownTerm { return ownTerm{&o.terms[i], o.carrier, o.view} }
@@ -115,7 +115,28 @@ func (o ownTerms) eachOfAll(f func(*extpoints.WorkloadClass)) {
 
 // selectsIncoming reports whether the term of a workload on a node, whose
 // namespace is carrier, means the incoming workload.
-func selectsIncoming(t *model.AffinityTerm, carrier string, view extpoints.View, w *extpoints.WorkloadInfo) bool {
+func selectsIncoming(t *model.AffinityTerm, carrier string, view extpoints.ClusterView, w *extpoints.WorkloadInfo) bool {
 	return t.Selector.Matches(w.Labels) &&
-		(names(t, carrier, w.Namespace) || extpoints.TermCovers(t, view, w.Namespace))
+		(names(t, carrier, w.Namespace) || termCovers(t, view, w.Namespace))
+}
+
+// termCovers reports whether a term that names its namespaces (as in
+// [extpoints.TermClass].Term) speaks of workloads in the namespace: one that it names, or
+// one whose object its namespace selector selects. A namespace selector without
+// requirements covers every namespace, whether it has an object or not.
+// (kube-scheduler framework/types.go AffinityTerm.Matches, 1.37.1.)
+func termCovers(t *model.AffinityTerm, view extpoints.ClusterView, namespace string) bool {
+	for _, name := range t.Namespaces {
+		if name == namespace {
+			return true
+		}
+	}
+	if t.NamespaceSelector == nil {
+		return false
+	}
+	var labels map[string]string
+	if ns := view.Namespace(namespace); ns != nil {
+		labels = ns.Labels
+	}
+	return t.NamespaceSelector.Matches(labels)
 }

@@ -231,10 +231,10 @@ func TestFilterIsItsTwin(t *testing.T) {
 	worlds(t, 20000, func(_ *rand.Rand, s *extpointstest.Situation) {
 		state, twin := s.State(), twin{s.View, s.Workload}
 		_, status := p.PreFilter(state, s.Workload)
-		if status.IsSkip() != twin.skipsFilter() {
+		if status.Code() == extpoints.Skip != twin.skipsFilter() {
 			t.Errorf("PreFilter says %v", status)
 		}
-		if status.IsSkip() {
+		if status.Code() == extpoints.Skip {
 			seen["skip"]++
 		}
 		compareFilter(t, p, state, s, seen)
@@ -265,7 +265,7 @@ func TestExtensionsAreTheirTwin(t *testing.T) {
 	turned := 0
 	worlds(t, 5000, func(r *rand.Rand, s *extpointstest.Situation) {
 		state := s.State()
-		if _, status := p.PreFilter(state, s.Workload); status.IsSkip() {
+		if _, status := p.PreFilter(state, s.Workload); status.Code() == extpoints.Skip {
 			return
 		}
 		at := pick(r, s.View.NodeInfos) // most are on one node, as in preemption
@@ -319,10 +319,10 @@ func TestScoreIsItsTwin(t *testing.T) {
 			state := s.State()
 			status := p.PreScore(state, s.Workload, s.View.NodeInfos)
 			_, counted := twin{s.View, s.Workload}.score(p, s.View.NodeInfos[0].Node)
-			if status.IsSkip() == counted {
+			if status.Code() == extpoints.Skip == counted {
 				t.Errorf("PreScore says %v", status)
 			}
-			if status.IsSkip() {
+			if status.Code() == extpoints.Skip {
 				skipped++
 				return
 			}

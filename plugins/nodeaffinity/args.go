@@ -8,6 +8,9 @@ import (
 	"github.com/berth-project/berth/plugins/helper"
 )
 
+// Name is the plugin's name.
+const Name = "NodeAffinity"
+
 // Args are the plugin's arguments.
 type Args struct {
 	// AddedAffinity holds for every workload of the profile besides its own

@@ -2,6 +2,7 @@ package nodeaffinity
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/berth-project/berth/extpoints"
@@ -9,19 +10,16 @@ import (
 	"github.com/berth-project/berth/plugins/helper"
 )
 
-// Name is the plugin's name.
-const Name = "NodeAffinity"
-
 // The reasons.
 const (
 	// Reason is given for nodes that the workload's own conditions rule out.
-	Reason = "node(s) didn't match Pod's node affinity/selector"
+	Reason = "node(s) didn't match workload's node affinity/selector"
 	// ReasonEnforced is given for nodes that the profile's added affinity
 	// rules out.
 	ReasonEnforced = "node(s) didn't match scheduler-enforced node affinity"
 	// ReasonConflict is given for a workload whose terms name nodes, and no
 	// node satisfies the names of any one term.
-	ReasonConflict = "pod affinity terms conflict"
+	ReasonConflict = "workload affinity terms conflict"
 )
 
 var (
@@ -46,12 +44,8 @@ type NodeAffinity struct {
 	addedPreferred []model.PreferredNodeTerm
 }
 
-// New is the plugin's [extpoints.Factory]. Its arguments are [Args].
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	a, err := extpoints.ArgsAs(Name, args, Args{})
-	if err != nil {
-		return nil, err
-	}
+// New makes the plugin. Its arguments are [Args].
+func New(a Args, _ extpoints.Handle) (*NodeAffinity, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
@@ -168,7 +162,7 @@ func (p *NodeAffinity) EventsToRegister() ([]extpoints.EventHint, error) {
 // a node that only just got the labels of the added affinity, and suited the
 // workload's own conditions all the time, wakes nobody. Workloads that wait for
 // it are tried again when their time in the unschedulable pool runs out.
-func (p *NodeAffinity) afterNodeChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *NodeAffinity) afterNodeChange(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after, err := helper.ChangedNode(c)
 	if err != nil {
 		return extpoints.HintQueue, err
@@ -181,6 +175,21 @@ func (p *NodeAffinity) afterNodeChange(w *model.Workload, c *extpoints.Change) (
 		return extpoints.HintQueue, nil
 	}
 	return extpoints.HintSkip, nil
+}
+
+// NodeLocal implements [extpoints.NodeLocalPlugin]: it reads the node affinity and the node selector.
+func (*NodeAffinity) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	c := helper.Canon(key)
+	if len(w.NodeSelector) > 0 { // most have none, and to sort nothing makes allocations
+		for _, label := range slices.Sorted(maps.Keys(w.NodeSelector)) {
+			c = c.Str(label).Str(w.NodeSelector[label])
+		}
+	}
+	c = append(c, ';')
+	if w.NodeAffinity != nil {
+		c = append(c, affinityString(w.NodeAffinity)...)
+	}
+	return c, true
 }
 
 // Sign signs the node affinity and the node selector.
@@ -223,5 +232,6 @@ var (
 	_ extpoints.PreScorePlugin    = (*NodeAffinity)(nil)
 	_ extpoints.ScoreNormalizer   = (*NodeAffinity)(nil)
 	_ extpoints.EnqueueExtensions = (*NodeAffinity)(nil)
+	_ extpoints.NodeLocalPlugin   = (*NodeAffinity)(nil)
 	_ extpoints.SignPlugin        = (*NodeAffinity)(nil)
 )

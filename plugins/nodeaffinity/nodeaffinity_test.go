@@ -11,12 +11,12 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
 }
 
 func TestContractWithAddedAffinity(t *testing.T) {
 	extpointstest.TestPlugin(t, extpointstest.Suite{
-		Name: Name, Factory: New,
+		Name: Name, Factory: extpoints.FactoryOf(New),
 		Args: &Args{AddedAffinity: &model.NodeAffinity{
 			Required:  &model.NodeTerms{Terms: []model.NodeTerm{labels(in("zone", "a"))}},
 			Preferred: []model.PreferredNodeTerm{{Weight: 7, NodeTerm: labels(in("disk", "ssd"))}},
@@ -58,13 +58,13 @@ func newPlugin(t testing.TB, added *model.NodeAffinity) *NodeAffinity {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*NodeAffinity)
+	return p
 }
 
 const (
-	own      = "UnschedulableAndUnresolvable: node(s) didn't match Pod's node affinity/selector"
+	own      = "UnschedulableAndUnresolvable: node(s) didn't match workload's node affinity/selector"
 	added    = "UnschedulableAndUnresolvable: node(s) didn't match scheduler-enforced node affinity"
-	clash    = "UnschedulableAndUnresolvable: pod affinity terms conflict"
+	clash    = "UnschedulableAndUnresolvable: workload affinity terms conflict"
 	accepted = "Success"
 	skipped  = "Skip"
 )
@@ -181,7 +181,7 @@ func TestScore(t *testing.T) {
 		p := newPlugin(t, c.added)
 		s := extpointstest.NewSituation(&model.Workload{ID: "w", NodeAffinity: c.own}, nodes...)
 		state := s.State()
-		if status := p.PreScore(state, s.Workload, nodes); status.IsSkip() != c.skip || !c.skip && status != nil {
+		if status := p.PreScore(state, s.Workload, nodes); status.Code() == extpoints.Skip != c.skip || !c.skip && status != nil {
 			t.Errorf("%s: PreScore %v", c.name, status)
 		}
 		var scores []int64
@@ -229,7 +229,7 @@ func TestHint(t *testing.T) {
 		// It is so in the reference, though Filter would now accept the node.
 		{"begins to match added, own all along", w, toAZ, node(foo), node(both), extpoints.HintSkip},
 	} {
-		got, err := newPlugin(t, c.added).afterNodeChange(c.w, &extpoints.Change{OldNode: c.old, NewNode: c.new})
+		got, err := newPlugin(t, c.added).afterNodeChange(c.w, &extpoints.Event{OldNode: c.old, NewNode: c.new})
 		if got != c.want || (err != nil) != (c.new == nil) {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
@@ -244,7 +244,6 @@ func TestArgs(t *testing.T) {
 	}{
 		{"none", nil, ""},
 		{"nothing added", &Args{}, ""},
-		{"another type", "x", "plugin NodeAffinity: arguments of type string, want nodeaffinity.Args"},
 		{"every kind of wrong", Args{AddedAffinity: &model.NodeAffinity{
 			Required: &model.NodeTerms{Terms: []model.NodeTerm{labels(in("foo", "bar")), both(require("", model.Exists), name(model.Gt, "1"))}},
 			Preferred: []model.PreferredNodeTerm{
@@ -255,7 +254,7 @@ func TestArgs(t *testing.T) {
 			`addedAffinity.preferred[0].weight: 0 is not between 1 and 100; ` +
 			`addedAffinity.preferred[1].labels[0].operator: "Near" is not one of In, NotIn, Exists, DoesNotExist, Gt, Lt`},
 	} {
-		p, err := New(c.args, nil)
+		p, err := extpoints.FactoryOf(New)(c.args, nil)
 		got := ""
 		if err != nil {
 			got = err.Error()

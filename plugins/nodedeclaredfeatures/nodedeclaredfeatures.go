@@ -13,7 +13,7 @@ const Name = "NodeDeclaredFeatures"
 
 // Reason is given for nodes that do not declare every feature that the workload
 // needs.
-const Reason = "node(s) didn't match Pod's required features"
+const Reason = "node(s) didn't match workload's required features"
 
 var (
 	rejected = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, Reason)
@@ -33,11 +33,8 @@ const signFeatures = "Features"
 // their place has no counterpart.
 type NodeDeclaredFeatures struct{}
 
-// New is the plugin's [extpoints.Factory]. It takes no arguments.
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	if err := extpoints.NoArgs(Name, args); err != nil {
-		return nil, err
-	}
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, _ extpoints.Handle) (*NodeDeclaredFeatures, error) {
 	return &NodeDeclaredFeatures{}, nil
 }
 
@@ -88,7 +85,7 @@ func (*NodeDeclaredFeatures) EventsToRegister() ([]extpoints.EventHint, error) {
 
 // afterNodeChange says Queue for a new node and for one whose features changed.
 // Like the reference it does not look at what the workload needs.
-func afterNodeChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterNodeChange(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after, err := helper.ChangedNode(c)
 	if err != nil {
 		return extpoints.HintQueue, err
@@ -101,7 +98,7 @@ func afterNodeChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, er
 
 // afterWorkloadChange says Queue where the workload needs other features than
 // before; their order has no meaning.
-func afterWorkloadChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterWorkloadChange(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after, err := helper.UpdatedWorkload(c)
 	if err != nil {
 		return extpoints.HintQueue, err
@@ -110,6 +107,11 @@ func afterWorkloadChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint
 		return extpoints.HintSkip, nil
 	}
 	return extpoints.HintQueue, nil
+}
+
+// NodeLocal implements [extpoints.NodeLocalPlugin]: it reads the features.
+func (*NodeDeclaredFeatures) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	return helper.Canon(key).Strs(w.Features), true
 }
 
 // Sign signs the features, in any order.
@@ -124,5 +126,6 @@ var (
 	_ extpoints.PreFilterPlugin   = (*NodeDeclaredFeatures)(nil)
 	_ extpoints.FilterPlugin      = (*NodeDeclaredFeatures)(nil)
 	_ extpoints.EnqueueExtensions = (*NodeDeclaredFeatures)(nil)
+	_ extpoints.NodeLocalPlugin   = (*NodeDeclaredFeatures)(nil)
 	_ extpoints.SignPlugin        = (*NodeDeclaredFeatures)(nil)
 )

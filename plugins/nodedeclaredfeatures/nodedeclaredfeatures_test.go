@@ -9,11 +9,11 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
 }
 
 func TestFilter(t *testing.T) {
-	const rejection = "UnschedulableAndUnresolvable: node(s) didn't match Pod's required features"
+	const rejection = "UnschedulableAndUnresolvable: node(s) didn't match workload's required features"
 	for _, c := range []struct {
 		name  string
 		needs []string
@@ -60,7 +60,7 @@ func TestHints(t *testing.T) {
 		{"one more", node("a"), node("a", "b"), extpoints.HintQueue, false},
 		{"one less", node("a", "b"), node("a"), extpoints.HintQueue, false},
 	} {
-		got, err := afterNodeChange(&model.Workload{ID: "w"}, &extpoints.Change{OldNode: c.old, NewNode: c.new})
+		got, err := afterNodeChange(&model.Workload{ID: "w"}, &extpoints.Event{OldNode: c.old, NewNode: c.new})
 		if got != c.want || (err != nil) != c.fails {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
@@ -81,7 +81,7 @@ func TestHints(t *testing.T) {
 		{"one less", workload("a", "b"), workload("b"), extpoints.HintQueue, false},
 		{"none any more", workload("a"), workload(), extpoints.HintQueue, false},
 	} {
-		got, err := afterWorkloadChange(&model.Workload{ID: "w"}, &extpoints.Change{OldWorkload: c.old, NewWorkload: c.new})
+		got, err := afterWorkloadChange(&model.Workload{ID: "w"}, &extpoints.Event{OldWorkload: c.old, NewWorkload: c.new})
 		if got != c.want || (err != nil) != c.fails {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}

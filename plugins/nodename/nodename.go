@@ -19,11 +19,8 @@ var rejected = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, Reaso
 // Rules: kube-scheduler plugins/nodename/node_name.go, 1.37.1.
 type NodeName struct{}
 
-// New is the plugin's [extpoints.Factory]. It takes no arguments.
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	if err := extpoints.NoArgs(Name, args); err != nil {
-		return nil, err
-	}
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, _ extpoints.Handle) (*NodeName, error) {
 	return &NodeName{}, nil
 }
 
@@ -57,6 +54,11 @@ func (*NodeName) EventsToRegister() ([]extpoints.EventHint, error) {
 	}}, nil
 }
 
+// NodeLocal implements [extpoints.NodeLocalPlugin]: it reads the node's name.
+func (*NodeName) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	return helper.Canon(key).Str(w.NodeName), true
+}
+
 // Sign signs the node's name.
 func (*NodeName) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
 	return []extpoints.SignFragment{{Key: helper.SignNodeName, Value: w.NodeName}}, nil
@@ -66,5 +68,6 @@ var (
 	_ extpoints.PreFilterPlugin   = (*NodeName)(nil)
 	_ extpoints.FilterPlugin      = (*NodeName)(nil)
 	_ extpoints.EnqueueExtensions = (*NodeName)(nil)
+	_ extpoints.NodeLocalPlugin   = (*NodeName)(nil)
 	_ extpoints.SignPlugin        = (*NodeName)(nil)
 )

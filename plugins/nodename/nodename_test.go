@@ -14,7 +14,7 @@ import (
 
 func TestContract(t *testing.T) {
 	extpointstest.TestPlugin(t, extpointstest.Suite{
-		Name: Name, Factory: New,
+		Name: Name, Factory: extpoints.FactoryOf(New),
 		Random: func(r *rand.Rand) *extpointstest.Situation {
 			s := extpointstest.RandomSituation(r)
 			s.Workload.NodeName = fmt.Sprintf("n%d", r.IntN(8))

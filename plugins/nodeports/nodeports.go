@@ -12,7 +12,7 @@ import (
 const Name = "NodePorts"
 
 // Reason is given for nodes on which a port is taken.
-const Reason = "node(s) didn't have free ports for the requested pod ports"
+const Reason = "node(s) didn't have free ports for the requested workload ports"
 
 var (
 	rejected = extpoints.NewStatus(extpoints.Unschedulable, Reason)
@@ -25,11 +25,8 @@ var (
 // Rules: kube-scheduler plugins/nodeports/node_ports.go, 1.37.1.
 type NodePorts struct{}
 
-// New is the plugin's [extpoints.Factory]. It takes no arguments.
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	if err := extpoints.NoArgs(Name, args); err != nil {
-		return nil, err
-	}
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, _ extpoints.Handle) (*NodePorts, error) {
 	return &NodePorts{}, nil
 }
 
@@ -76,7 +73,7 @@ func (*NodePorts) EventsToRegister() ([]extpoints.EventHint, error) {
 // afterWorkloadDeleted says Queue where the one that is gone had a port that w
 // wants. That it was on a node (or nominated to one), which the reference checks
 // here, the event's resource says already.
-func afterWorkloadDeleted(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterWorkloadDeleted(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	gone, err := helper.DeletedWorkload(c)
 	if err != nil {
 		return extpoints.HintQueue, err
@@ -91,6 +88,16 @@ func afterWorkloadDeleted(w *model.Workload, c *extpoints.Change) (extpoints.Hin
 		return extpoints.HintQueue, nil
 	}
 	return extpoints.HintSkip, nil
+}
+
+// NodeLocal implements [extpoints.NodeLocalPlugin]: it reads the ports.
+func (*NodePorts) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	c := helper.Canon(key)
+	for i := range w.Ports {
+		p := &w.Ports[i]
+		c = c.Str(p.IP).Str(string(p.Protocol)).Int(int64(p.Port))
+	}
+	return c, true
 }
 
 // Sign signs the ports, in any order.
@@ -114,5 +121,6 @@ var (
 	_ extpoints.PreFilterPlugin   = (*NodePorts)(nil)
 	_ extpoints.FilterPlugin      = (*NodePorts)(nil)
 	_ extpoints.EnqueueExtensions = (*NodePorts)(nil)
+	_ extpoints.NodeLocalPlugin   = (*NodePorts)(nil)
 	_ extpoints.SignPlugin        = (*NodePorts)(nil)
 )

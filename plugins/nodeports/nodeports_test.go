@@ -9,7 +9,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
 }
 
 func port(protocol model.Protocol, ip string, number int32) model.HostPort {
@@ -44,7 +44,7 @@ func TestFilter(t *testing.T) {
 	} {
 		want := "Success"
 		if !c.accepted {
-			want = "Unschedulable: node(s) didn't have free ports for the requested pod ports"
+			want = "Unschedulable: node(s) didn't have free ports for the requested workload ports"
 		}
 		s := extpointstest.NewSituation(with("w", c.want...), extpointstest.NodeWith(&model.Node{Name: "n"}, with("other", c.used...)))
 		if got := (&NodePorts{}).Filter(s.State(), s.Workload, s.View.NodeInfos[0]); got.String() != want {
@@ -82,7 +82,7 @@ func TestHint(t *testing.T) {
 		{"it had the port", with("w", port("TCP", "", 80)), with("gone", port("TCP", "10.0.0.1", 80)), extpoints.HintQueue},
 		{"it had one of the ports", with("w", port("TCP", "", 79), port("TCP", "", 80)), with("gone", port("TCP", "", 80)), extpoints.HintQueue},
 	} {
-		change := &extpoints.Change{}
+		change := &extpoints.Event{}
 		if c.gone != nil {
 			change.OldWorkload = &extpoints.WorkloadInfo{Workload: c.gone}
 		}

@@ -9,6 +9,13 @@ import (
 	"github.com/berth-project/berth/plugins/helper"
 )
 
+// Name is the name of the plugin NodeResourcesFit.
+const Name = "NodeResourcesFit"
+
+// BalancedAllocationName is the name of the plugin
+// NodeResourcesBalancedAllocation.
+const BalancedAllocationName = "NodeResourcesBalancedAllocation"
+
 // ResourceWeight says how much a resource counts in a score.
 type ResourceWeight struct {
 	// Name is model.CPU, model.Memory, model.EphemeralStorage or a scalar's.

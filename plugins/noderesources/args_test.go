@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins/helper"
 )
@@ -21,7 +23,6 @@ func TestFitArgs(t *testing.T) {
 			IgnoredResources: []string{"example.com/a"}, IgnoredResourceGroups: []string{"example.com"},
 			Strategy: Strategy{Type: RequestedToCapacityRatio, Resources: []ResourceWeight{{model.CPU, 100}}, Shape: []helper.ShapePoint{{Utilization: 0, Score: 0}, {Utilization: 100, Score: 10}}},
 		}, ""},
-		{"another type", BalancedAllocationArgs{}, "plugin NodeResourcesFit: arguments of type noderesources.BalancedAllocationArgs, want noderesources.FitArgs"},
 		{"every kind of wrong name and weight", FitArgs{
 			IgnoredResources: []string{"a", ""}, IgnoredResourceGroups: []string{"", "a/b"},
 			Strategy: Strategy{Type: "Nonsense", Resources: []ResourceWeight{{"", 1}, {model.CPU, -1}, {model.Memory, 101}}},
@@ -36,7 +37,7 @@ func TestFitArgs(t *testing.T) {
 			by + "strategy.shape[0].utilization: -1 is not in [0, 100]; strategy.shape[0].score: 11 is not in [0, 10]; strategy.shape[1].score: -1 is not in [0, 10]; " +
 				"strategy.shape[2].utilization: 50 is not above the one before it; strategy.shape[3].utilization: 101 is not in [0, 100]"},
 	} {
-		p, err := NewFit(c.args, nil)
+		p, err := extpoints.FactoryOf(NewFit)(c.args, extpointstest.NewHandle())
 		if got := text(err); got != c.want || (p == nil) != (err != nil) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

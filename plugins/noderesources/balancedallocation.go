@@ -8,10 +8,6 @@ import (
 	"github.com/berth-project/berth/plugins/helper"
 )
 
-// BalancedAllocationName is the name of the plugin
-// NodeResourcesBalancedAllocation.
-const BalancedAllocationName = "NodeResourcesBalancedAllocation"
-
 var skip = extpoints.NewStatus(extpoints.Skip)
 
 // balancedRequests holds, from PreScore to Score, what the workload requests of
@@ -25,13 +21,9 @@ type BalancedAllocation struct {
 	resources []resource
 }
 
-// NewBalancedAllocation is the plugin's [extpoints.Factory]. Its arguments are
+// NewBalancedAllocation makes the plugin. Its arguments are
 // [BalancedAllocationArgs].
-func NewBalancedAllocation(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	a, err := extpoints.ArgsAs(BalancedAllocationName, args, BalancedAllocationArgs{})
-	if err != nil {
-		return nil, err
-	}
+func NewBalancedAllocation(a BalancedAllocationArgs, _ extpoints.Handle) (*BalancedAllocation, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
@@ -124,13 +116,19 @@ func evenness(fractions []float64) int64 {
 	return int64((1 - deviation) * float64(extpoints.MaxScore))
 }
 
+// NodeLocal implements [extpoints.NodeLocalPlugin]: it reads the requests.
+func (*BalancedAllocation) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	return helper.AppendRequests(key, w.Workload), true
+}
+
 // Sign signs the requests and the estimated load.
 func (*BalancedAllocation) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
 	return helper.RequestsFragments(w), nil
 }
 
 var (
-	_ extpoints.PreScorePlugin = (*BalancedAllocation)(nil)
-	_ extpoints.ScorePlugin    = (*BalancedAllocation)(nil)
-	_ extpoints.SignPlugin     = (*BalancedAllocation)(nil)
+	_ extpoints.PreScorePlugin  = (*BalancedAllocation)(nil)
+	_ extpoints.ScorePlugin     = (*BalancedAllocation)(nil)
+	_ extpoints.NodeLocalPlugin = (*BalancedAllocation)(nil)
+	_ extpoints.SignPlugin      = (*BalancedAllocation)(nil)
 )

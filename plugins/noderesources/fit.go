@@ -10,9 +10,6 @@ import (
 	"github.com/berth-project/berth/plugins/helper"
 )
 
-// Name is the name of the plugin NodeResourcesFit.
-const Name = "NodeResourcesFit"
-
 // fitNeeds holds, from PreFilter to Filter, what the workload asks for.
 var fitNeeds = extpoints.NewStateKey[*needs](Name + "/needs")
 
@@ -20,27 +17,25 @@ var fitNeeds = extpoints.NewStateKey[*needs](Name + "/needs")
 //
 // Rules: kube-scheduler plugins/noderesources/fit.go, 1.37.1.
 type Fit struct {
-	handle        extpoints.Handle // nil: no device serves a scalar, outside of cycles
-	ignored       map[string]bool  // scalars
-	ignoredGroups map[string]bool  // parts of scalars' names before the slash
+	handle        extpoints.Handle
+	compat        extpoints.Compat
+	ignored       map[string]bool // scalars
+	ignoredGroups map[string]bool // parts of scalars' names before the slash
 	tables        *rejectionTables
 	scorer        *meanScorer
 	// placements scores whole placements; always MostAllocated.
 	placements *meanScorer
 }
 
-// NewFit is the plugin's [extpoints.Factory]. Its arguments are [FitArgs].
-func NewFit(args any, h extpoints.Handle) (extpoints.Plugin, error) {
-	a, err := extpoints.ArgsAs(Name, args, FitArgs{})
-	if err != nil {
-		return nil, err
-	}
+// NewFit makes the plugin. Its arguments are [FitArgs].
+func NewFit(a FitArgs, h extpoints.Handle) (*Fit, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
 	a = a.WithDefaults()
 	return &Fit{
 		handle:        h,
+		compat:        h.Compat(),
 		ignored:       setOf(a.IgnoredResources),
 		ignoredGroups: setOf(a.IgnoredResourceGroups),
 		tables:        newRejectionTables(),
@@ -193,10 +188,19 @@ func places(n *model.Node) int64 {
 
 var unsignable = extpoints.NewStatus(extpoints.Unschedulable, helper.DeviceResourcesUnsignable)
 
+// NodeLocal implements [extpoints.NodeLocalPlugin]: it reads the requests and the load that scoring
+// counts. Where devices may serve what the workload asks for, that depends on their classes.
+func (*Fit) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	if helper.WantsDeviceResources(s.View, w.Workload) {
+		return key, false
+	}
+	return helper.AppendRequests(key, w.Workload), true
+}
+
 // Sign signs the requests and the estimated load. Workloads that devices may
 // serve are not signed.
 func (f *Fit) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
-	if f.handle != nil && helper.WantsDeviceResources(f.handle.View, w) {
+	if helper.WantsDeviceResources(f.handle.View, w) {
 		return nil, unsignable
 	}
 	return helper.RequestsFragments(w), nil
@@ -209,5 +213,6 @@ var (
 	_ extpoints.ScorePlugin          = (*Fit)(nil)
 	_ extpoints.PlacementScorePlugin = (*Fit)(nil)
 	_ extpoints.EnqueueExtensions    = (*Fit)(nil)
+	_ extpoints.NodeLocalPlugin      = (*Fit)(nil)
 	_ extpoints.SignPlugin           = (*Fit)(nil)
 )

@@ -18,14 +18,14 @@ func TestContract(t *testing.T) {
 		}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: NewFit, Args: args})
+			extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(NewFit), Args: args})
 		})
 	}
 }
 
 func TestContractWithIgnored(t *testing.T) {
 	extpointstest.TestPlugin(t, extpointstest.Suite{
-		Name: Name, Factory: NewFit, Args: FitArgs{IgnoredResourceGroups: []string{"example.com"}},
+		Name: Name, Factory: extpoints.FactoryOf(NewFit), Args: FitArgs{IgnoredResourceGroups: []string{"example.com"}},
 		Without: map[string]string{"Hints": "as in the reference, hints do not leave out ignored resources"},
 	})
 }
@@ -47,7 +47,7 @@ func asking(r model.Resources) *model.Workload { return &model.Workload{ID: "w",
 
 func newFit(t testing.TB, args any) *Fit {
 	t.Helper()
-	p, err := NewFit(args, extpointstest.NewHandle())
+	p, err := extpoints.FactoryOf(NewFit)(args, extpointstest.NewHandle())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,10 +133,10 @@ func TestFilterPlaces(t *testing.T) {
 	}{
 		{model.Unlimited, amounts(1, 1, 0), "Success"},
 		{2, amounts(1, 1, 0), "Success"},
-		{1, amounts(0, 0, 0), "Unschedulable: Too many pods"},
-		{1, amounts(10, 1, 0), "Unschedulable: Too many pods, Insufficient cpu"},
-		{1, amounts(11, 1, 0), "UnschedulableAndUnresolvable: Too many pods, Insufficient cpu"},
-		{model.NoWorkloads, amounts(0, 0, 0), "Unschedulable: Too many pods"},
+		{1, amounts(0, 0, 0), "Unschedulable: Too many workloads"},
+		{1, amounts(10, 1, 0), "Unschedulable: Too many workloads, Insufficient cpu"},
+		{1, amounts(11, 1, 0), "UnschedulableAndUnresolvable: Too many workloads, Insufficient cpu"},
+		{model.NoWorkloads, amounts(0, 0, 0), "Unschedulable: Too many workloads"},
 	} {
 		node := &model.Node{Name: "n", Allocatable: amounts(10, 20, 20), MaxWorkloads: c.most}
 		if got := filter(t, newFit(t, nil), c.want, node, amounts(1, 1, 0)); got.String() != c.status {

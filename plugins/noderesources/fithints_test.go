@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
 )
 
@@ -43,7 +44,7 @@ func TestNodeHint(t *testing.T) {
 		{"fewer places", amounts(0, 0, 0), sized(1, 1), atMost(5, sized(1, 1)), extpoints.HintSkip, false},
 		{"nothing asked for, node grew", amounts(0, 0, 0), sized(1, 1), sized(2, 2), extpoints.HintSkip, false},
 	} {
-		got, err := newFit(t, nil).afterNodeChange(asking(c.want), &extpoints.Change{OldNode: c.old, NewNode: c.new})
+		got, err := newFit(t, nil).afterNodeChange(asking(c.want), &extpoints.Event{OldNode: c.old, NewNode: c.new})
 		if got != c.hint || (err != nil) != c.fails {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
@@ -58,7 +59,7 @@ func TestNodeHintDoesNotIgnore(t *testing.T) {
 	if got := filter(t, f, w.Requests, sized(2, 2), amounts(0, 0, 0)); !got.IsSuccess() {
 		t.Errorf("Filter: %v", got)
 	}
-	if got, _ := f.afterNodeChange(w, &extpoints.Change{OldNode: sized(1, 2), NewNode: sized(2, 2)}); got != extpoints.HintSkip {
+	if got, _ := f.afterNodeChange(w, &extpoints.Event{OldNode: sized(1, 2), NewNode: sized(2, 2)}); got != extpoints.HintSkip {
 		t.Errorf("hint: %v", got)
 	}
 }
@@ -83,7 +84,7 @@ func TestScaleDownHint(t *testing.T) {
 		{"less of a scalar of which none is wanted", amounts(0, 0, 0, some(scalarA, 0)), info(amounts(0, 0, 0, some(scalarA, 2))), info(amounts(0, 0, 0)), extpoints.HintSkip, false},
 		{"more CPU", amounts(1, 1, 0), info(amounts(2, 2, 2)), info(amounts(3, 2, 2)), extpoints.HintSkip, false},
 	} {
-		got, err := afterScaleDown(asking(c.want), &extpoints.Change{OldWorkload: c.old, NewWorkload: c.new})
+		got, err := asksForLess(asking(c.want), &extpoints.Event{OldWorkload: c.old, NewWorkload: c.new})
 		if got != c.hint || (err != nil) != c.fails {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
@@ -91,20 +92,33 @@ func TestScaleDownHint(t *testing.T) {
 }
 
 func TestFitEvents(t *testing.T) {
-	hints, err := newFit(t, nil).EventsToRegister()
+	for compat, always := range map[extpoints.Compat]bool{extpoints.Improved: false, extpoints.KubeScheduler137: true} {
+		h := extpointstest.NewHandle()
+		h.Mode = compat
+		p, err := NewFit(FitArgs{}, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkFitEvents(t, p, always)
+	}
+}
+
+// checkFitEvents: departures wake always, or if they help.
+func checkFitEvents(t *testing.T, f *Fit, departures bool) {
+	hints, err := f.EventsToRegister()
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []struct {
-		resource extpoints.Resource
+		resource model.ObjectKind
 		action   extpoints.Action
 		always   bool
 	}{
-		{extpoints.AssignedWorkload, extpoints.Delete, true},
+		{extpoints.AssignedWorkload, extpoints.Delete, departures},
 		{extpoints.NodeResource, extpoints.Add | extpoints.UpdateNodeAllocatable, false},
 		{extpoints.AssignedWorkload, extpoints.UpdateWorkloadScaleDown, false},
 		{extpoints.TargetWorkload, extpoints.UpdateWorkloadScaleDown, true},
-		{extpoints.DeviceClassResource, extpoints.Add | extpoints.Update, false},
+		{model.DeviceClassKind, extpoints.Add | extpoints.Update, false},
 	}
 	for i, w := range want {
 		if h := hints[i]; h.Event.Resource != w.resource || h.Event.Action != w.action || (h.Hint == nil) != w.always {

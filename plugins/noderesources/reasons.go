@@ -10,7 +10,7 @@ import (
 )
 
 // TooMany is the reason given for nodes that may not have one more workload.
-const TooMany = "Too many pods"
+const TooMany = "Too many workloads"
 
 // insufficient starts the reason for a resource; its name follows.
 const insufficient = "Insufficient "

@@ -197,17 +197,17 @@ func TestBalancedAllocation(t *testing.T) {
 		}
 		// Estimates do not count: they are the defaults here.
 		w := asking(c.want)
-		if got := scoreAll(t, p.(*BalancedAllocation), w, []*extpoints.NodeInfo{c.node.node(true)}); got[0] != c.score {
+		if got := scoreAll(t, p, w, []*extpoints.NodeInfo{c.node.node(true)}); got[0] != c.score {
 			t.Errorf("%s: %d, want %d", c.name, got[0], c.score)
 		}
 	}
 }
 
 func TestBalancedAllocationSkips(t *testing.T) {
-	p, _ := NewBalancedAllocation(nil, nil)
-	b := p.(*BalancedAllocation)
+	p, _ := NewBalancedAllocation(BalancedAllocationArgs{}, nil)
+	b := p
 	s := extpointstest.NewSituation(asking(amounts(0, 0, 7, some(scalarA, 1))), load{size: amounts(1, 1, 1)}.node(false))
-	if status := b.PreScore(s.State(), s.Workload, s.View.NodeInfos); !status.IsSkip() {
+	if status := b.PreScore(s.State(), s.Workload, s.View.NodeInfos); status.Code() != extpoints.Skip {
 		t.Errorf("PreScore: %v", status)
 	}
 	if score, status := b.Score(s.State(), s.Workload, s.View.NodeInfos[0]); score != 0 || status != nil {
@@ -223,7 +223,7 @@ func TestBalancedContract(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			extpointstest.TestPlugin(t, extpointstest.Suite{Name: BalancedAllocationName, Factory: NewBalancedAllocation, Args: args})
+			extpointstest.TestPlugin(t, extpointstest.Suite{Name: BalancedAllocationName, Factory: extpoints.FactoryOf(NewBalancedAllocation), Args: args})
 		})
 	}
 }
@@ -274,11 +274,11 @@ func TestScoreOfHugeAmounts(t *testing.T) {
 // by estimates, make no score leave the range either.
 func TestScoreOfSumsThatOverflow(t *testing.T) {
 	all := amounts(5<<60, 3<<61, 0)
-	balanced, err := NewBalancedAllocation(nil, nil)
+	balanced, err := NewBalancedAllocation(BalancedAllocationArgs{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	scorers := map[string]extpoints.ScorePlugin{"balanced": balanced.(*BalancedAllocation)}
+	scorers := map[string]extpoints.ScorePlugin{"balanced": balanced}
 	for _, strategy := range []StrategyType{LeastAllocated, MostAllocated} {
 		scorers[string(strategy)] = newFit(t, FitArgs{Strategy: Strategy{Type: strategy}})
 	}
@@ -302,11 +302,11 @@ func TestScoreOfSumsThatOverflow(t *testing.T) {
 }
 
 func BenchmarkScore(b *testing.B) {
-	balanced, _ := NewBalancedAllocation(nil, nil)
+	balanced, _ := NewBalancedAllocation(BalancedAllocationArgs{}, nil)
 	for name, p := range map[string]extpoints.ScorePlugin{
 		"LeastAllocated": newFit(b, nil), "MostAllocated": newFit(b, FitArgs{Strategy: Strategy{Type: MostAllocated}}),
 		"RequestedToCapacityRatio": newFit(b, FitArgs{Strategy: Strategy{Type: RequestedToCapacityRatio, Shape: []helper.ShapePoint{{Utilization: 0, Score: 0}, {Utilization: 100, Score: 10}}}}),
-		"BalancedAllocation":       balanced.(*BalancedAllocation),
+		"BalancedAllocation":       balanced,
 	} {
 		s := extpointstest.NewSituation(asking(amounts(100, 1<<30, 0)), load{amounts(8000, 32<<30, 0), []model.Resources{amounts(100, 1<<30, 0)}}.node(false))
 		state := s.State()

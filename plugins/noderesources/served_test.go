@@ -48,15 +48,15 @@ func TestFilterLeavesScalarsToDevices(t *testing.T) {
 	}
 }
 
-func fitIn(t *testing.T, view extpoints.View) *Fit {
+func fitIn(t *testing.T, view extpoints.ClusterView) *Fit {
 	t.Helper()
 	h := extpointstest.NewHandle()
 	h.Cluster = view
-	p, err := NewFit(nil, h)
+	p, err := NewFit(FitArgs{}, h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*Fit)
+	return p
 }
 
 func TestSignLeavesOutWhatDevicesServe(t *testing.T) {
@@ -84,7 +84,7 @@ func TestNodeHintKnowsOfDevices(t *testing.T) {
 		{"still offers too little", sized(1, 1), sized(1, 1, some(scalarA, 1)), extpoints.HintSkip},
 		{"is too small otherwise", nil, sized(0, 1), extpoints.HintSkip},
 	} {
-		if got, err := f.afterNodeChange(w, &extpoints.Change{OldNode: c.old, NewNode: c.new}); got != c.hint || err != nil {
+		if got, err := f.afterNodeChange(w, &extpoints.Event{OldNode: c.old, NewNode: c.new}); got != c.hint || err != nil {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
 	}
@@ -109,7 +109,7 @@ func TestClassHint(t *testing.T) {
 		{"stands for it no longer", w, class(scalarA), class(""), extpoints.HintSkip},
 		{"of the name changes", byName, class(""), class(scalarA), extpoints.HintSkip},
 	} {
-		change := &extpoints.Change{NewObject: c.new}
+		change := &extpoints.Event{NewObject: c.new}
 		if c.old != nil {
 			change.OldObject = c.old
 		}
@@ -117,7 +117,7 @@ func TestClassHint(t *testing.T) {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
 	}
-	if got, err := afterClassChange(w, &extpoints.Change{}); got != extpoints.HintQueue || err == nil {
+	if got, err := afterClassChange(w, &extpoints.Event{}); got != extpoints.HintQueue || err == nil {
 		t.Errorf("no class: %v, %v", got, err)
 	}
 }

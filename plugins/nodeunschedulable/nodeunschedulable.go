@@ -30,11 +30,8 @@ var (
 // Rules: kube-scheduler plugins/nodeunschedulable/node_unschedulable.go, 1.37.1.
 type NodeUnschedulable struct{}
 
-// New is the plugin's [extpoints.Factory]. It takes no arguments.
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	if err := extpoints.NoArgs(Name, args); err != nil {
-		return nil, err
-	}
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, _ extpoints.Handle) (*NodeUnschedulable, error) {
 	return &NodeUnschedulable{}, nil
 }
 
@@ -66,7 +63,7 @@ func (*NodeUnschedulable) EventsToRegister() ([]extpoints.EventHint, error) {
 
 // afterNodeChange says Queue for a node that is now schedulable and was not,
 // or was not there.
-func afterNodeChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterNodeChange(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after, err := helper.ChangedNode(c)
 	if err != nil {
 		return extpoints.HintQueue, err
@@ -79,7 +76,7 @@ func afterNodeChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, er
 
 // afterTolerationChange says Queue where the workload now tolerates
 // unschedulable nodes. It did not before, or it would not have been rejected.
-func afterTolerationChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterTolerationChange(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	if c.NewWorkload == nil {
 		return extpoints.HintQueue, helper.ErrNoWorkload
 	}
@@ -87,6 +84,11 @@ func afterTolerationChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hi
 		return extpoints.HintQueue, nil
 	}
 	return extpoints.HintSkip, nil
+}
+
+// NodeLocal implements [extpoints.NodeLocalPlugin]: it reads the tolerations.
+func (*NodeUnschedulable) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	return helper.AppendTolerations(key, w.Workload), true
 }
 
 // Sign signs the tolerations.
@@ -97,5 +99,6 @@ func (*NodeUnschedulable) Sign(w *model.Workload) ([]extpoints.SignFragment, *ex
 var (
 	_ extpoints.FilterPlugin      = (*NodeUnschedulable)(nil)
 	_ extpoints.EnqueueExtensions = (*NodeUnschedulable)(nil)
+	_ extpoints.NodeLocalPlugin   = (*NodeUnschedulable)(nil)
 	_ extpoints.SignPlugin        = (*NodeUnschedulable)(nil)
 )

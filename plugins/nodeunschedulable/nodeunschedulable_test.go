@@ -9,7 +9,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
 }
 
 var tolerating = []model.Toleration{{Key: TaintKey, Effect: model.NoSchedule}}
@@ -25,11 +25,11 @@ func TestFilter(t *testing.T) {
 		{"unschedulable node", nil, true, rejection},
 		{"schedulable node", nil, false, "Success"},
 		{"tolerated", tolerating, true, "Success"},
-		{"everything tolerated", []model.Toleration{{Operator: model.TolerateExists}}, true, "Success"},
-		{"another taint tolerated", []model.Toleration{{Key: "foo", Operator: model.TolerateExists}}, true, rejection},
-		{"another effect tolerated", []model.Toleration{{Key: TaintKey, Operator: model.TolerateExists, Effect: model.NoExecute}}, true, rejection},
-		{"being unschedulable has no value to compare", []model.Toleration{{Key: TaintKey, Operator: model.TolerateGt, Value: "-1"},
-			{Key: TaintKey, Operator: model.TolerateLt, Value: "1"}}, true, rejection},
+		{"everything tolerated", []model.Toleration{{Operator: model.Exists}}, true, "Success"},
+		{"another taint tolerated", []model.Toleration{{Key: "foo", Operator: model.Exists}}, true, rejection},
+		{"another effect tolerated", []model.Toleration{{Key: TaintKey, Operator: model.Exists, Effect: model.NoExecute}}, true, rejection},
+		{"being unschedulable has no value to compare", []model.Toleration{{Key: TaintKey, Operator: model.Gt, Value: "-1"},
+			{Key: TaintKey, Operator: model.Lt, Value: "1"}}, true, rejection},
 		{"another value tolerated", []model.Toleration{{Key: TaintKey, Value: "true"}}, true, rejection},
 	} {
 		s := extpointstest.NewSituation(&model.Workload{ID: "w", Tolerations: c.tolerations},
@@ -56,7 +56,7 @@ func TestHints(t *testing.T) {
 		{"becomes schedulable", node(true), node(false), extpoints.HintQueue, false},
 		{"becomes unschedulable", node(false), node(true), extpoints.HintSkip, false},
 	} {
-		got, err := afterNodeChange(&model.Workload{ID: "w"}, &extpoints.Change{OldNode: c.old, NewNode: c.new})
+		got, err := afterNodeChange(&model.Workload{ID: "w"}, &extpoints.Event{OldNode: c.old, NewNode: c.new})
 		if got != c.want || (err != nil) != c.fails {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
@@ -69,10 +69,10 @@ func TestHints(t *testing.T) {
 		{"no workload", nil, extpoints.HintQueue},
 		{"tolerates it now", &extpoints.WorkloadInfo{Workload: &model.Workload{Tolerations: tolerating}}, extpoints.HintQueue},
 		{"compares numbers", &extpoints.WorkloadInfo{Workload: &model.Workload{Tolerations: []model.Toleration{
-			{Key: TaintKey, Operator: model.TolerateLt, Value: "1"}}}}, extpoints.HintSkip},
+			{Key: TaintKey, Operator: model.Lt, Value: "1"}}}}, extpoints.HintSkip},
 		{"tolerates something else", &extpoints.WorkloadInfo{Workload: &model.Workload{Tolerations: []model.Toleration{{Key: "foo"}}}}, extpoints.HintSkip},
 	} {
-		got, err := afterTolerationChange(&model.Workload{ID: "w"}, &extpoints.Change{NewWorkload: c.new})
+		got, err := afterTolerationChange(&model.Workload{ID: "w"}, &extpoints.Event{NewWorkload: c.new})
 		if got != c.want || (err != nil) != (c.new == nil) {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}

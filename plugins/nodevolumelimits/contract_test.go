@@ -12,13 +12,13 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
 }
 
 // TestContractOfVolumes is the contract among nodes that are nearly full. No
 // claim is somebody else's, which is an error and no rejection.
 func TestContractOfVolumes(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New, Rounds: 600, Change: randomChange,
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New), Rounds: 600, Change: randomChange,
 		Random: func(r *rand.Rand) *extpointstest.Situation {
 			s := world{}.situation(r)
 			for _, name := range []string{"d", "e"} {
@@ -40,10 +40,10 @@ func randomChange(r *rand.Rand, s *extpointstest.Situation) *extpointstest.Chang
 	view := *s.View
 	view.Objects = slices.Clone(view.Objects)
 	after := randomUpdate(r, s)
-	kind, id := after.ObjectKind(), after.ObjectID()
-	change, action := extpoints.Change{NewObject: after}, extpoints.Add
+	kind, id := model.RefOf(after).Kind, model.RefOf(after).ID
+	change, action := extpoints.Event{NewObject: after}, extpoints.Add
 	for _, o := range view.Objects {
-		if o.ObjectKind() == kind && o.ObjectID() == id {
+		if model.RefOf(o).Kind == kind && model.RefOf(o).ID == id {
 			change.OldObject, action = o, extpoints.Update
 		}
 	}
@@ -54,11 +54,11 @@ func randomChange(r *rand.Rand, s *extpointstest.Situation) *extpointstest.Chang
 	} else if kind == model.VolumeAttachmentKind {
 		return nil
 	}
-	change.Event = extpoints.ClusterEvent{Resource: extpoints.Resource(kind), Action: action}
+	change.ClusterEvent = extpoints.ClusterEvent{Resource: kind, Action: action}
 	return &extpointstest.Changed{
-		What:    fmt.Sprintf("%s: %+v becomes %+v", change.Event, change.OldObject, change.NewObject),
+		What:    fmt.Sprintf("%s: %+v becomes %+v", change.ClusterEvent, change.OldObject, change.NewObject),
 		After:   &extpointstest.Situation{Workload: s.Workload, View: &view},
-		Changes: []extpoints.Change{change},
+		Changes: []extpoints.Event{change},
 	}
 }
 

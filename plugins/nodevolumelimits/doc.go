@@ -17,8 +17,33 @@
 // ebs.csi.aws.com, pd.csi.storage.gke.io, disk.csi.azure.com and
 // cinder.csi.openstack.org.
 //
-// Two things are as strange as in the reference. A volume that is attached to
-// the node, but not used there, counts twice for a workload that wants to use
-// it. And a claim on the node that was not made for the workload that it should
-// have been made for is an error, not a rejection, as long as it is there.
+// # Points
+//
+//	PreFilter, Filter
+//
+// # Events
+//
+//	NodeStorage/Add
+//	NodeStorage/Update
+//	AssignedWorkload/Delete
+//	VolumeClaim/Add
+//	VolumeAttachment/Delete
+//	Node/Add (Improved)
+//	NodeStorage/Delete (Improved)
+//	StorageDriver/Delete|Update (Improved)
+//	VolumeClaim/Update (Improved)
+//
+// # Signature
+//
+//	Volumes
+//
+// # Parity
+//
+// Rules: kube-scheduler plugins/nodevolumelimits/csi.go, 1.37.1. No differences in
+// verdicts. With extpoints.Improved more events wake workloads; see extpoints.Compat.
+//
+// Two oddities of the reference are kept. A volume that is attached to the node, but
+// not used there, counts twice for a workload that wants to use it. A claim on the
+// node that was made for another workload than the one that uses it is an error, not
+// a rejection, for as long as it is there.
 package nodevolumelimits

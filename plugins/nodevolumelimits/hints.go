@@ -12,31 +12,29 @@ import (
 // workloads that leave their node, claims of the workload that come, and volumes
 // that are detached.
 //
-// Some changes that also make room the reference sleeps through: a node that
+// Some changes that also make room the reference misses: a node that
 // comes and does not say what it has, or no longer does, a limit that is lifted,
 // a driver without a limit that is installed, one that need not be installed any
 // more, a claim of the workload that gets a volume, and, for workloads whose
 // claims are all made for them, volumes that are detached. Here they wake it too,
-// unless Args.ReferenceHints says otherwise. What becomes of other workloads'
+// unless the engine is told to
+// keep to the reference ([extpoints.KubeScheduler137]). What happens to other workloads'
 // claims, of volumes and of classes wakes nobody; that hardly changes what
 // counts.
 func (p *NodeVolumeLimits) EventsToRegister() ([]extpoints.EventHint, error) {
-	event := func(r extpoints.Resource, a extpoints.Action, hint extpoints.HintFunc) extpoints.EventHint {
-		return extpoints.EventHint{Event: extpoints.ClusterEvent{Resource: r, Action: a}, Hint: hint}
-	}
 	list := []extpoints.EventHint{
-		event(extpoints.NodeStorageResource, extpoints.Add, nil),
-		event(extpoints.NodeStorageResource, extpoints.Update, p.afterNodeStorageUpdated),
-		event(extpoints.AssignedWorkload, extpoints.Delete, afterWorkloadDeleted),
-		event(extpoints.VolumeClaimResource, extpoints.Add, afterClaimChange),
-		event(extpoints.VolumeAttachmentResource, extpoints.Delete, p.afterDetached),
+		helper.On(model.NodeStorageKind, extpoints.Add, nil),
+		helper.On(model.NodeStorageKind, extpoints.Update, p.afterNodeStorageUpdated),
+		helper.On(extpoints.AssignedWorkload, extpoints.Delete, afterWorkloadDeleted),
+		helper.On(model.VolumeClaimKind, extpoints.Add, afterClaimChange),
+		helper.On(model.VolumeAttachmentKind, extpoints.Delete, p.afterDetached),
 	}
-	if !p.referenceHints {
+	if p.compat == extpoints.Improved {
 		list = append(list,
-			event(extpoints.NodeResource, extpoints.Add, nil),
-			event(extpoints.NodeStorageResource, extpoints.Delete, nil),
-			event(extpoints.StorageDriverResource, extpoints.Update|extpoints.Delete, afterDriverChange),
-			event(extpoints.VolumeClaimResource, extpoints.Update, afterClaimChange),
+			helper.On(extpoints.NodeResource, extpoints.Add, nil),
+			helper.On(model.NodeStorageKind, extpoints.Delete, nil),
+			helper.On(model.StorageDriverKind, extpoints.Update|extpoints.Delete, afterDriverChange),
+			helper.On(model.VolumeClaimKind, extpoints.Update, afterClaimChange),
 		)
 	}
 	return list, nil
@@ -44,7 +42,7 @@ func (p *NodeVolumeLimits) EventsToRegister() ([]extpoints.EventHint, error) {
 
 // afterNodeStorageUpdated says Queue for a node on which a driver may have more
 // volumes than before. To the reference no limit is one of 0.
-func (p *NodeVolumeLimits) afterNodeStorageUpdated(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *NodeVolumeLimits) afterNodeStorageUpdated(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := extpoints.ObjectsOf[*model.NodeStorage](c)
 	if before == nil || after == nil {
 		return extpoints.HintQueue, helper.ErrNoObject
@@ -55,13 +53,13 @@ func (p *NodeVolumeLimits) afterNodeStorageUpdated(_ *model.Workload, c *extpoin
 		switch {
 		case limit(now) > limit(was):
 			return extpoints.HintQueue, nil
-		case p.referenceHints:
+		case p.compat == extpoints.KubeScheduler137:
 		case was == nil, now.MaxVolumes == nil && was.MaxVolumes != nil:
 			return extpoints.HintQueue, nil
 		}
 	}
 	gone := func(d model.NodeDriver) bool { return d.MaxVolumes != nil && find(after, d.Name) == nil }
-	if !p.referenceHints && slices.ContainsFunc(before.Drivers, gone) {
+	if p.compat == extpoints.Improved && slices.ContainsFunc(before.Drivers, gone) {
 		return extpoints.HintQueue, nil
 	}
 	return extpoints.HintSkip, nil
@@ -85,7 +83,7 @@ func limit(d *model.NodeDriver) int32 {
 
 // afterWorkloadDeleted says Queue where the one that is gone may have had a
 // volume that counts.
-func afterWorkloadDeleted(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterWorkloadDeleted(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	gone, err := helper.DeletedWorkload(c)
 	if err != nil || usesVolumes(gone.Workload) {
 		return extpoints.HintQueue, err
@@ -95,7 +93,7 @@ func afterWorkloadDeleted(_ *model.Workload, c *extpoints.Change) (extpoints.Hin
 
 // afterClaimChange says Queue for a claim of the workload that comes, or that
 // changes in what it counts as.
-func afterClaimChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterClaimChange(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := extpoints.ObjectsOf[*model.VolumeClaim](c)
 	switch {
 	case after == nil:
@@ -110,12 +108,12 @@ func afterClaimChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, e
 
 // afterDetached says Queue for workloads with claims, and for those with a disk
 // of the driver. The reference leaves out claims that are made for one workload.
-func (p *NodeVolumeLimits) afterDetached(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *NodeVolumeLimits) afterDetached(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	gone, _ := extpoints.ObjectsOf[*model.VolumeAttachment](c)
 	if gone == nil {
 		return extpoints.HintQueue, helper.ErrNoObject
 	}
-	claims := func(r model.VolumeClaimRef) bool { return !p.referenceHints || !r.Generated }
+	claims := func(r model.VolumeClaimRef) bool { return p.compat == extpoints.Improved || !r.Generated }
 	disks := func(d model.Disk) bool { return mayCount(d) && d.Driver == gone.Driver }
 	if slices.ContainsFunc(w.VolumeClaims, claims) || slices.ContainsFunc(w.Disks, disks) {
 		return extpoints.HintQueue, nil
@@ -124,7 +122,7 @@ func (p *NodeVolumeLimits) afterDetached(w *model.Workload, c *extpoints.Change)
 }
 
 // afterDriverChange says Queue for a driver that need not be installed any more.
-func afterDriverChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterDriverChange(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := extpoints.ObjectsOf[*model.StorageDriver](c)
 	switch {
 	case before == nil:

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
 )
 
@@ -12,13 +13,15 @@ const (
 	leave = extpoints.HintSkip
 )
 
-func made(t *testing.T, args any) *NodeVolumeLimits {
+func made(t *testing.T, compat extpoints.Compat) *NodeVolumeLimits {
 	t.Helper()
-	p, err := New(args, nil)
+	h := extpointstest.NewHandle()
+	h.Mode = compat
+	p, err := New(extpoints.NoArgs{}, h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*NodeVolumeLimits)
+	return p
 }
 
 func TestHintsOfNodeStorage(t *testing.T) {
@@ -45,14 +48,14 @@ func TestHintsOfNodeStorage(t *testing.T) {
 		{"the driver goes, and its limit", limits(driver, 1), none, queue, leave},
 		{"the driver goes, it had no limit", limits(driver, -1), none, leave, leave},
 	} {
-		for args, want := range map[Args]extpoints.Hint{{}: c.want, {ReferenceHints: true}: c.reference} {
-			got, err := made(t, args).afterNodeStorageUpdated(using("w", "a"), &extpoints.Change{OldObject: c.before, NewObject: c.after})
+		for compat, want := range map[extpoints.Compat]extpoints.Hint{extpoints.Improved: c.want, extpoints.KubeScheduler137: c.reference} {
+			got, err := made(t, compat).afterNodeStorageUpdated(using("w", "a"), &extpoints.Event{OldObject: c.before, NewObject: c.after})
 			if got != want || err != nil {
-				t.Errorf("%s, %+v: %v, %v", c.name, args, got, err)
+				t.Errorf("%s, %s: %v, %v", c.name, compat, got, err)
 			}
 		}
 	}
-	if got, err := made(t, nil).afterNodeStorageUpdated(using("w"), &extpoints.Change{NewObject: none}); got != queue || err == nil {
+	if got, err := made(t, extpoints.Improved).afterNodeStorageUpdated(using("w"), &extpoints.Event{NewObject: none}); got != queue || err == nil {
 		t.Errorf("without the old one: %v, %v", got, err)
 	}
 }
@@ -71,7 +74,7 @@ func TestHintsOfWorkloads(t *testing.T) {
 		{"it had a disk that does not", disks("x", "", "", "h"), leave},
 		{"it had a disk without a handle", disks("x", driver, "", ""), leave},
 	} {
-		change := &extpoints.Change{}
+		change := &extpoints.Event{}
 		if c.gone != nil {
 			change.OldWorkload = &extpoints.WorkloadInfo{Workload: c.gone}
 		}
@@ -119,10 +122,10 @@ func TestHintsOfOtherObjects(t *testing.T) {
 		{"one that need not be goes", driverChange, using("w", "a"), must(false), nil, leave, leave, false},
 		{"no driver", driverChange, using("w", "a"), nil, nil, queue, queue, true},
 	} {
-		for args, want := range map[Args]extpoints.Hint{{}: c.want, {ReferenceHints: true}: c.reference} {
-			got, err := c.hint(made(t, args))(c.w, &extpoints.Change{OldObject: c.before, NewObject: c.after})
+		for compat, want := range map[extpoints.Compat]extpoints.Hint{extpoints.Improved: c.want, extpoints.KubeScheduler137: c.reference} {
+			got, err := c.hint(made(t, compat))(c.w, &extpoints.Event{OldObject: c.before, NewObject: c.after})
 			if got != want || (err != nil) != c.err {
-				t.Errorf("%s, %+v: %v, %v", c.name, args, got, err)
+				t.Errorf("%s, %s: %v, %v", c.name, compat, got, err)
 			}
 		}
 	}
@@ -131,8 +134,8 @@ func TestHintsOfOtherObjects(t *testing.T) {
 func TestEventsToRegister(t *testing.T) {
 	reference := []string{"NodeStorage/Add", "NodeStorage/Update", "AssignedWorkload/Delete", "VolumeClaim/Add", "VolumeAttachment/Delete"}
 	more := []string{"Node/Add", "NodeStorage/Delete", "StorageDriver/Update", "StorageDriver/Delete", "VolumeClaim/Update"}
-	for args, want := range map[Args][]string{{ReferenceHints: true}: reference, {}: append(more, reference...)} {
-		hints, err := made(t, args).EventsToRegister()
+	for compat, want := range map[extpoints.Compat][]string{extpoints.KubeScheduler137: reference, extpoints.Improved: append(more, reference...)} {
+		hints, err := made(t, compat).EventsToRegister()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,11 +149,11 @@ func TestEventsToRegister(t *testing.T) {
 		}
 		for _, event := range want {
 			if !got[event] {
-				t.Errorf("%+v: %s is not asked for", args, event)
+				t.Errorf("%s: %s is not asked for", compat, event)
 			}
 		}
 		if len(got) != len(want) {
-			t.Errorf("%+v: %v, want %v", args, got, want)
+			t.Errorf("%s: %v, want %v", compat, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package nodevolumelimits
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/berth-project/berth/extpoints"
@@ -24,32 +25,20 @@ const (
 var (
 	tooMany   = extpoints.NewStatus(extpoints.Unschedulable, Reason)
 	skip      = extpoints.NewStatus(extpoints.Skip)
-	errNoName = extpoints.AsStatus(errors.New("PersistentVolumeClaim had no name"))
+	errNoName = extpoints.AsStatus(errors.New("volume claim had no name"))
 	stateKey  = extpoints.NewStateKey[*state](Name)
 )
-
-// Args are the plugin's arguments.
-type Args struct {
-	// ReferenceHints keeps to kube-scheduler's queueing hints, which sleep
-	// through some changes that let a workload in (see EventsToRegister). It is
-	// for comparing the two. Default: false, those changes wake it.
-	ReferenceHints bool
-}
 
 // NodeVolumeLimits is the plugin.
 //
 // Rules: kube-scheduler plugins/nodevolumelimits (csi.go, utils.go), 1.37.1.
 type NodeVolumeLimits struct {
-	referenceHints bool
+	compat extpoints.Compat
 }
 
-// New is the plugin's [extpoints.Factory]. Its arguments are [Args].
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	a, err := extpoints.ArgsAs(Name, args, Args{})
-	if err != nil {
-		return nil, err
-	}
-	return &NodeVolumeLimits{referenceHints: a.ReferenceHints}, nil
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, h extpoints.Handle) (*NodeVolumeLimits, error) {
+	return &NodeVolumeLimits{compat: h.Compat()}, nil
 }
 
 // Name returns the plugin's name.
@@ -125,7 +114,7 @@ func checkClaims(storage extpoints.Storage, w *model.Workload, needed bool) *ext
 		switch {
 		case claim == nil && needed:
 			return extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable,
-				"looking up PVC "+helper.ClaimPath(w, ref)+": "+helper.ClaimNotFound(ref))
+				fmt.Sprintf("looking up volume claim %s: %s", helper.ClaimPath(w, ref), helper.ClaimNotFound(ref)))
 		case claim != nil && ref.Generated && claim.Owner != w.ID:
 			return extpoints.AsStatus(errors.New(helper.ClaimIsForeign(w, ref)))
 		}
@@ -172,6 +161,12 @@ func hasLimits(on *model.NodeStorage) bool {
 	return on != nil && slices.ContainsFunc(on.Drivers, func(d model.NodeDriver) bool { return d.MaxVolumes != nil })
 }
 
+// NodeLocal implements [extpoints.NodeLocalPlugin]: so it is for
+// workloads that use no volumes.
+func (*NodeVolumeLimits) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	return key, len(w.VolumeClaims) == 0 && len(w.Disks) == 0
+}
+
 // Sign signs the volumes.
 func (*NodeVolumeLimits) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
 	return []extpoints.SignFragment{helper.VolumesFragment(w)}, nil
@@ -181,5 +176,6 @@ var (
 	_ extpoints.PreFilterPlugin   = (*NodeVolumeLimits)(nil)
 	_ extpoints.FilterPlugin      = (*NodeVolumeLimits)(nil)
 	_ extpoints.EnqueueExtensions = (*NodeVolumeLimits)(nil)
+	_ extpoints.NodeLocalPlugin   = (*NodeVolumeLimits)(nil)
 	_ extpoints.SignPlugin        = (*NodeVolumeLimits)(nil)
 )

@@ -226,14 +226,14 @@ func TestDriverMustBeInstalled(t *testing.T) {
 }
 
 func TestClaimsThatAreWrong(t *testing.T) {
-	const absent = `UnschedulableAndUnresolvable: looking up PVC ns/a: persistentvolumeclaim "a" not found`
-	const foreign = "Error: PVC ns/a was not created for pod ns/w (pod is not owner)"
+	const absent = `UnschedulableAndUnresolvable: looking up volume claim ns/a: volume claim "a" not found`
+	const foreign = "Error: volume claim ns/a was not created for workload ns/w (workload is not owner)"
 	fast := &model.StorageClass{Name: "fast", Provisioner: driver}
 	nameless := &model.Workload{ID: "w", VolumeClaims: []model.VolumeClaimRef{{}}}
 	bare := &model.Workload{ID: "w", VolumeClaims: []model.VolumeClaimRef{{ID: "a"}}}
 	for _, c := range []scene{
 		{"not there", using("w", "a"), nil, nil, absent},
-		{"not there, where there is no namespace", bare, nil, nil, `UnschedulableAndUnresolvable: looking up PVC a: persistentvolumeclaim "a" not found`},
+		{"not there, where there is no namespace", bare, nil, nil, `UnschedulableAndUnresolvable: looking up volume claim a: volume claim "a" not found`},
 		{"not made yet", using("w", "+a"), nil, nil, absent},
 		{"the second is not there", using("w", "b", "a"), nil, claims(driver, "b"), absent},
 		{"made for it", using("w", "+a"), nil, one(owned("a", "fast", "w"), fast, limits(driver, 1)), ok},
@@ -241,13 +241,13 @@ func TestClaimsThatAreWrong(t *testing.T) {
 		{"made for another", using("w", "+a"), nil, one(owned("a", "fast", "x"), fast), foreign},
 		{"made for nobody", using("w", "+a"), nil, one(claim("a", "fast", ""), fast), foreign},
 		{"made for another, and used as it is", using("w", "a"), nil, one(owned("a", "fast", "x"), fast), ok},
-		{"without identity", nameless, nil, nil, "Error: PersistentVolumeClaim had no name"},
+		{"without identity", nameless, nil, nil, "Error: volume claim had no name"},
 		{"on the node, made for another", using("w", "b"), []*model.Workload{using("x", "+a")},
 			objects(claims(driver, "b"), one(owned("a", "fast", "y"), fast, limits(driver, 9))), strings.Replace(foreign, "ns/w", "ns/x", 1)},
 		{"on the node, made for another, where nothing is limited", using("w", "b"), []*model.Workload{using("x", "+a")},
 			objects(claims(driver, "b"), one(owned("a", "fast", "y"), fast, limits(driver, -1))), ok},
 		{"on the node, without identity", using("w", "b"), []*model.Workload{nameless},
-			objects(claims(driver, "b"), one(limits("other", 9))), "Error: PersistentVolumeClaim had no name"},
+			objects(claims(driver, "b"), one(limits("other", 9))), "Error: volume claim had no name"},
 		{"on the node, not made yet", using("w", "b"), []*model.Workload{using("x", "+a")}, objects(claims(driver, "b"), one(limits(driver, 9))), ok},
 	} {
 		c.run(t)

@@ -3,5 +3,20 @@
 // that are on nodes already count as well, so that one member more or less
 // matters less to a group that is nearly complete.
 //
-// Rules: kube-scheduler plugins/podgrouppodscount/podgroup_pods_count.go, 1.37.1.
+// # Points
+//
+//	PlacementScore, PlacementScoreNormalizer
+//
+// # Events
+//
+//	none
+//
+// # Signature
+//
+//	none needed
+//
+// # Parity
+//
+// Rules: kube-scheduler plugins/podgrouppodscount/podgroup_pods_count.go, 1.37.1. Of
+// equal placements the engine takes the first; kube-scheduler draws one.
 package podgrouppodscount

@@ -13,11 +13,8 @@ const Name = "PodGroupPodsCount"
 // PodGroupPodsCount is the plugin. It has no state.
 type PodGroupPodsCount struct{}
 
-// New is the plugin's [extpoints.Factory]. It takes no arguments.
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	if err := extpoints.NoArgs(Name, args); err != nil {
-		return nil, err
-	}
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, _ extpoints.Handle) (*PodGroupPodsCount, error) {
 	return &PodGroupPodsCount{}, nil
 }
 
@@ -40,7 +37,7 @@ func placed(groups extpoints.Groups, g *model.Group) int {
 
 // errNobody is what the reference says where no placement has any member. A
 // profile that asks for at least one member never comes to that.
-var errNobody = errors.New("no pods from pod group are assigned to any of the candidate placements")
+var errNobody = errors.New("no workloads from group are assigned to any of the candidate placements")
 
 // NormalizePlacementScore makes the largest count 100 and the others their part
 // of it, rounded down.

@@ -10,7 +10,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
 }
 
 // situation is a group g with two members on a node and a tree with three.
@@ -64,8 +64,8 @@ func TestNormalizePlacementScore(t *testing.T) {
 		{[]int64{5, 10, 0}, []int64{50, 100, 0}, "Success"},
 		{[]int64{1, 3, 2}, []int64{33, 100, 66}, "Success"},
 		{[]int64{999, 1000}, []int64{99, 100}, "Success"},
-		{[]int64{0, 0}, []int64{0, 0}, "Error: no pods from pod group are assigned to any of the candidate placements"},
-		{nil, nil, "Error: no pods from pod group are assigned to any of the candidate placements"},
+		{[]int64{0, 0}, []int64{0, 0}, "Error: no workloads from group are assigned to any of the candidate placements"},
+		{nil, nil, "Error: no workloads from group are assigned to any of the candidate placements"},
 	} {
 		scores := slices.Clone(c.raw)
 		status := (&PodGroupPodsCount{}).NormalizePlacementScore(nil, nil, scores)

@@ -35,6 +35,9 @@ var systemConstraints = []model.SpreadConstraint{
 	{TopologyKey: zoneKey, Mode: model.SpreadPreferred, MaxSkew: 5},
 }
 
+// Name is the plugin's name.
+const Name = "PodTopologySpread"
+
 // Args are the plugin's arguments.
 type Args struct {
 	// DefaultConstraints are the constraints of workloads that have none of
@@ -45,10 +48,6 @@ type Args struct {
 	// DefaultingType is System or List. Default: System, which allows no
 	// DefaultConstraints.
 	DefaultingType DefaultingType
-	// ReferenceHints keeps to kube-scheduler's queueing hints, which sleep
-	// through some changes that let a workload in (see EventsToRegister). It is
-	// for comparing the two. Default: false, those changes wake it.
-	ReferenceHints bool
 }
 
 // WithDefaults returns the arguments with the defaults of kube-scheduler,

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
 )
 
@@ -26,7 +28,6 @@ func TestArgs(t *testing.T) {
 		{"an empty list", Args{DefaultingType: List}, ""},
 		{"a list", Args{DefaultingType: List, DefaultConstraints: []model.SpreadConstraint{good, alsoPreferred}}, ""},
 		{"all fields", Args{DefaultingType: List, DefaultConstraints: []model.SpreadConstraint{full}}, ""},
-		{"of another type", 7, `plugin PodTopologySpread: arguments of type int, want podtopologyspread.Args`},
 		{"an unknown type", Args{DefaultingType: "system"}, `arguments of plugin "PodTopologySpread": defaultingType: "system" is none of System, List`},
 		{"a list where the type is System", Args{DefaultingType: System, DefaultConstraints: []model.SpreadConstraint{good}},
 			`arguments of plugin "PodTopologySpread": defaultingType: must be List where there are defaultConstraints`},
@@ -44,7 +45,7 @@ func TestArgs(t *testing.T) {
 				`defaultConstraints[1].nodeAffinityPolicy: "honor" is none of Honor, Ignore; ` +
 				`defaultConstraints[1].nodeTaintsPolicy: "no" is none of Honor, Ignore`},
 	} {
-		p, err := New(c.args, nil)
+		p, err := extpoints.FactoryOf(New)(c.args, extpointstest.NewHandle())
 		got := ""
 		if err != nil {
 			got = err.Error()
@@ -53,7 +54,7 @@ func TestArgs(t *testing.T) {
 			t.Errorf("%s: %q\nwant %q", c.name, got, c.want)
 		}
 	}
-	if _, err := New(Args{DefaultingType: "none"}, nil); !errors.Is(err, model.ErrInvalid) {
+	if _, err := New(Args{DefaultingType: "none"}, extpointstest.NewHandle()); !errors.Is(err, model.ErrInvalid) {
 		t.Errorf("%v is not model.ErrInvalid", err)
 	}
 }

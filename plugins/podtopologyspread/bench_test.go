@@ -1,7 +1,6 @@
 package podtopologyspread
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -80,7 +79,7 @@ func bench(w *model.Workload) (*PodTopologySpread, *extpoints.WorkloadInfo, benc
 		}
 		index.classes = append(index.classes, &extpoints.WorkloadClass{Namespace: "ns", Labels: labelled(fmt.Sprintf("app=%d", i)), Counts: counts})
 	}
-	p, _ := New(nil, nil)
+	p, _ := New(Args{}, extpointstest.NewHandle())
 	v := benchView{view, index}
 	info := &extpoints.WorkloadInfo{Workload: w}
 	// What the index remembers between cycles is not part of a cycle.
@@ -90,11 +89,11 @@ func bench(w *model.Workload) (*PodTopologySpread, *extpoints.WorkloadInfo, benc
 	for i := range systemConstraints {
 		index.Topology(systemConstraints[i].TopologyKey)
 	}
-	return p.(*PodTopologySpread), info, v
+	return p, info, v
 }
 
 func (v benchView) state() *extpoints.CycleState {
-	return extpoints.NewCycleState(context.Background(), v, extpointstest.Now, 1)
+	return extpoints.NewCycle(extpoints.CycleOptions{View: v, Now: extpointstest.Now, Seed: 1}).State()
 }
 
 func oneApp() *model.Selector { return model.SelectLabels(labelled("app=1")) }

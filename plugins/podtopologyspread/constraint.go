@@ -48,27 +48,6 @@ func withLabels(s *model.Selector, keys []string, labels map[string]string) *mod
 	return &model.Selector{Requirements: append(more, s.Requirements...)}
 }
 
-// constraints lists the constraints of the mode that concern the workload: its
-// own, or where it has none at all, of either mode, the default ones.
-func (p *PodTopologySpread) constraints(w *model.Workload, mode model.SpreadMode) []constraint {
-	var list []constraint
-	if len(w.Spread) > 0 {
-		for i := range w.Spread {
-			if w.Spread[i].Mode == mode {
-				list = append(list, constraintOf(&w.Spread[i], w.Labels))
-			}
-		}
-		return list
-	}
-	if isReplica(w) {
-		list = slices.Clone(p.defaults[mode])
-		for i := range list {
-			list[i].selector = w.OwnerSelector
-		}
-	}
-	return list
-}
-
 // isReplica reports whether the workload says which others it is a replica
 // among; only then are there any that default constraints could count.
 func isReplica(w *model.Workload) bool {
@@ -95,11 +74,11 @@ func sameCounts(a, b *constraint) bool {
 	})
 }
 
-// hasAllKeys reports whether the labels of a node have the keys of all the
+// hasAllKeys reports whether the node is in a domain of the keys of all the
 // constraints.
-func hasAllKeys(labels map[string]string, list []constraint) bool {
+func hasAllKeys(n *model.Node, list []constraint) bool {
 	for i := range list {
-		if _, ok := labels[list[i].key]; !ok {
+		if _, ok := n.TopologyValue(list[i].key); !ok {
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 )
 
@@ -11,7 +12,7 @@ func TestContract(t *testing.T) {
 	for name, args := range someArgs {
 		t.Run(name, func(t *testing.T) {
 			extpointstest.TestPlugin(t, extpointstest.Suite{
-				Name: Name, Factory: New, Args: args,
+				Name: Name, Factory: extpoints.FactoryOf(New), Args: args,
 				Random: func(r *rand.Rand) *extpointstest.Situation { return world{}.situation(r) },
 				Without: map[string]string{
 					"Extensions": "as in the reference, they count what is on its way out, and what a selector without requirements selects",
@@ -27,7 +28,7 @@ func TestContractWhole(t *testing.T) {
 	for name, args := range someArgs {
 		t.Run(name, func(t *testing.T) {
 			extpointstest.TestPlugin(t, extpointstest.Suite{
-				Name: Name, Factory: New, Args: args,
+				Name: Name, Factory: extpoints.FactoryOf(New), Args: args,
 				Random: func(r *rand.Rand) *extpointstest.Situation { return world{tame: true}.situation(r) },
 			})
 		})

@@ -3,7 +3,6 @@ package podtopologyspread_test
 import (
 	"fmt"
 
-	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins/podtopologyspread"
@@ -33,13 +32,13 @@ func Example() {
 		return
 	}
 	state := s.State()
-	p.(extpoints.PreFilterPlugin).PreFilter(state, s.Workload)
+	p.PreFilter(state, s.Workload)
 	for _, n := range s.View.NodeInfos {
-		fmt.Println(n.Node.Name, p.(extpoints.FilterPlugin).Filter(state, s.Workload, n))
+		fmt.Println(n.Node.Name, p.Filter(state, s.Workload, n))
 	}
 	// Output:
-	// n1 Unschedulable: node(s) didn't match pod topology spread constraints
-	// n2 Unschedulable: node(s) didn't match pod topology spread constraints
+	// n1 Unschedulable: node(s) didn't match workload topology spread constraints
+	// n2 Unschedulable: node(s) didn't match workload topology spread constraints
 	// n3 Success
-	// n4 UnschedulableAndUnresolvable: node(s) didn't match pod topology spread constraints (missing required label)
+	// n4 UnschedulableAndUnresolvable: node(s) didn't match workload topology spread constraints (missing required label)
 }

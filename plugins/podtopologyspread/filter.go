@@ -114,7 +114,7 @@ func (p *PodTopologySpread) PreFilter(s *extpoints.CycleState, w *extpoints.Work
 	if len(list) == 0 {
 		return nil, skip
 	}
-	v := takeSurvey(s.View(), w, list, model.SpreadRequired, true)
+	v := takeSurvey(s.View(), w, list, model.SpreadRequired, true, nil)
 	found := &spread{domains: make([]domains, len(list)), policies: v.policies, lowest: make([]lowest, len(list))}
 	for i := range list {
 		found.domains[i], found.lowest[i] = v.domains(i, w, s.View().Nodes())
@@ -148,7 +148,7 @@ func (*PodTopologySpread) RemoveWorkload(s *extpoints.CycleState, w, removed *ex
 }
 
 // suppose counts other on the node, or no longer. Like the reference it does not
-// ask whether PreFilter counted it: one that is on its way out, or that a
+// ask whether PreFilter counted it: one that is terminating, or that a
 // selector without requirements selects, was not counted, and is taken off or
 // put on top all the same.
 func suppose(s *extpoints.CycleState, w, other *extpoints.WorkloadInfo, node *extpoints.NodeInfo, difference int32) *extpoints.Status {

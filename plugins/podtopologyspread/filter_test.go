@@ -11,8 +11,8 @@ import (
 
 // short makes a verdict readable in a table.
 var short = strings.NewReplacer(
-	"UnschedulableAndUnresolvable: node(s) didn't match pod topology spread constraints (missing required label)", "label",
-	"Unschedulable: node(s) didn't match pod topology spread constraints", "skew",
+	"UnschedulableAndUnresolvable: node(s) didn't match workload topology spread constraints (missing required label)", "label",
+	"Unschedulable: node(s) didn't match workload topology spread constraints", "skew",
 	"Success", "ok",
 )
 
@@ -122,7 +122,7 @@ func TestFilterTaints(t *testing.T) {
 		return nodes
 	}
 	tolerant := web("w", required("zone", 1, taintsPolicy(model.Honor)))
-	tolerant.Tolerations = []model.Toleration{{Key: "dedicated", Operator: model.TolerateExists}}
+	tolerant.Tolerations = []model.Toleration{{Key: "dedicated", Operator: model.Exists}}
 	for _, c := range []struct {
 		name   string
 		w      *model.Workload
@@ -140,7 +140,7 @@ func TestFilterTaints(t *testing.T) {
 	}
 }
 
-// What is on its way out makes room in advance.
+// What is terminating makes room in advance.
 func TestFilterTerminating(t *testing.T) {
 	nodes := []*extpoints.NodeInfo{on("a1", 1, "zone=a"), on("b1", 0, "zone=b")}
 	nodes[0].Workloads[0].Terminating = true

@@ -14,16 +14,16 @@ import (
 // change their labels or taints; and labels and tolerations of the workload
 // itself.
 //
-// Three things that also change it the reference sleeps through: labels of a node
+// Three things that also change it the reference misses: labels of a node
 // that no constraint has as its key, but the workload's node affinity asks for; a
-// workload on a node beginning to be on its way out; and a label of the waiting
+// workload on a node beginning to terminate; and a label of the waiting
 // workload that MatchLabelKeys names, if the selector selects the workload neither
-// before nor after. Here they wake it too, unless Args.ReferenceHints says
-// otherwise.
+// before nor after. Here they wake it too, unless the engine is told
+// to keep to the reference ([extpoints.KubeScheduler137]).
 func (p *PodTopologySpread) EventsToRegister() ([]extpoints.EventHint, error) {
 	assigned := extpoints.Add | extpoints.UpdateWorkloadLabel | extpoints.Delete
-	if !p.referenceHints {
-		assigned |= extpoints.Update // that it is on its way out is none of the special kinds
+	if p.compat == extpoints.Improved {
+		assigned |= extpoints.Update // that it is terminating is none of the special kinds
 	}
 	return []extpoints.EventHint{
 		{
@@ -46,7 +46,7 @@ func (p *PodTopologySpread) EventsToRegister() ([]extpoints.EventHint, error) {
 // afterAssignedChange says Queue where a workload of the same namespace that a
 // constraint selects came or went, or where new labels of one made a difference
 // to a constraint.
-func (p *PodTopologySpread) afterAssignedChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *PodTopologySpread) afterAssignedChange(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := c.OldWorkload, c.NewWorkload
 	if before == nil && after == nil {
 		return extpoints.HintQueue, helper.ErrNoWorkload
@@ -63,13 +63,13 @@ func (p *PodTopologySpread) afterAssignedChange(w *model.Workload, c *extpoints.
 	case after == nil:
 		return helper.QueueIf(anySelects(list, before.Labels))
 	}
-	leaves := !p.referenceHints && after.Terminating && !before.Terminating
+	leaves := p.compat == extpoints.Improved && after.Terminating && !before.Terminating
 	return helper.QueueIf(selectedChanged(list, before, after) || leaves && anySelects(list, before.Labels))
 }
 
 // afterTargetChange says Queue where the workload's new labels make a difference
 // to a constraint, and for new tolerations where a constraint asks for them.
-func (p *PodTopologySpread) afterTargetChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *PodTopologySpread) afterTargetChange(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after, err := helper.UpdatedWorkload(c)
 	if err != nil {
 		return extpoints.HintQueue, err
@@ -79,7 +79,7 @@ func (p *PodTopologySpread) afterTargetChange(w *model.Workload, c *extpoints.Ch
 		slices.ContainsFunc(list, func(c constraint) bool { return c.honorTaints }) {
 		return extpoints.HintQueue, nil
 	}
-	return helper.QueueIf(selectedChanged(list, before, after) || !p.referenceHints && matchedLabelChanged(before, after))
+	return helper.QueueIf(selectedChanged(list, before, after) || p.compat == extpoints.Improved && matchedLabelChanged(before, after))
 }
 
 // matchedLabelChanged reports whether a label changed that some MatchLabelKeys
@@ -96,19 +96,19 @@ func matchedLabelChanged(before, after *extpoints.WorkloadInfo) bool {
 
 // afterNodeChange says Queue for a node that takes part before or after, and
 // whose labels or taints made or may have made a difference.
-func (p *PodTopologySpread) afterNodeChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *PodTopologySpread) afterNodeChange(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := c.OldNode, c.NewNode
 	if before == nil && after == nil {
 		return extpoints.HintQueue, helper.ErrNoNode
 	}
 	list := p.constraints(w, model.SpreadRequired)
-	had := before != nil && hasAllKeys(before.Labels, list)
-	has := after != nil && hasAllKeys(after.Labels, list)
+	had := before != nil && hasAllKeys(before, list)
+	has := after != nil && hasAllKeys(after, list)
 	if before == nil || after == nil || had != has {
 		return helper.QueueIf(had || has)
 	}
-	return helper.QueueIf(has && (keysChanged(list, before.Labels, after.Labels) || !slices.Equal(before.Taints, after.Taints) ||
-		!p.referenceHints && asksForLabels(w, list) && !maps.Equal(before.Labels, after.Labels)))
+	return helper.QueueIf(has && (keysChanged(list, before, after) || !slices.Equal(before.Taints, after.Taints) ||
+		p.compat == extpoints.Improved && asksForLabels(w, list) && !maps.Equal(before.Labels, after.Labels)))
 }
 
 // asksForLabels reports whether the workload's node affinity decides which nodes
@@ -131,7 +131,12 @@ func selectedChanged(list []constraint, before, after *extpoints.WorkloadInfo) b
 	})
 }
 
-// keysChanged reports whether the label of one of the constraints changed.
-func keysChanged(list []constraint, before, after map[string]string) bool {
-	return slices.ContainsFunc(list, func(c constraint) bool { return before[c.key] != after[c.key] })
+// keysChanged reports whether the node is in another domain of one of the
+// constraints.
+func keysChanged(list []constraint, before, after *model.Node) bool {
+	return slices.ContainsFunc(list, func(c constraint) bool {
+		was, _ := before.TopologyValue(c.key)
+		is, _ := after.TopologyValue(c.key)
+		return is != was
+	})
 }

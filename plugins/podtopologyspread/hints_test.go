@@ -48,7 +48,7 @@ func TestHintsOfAssignedWorkloads(t *testing.T) {
 		{"default constraints, not selected", defaults, replica, nil, other("ns", "app=db"), leave},
 		{"a selector without requirements", nil, web("w", required("zone", 1, selecting(&model.Selector{}))), nil, other("ns"), queue},
 	} {
-		got, err := newPlugin(t, c.args).afterAssignedChange(c.w, &extpoints.Change{OldWorkload: c.before, NewWorkload: c.after})
+		got, err := newPlugin(t, c.args).afterAssignedChange(c.w, &extpoints.Event{OldWorkload: c.before, NewWorkload: c.after})
 		if got != c.want || (err != nil) != (c.before == nil && c.after == nil) {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
@@ -56,10 +56,10 @@ func TestHintsOfAssignedWorkloads(t *testing.T) {
 }
 
 func TestHintsOfTheWorkloadItself(t *testing.T) {
-	p := newPlugin(t, Args{ReferenceHints: true})
+	p := keeping(t, extpoints.KubeScheduler137)
 	honoring, byZone := required("zone", 1, taintsPolicy(model.Honor)), required("zone", 1)
 	tolerant := web("w", honoring)
-	tolerant.Tolerations = []model.Toleration{{Key: "spot", Operator: model.TolerateExists}}
+	tolerant.Tolerations = []model.Toleration{{Key: "spot", Operator: model.Exists}}
 	tolerantUnasked := tolerant.Clone()
 	tolerantUnasked.Spread = []model.SpreadConstraint{byZone}
 	relabelled := func(w *model.Workload, labels ...string) *model.Workload {
@@ -83,19 +83,19 @@ func TestHintsOfTheWorkloadItself(t *testing.T) {
 		{"and neither, where it selects neither",
 			relabelled(web("w", byVersion), "version=1"), relabelled(web("w", byVersion), "version=2"), leave},
 	} {
-		got, err := p.afterTargetChange(c.after, &extpoints.Change{
+		got, err := p.afterTargetChange(c.after, &extpoints.Event{
 			OldWorkload: &extpoints.WorkloadInfo{Workload: c.before}, NewWorkload: &extpoints.WorkloadInfo{Workload: c.after}})
 		if got != c.want || err != nil {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
 	}
-	if got, err := p.afterTargetChange(tolerant, &extpoints.Change{}); got != queue || err == nil {
+	if got, err := p.afterTargetChange(tolerant, &extpoints.Event{}); got != queue || err == nil {
 		t.Errorf("without the workload: %v, %v", got, err)
 	}
 }
 
 func TestHintsOfNodes(t *testing.T) {
-	p := newPlugin(t, Args{ReferenceHints: true})
+	p := keeping(t, extpoints.KubeScheduler137)
 	node := func(labels ...string) *model.Node { return &model.Node{Name: "n", Labels: labelled(labels...)} }
 	tainted := func(n *model.Node) *model.Node {
 		n.Taints = []model.Taint{{Key: "spot", Effect: model.NoSchedule}}
@@ -121,7 +121,7 @@ func TestHintsOfNodes(t *testing.T) {
 		{"taints go", tainted(node("zone=a", "host=n")), node("zone=a", "host=n"), queue},
 		{"new taints where a key is missing", node("zone=a"), tainted(node("zone=a")), leave},
 	} {
-		got, err := p.afterNodeChange(both, &extpoints.Change{OldNode: c.before, NewNode: c.after})
+		got, err := p.afterNodeChange(both, &extpoints.Event{OldNode: c.before, NewNode: c.after})
 		if got != c.want || (err != nil) != (c.before == nil && c.after == nil) {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
@@ -129,7 +129,7 @@ func TestHintsOfNodes(t *testing.T) {
 }
 
 func TestEventsToRegister(t *testing.T) {
-	hints, err := newPlugin(t, Args{ReferenceHints: true}).EventsToRegister()
+	hints, err := keeping(t, extpoints.KubeScheduler137).EventsToRegister()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestEventsToRegister(t *testing.T) {
 	}
 }
 
-// TestHintsBeyondTheReference: what the reference sleeps through wakes workloads
+// TestHintsBeyondTheReference: what the reference misses wakes workloads
 // here.
 func TestHintsBeyondTheReference(t *testing.T) {
 	constraint := required("zone", 1, matchLabels("version"))
@@ -166,22 +166,18 @@ func TestHintsBeyondTheReference(t *testing.T) {
 		ask  func(*PodTopologySpread) (extpoints.Hint, error)
 	}{
 		{"a label that node affinity asks for", func(p *PodTopologySpread) (extpoints.Hint, error) {
-			return p.afterNodeChange(selecting, &extpoints.Change{OldNode: node("zone=a"), NewNode: node("zone=a", "disk=ssd")})
+			return p.afterNodeChange(selecting, &extpoints.Event{OldNode: node("zone=a"), NewNode: node("zone=a", "disk=ssd")})
 		}},
 		{"one begins to be on its way out", func(p *PodTopologySpread) (extpoints.Hint, error) {
-			return p.afterAssignedChange(web("w", required("zone", 1)), &extpoints.Change{OldWorkload: other, NewWorkload: leaving})
+			return p.afterAssignedChange(web("w", required("zone", 1)), &extpoints.Event{OldWorkload: other, NewWorkload: leaving})
 		}},
 		{"a label that MatchLabelKeys names", func(p *PodTopologySpread) (extpoints.Hint, error) {
-			return p.afterTargetChange(relabelled("2").Workload, &extpoints.Change{OldWorkload: relabelled("1"), NewWorkload: relabelled("2")})
+			return p.afterTargetChange(relabelled("2").Workload, &extpoints.Event{OldWorkload: relabelled("1"), NewWorkload: relabelled("2")})
 		}},
 	} {
-		for _, reference := range []bool{true, false} {
-			want := queue
-			if reference {
-				want = leave
-			}
-			if got, err := c.ask(newPlugin(t, Args{ReferenceHints: reference})); got != want || err != nil {
-				t.Errorf("%s, reference %v: %v, %v", c.name, reference, got, err)
+		for compat, want := range map[extpoints.Compat]extpoints.Hint{extpoints.Improved: queue, extpoints.KubeScheduler137: leave} {
+			if got, err := c.ask(keeping(t, compat)); got != want || err != nil {
+				t.Errorf("%s, %s: %v, %v", c.name, compat, got, err)
 			}
 		}
 	}

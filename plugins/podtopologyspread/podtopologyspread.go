@@ -1,17 +1,16 @@
 package podtopologyspread
 
 import (
+	"slices"
+
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
-// Name is the plugin's name.
-const Name = "PodTopologySpread"
-
 // The reasons.
 const (
 	// Reason is given for nodes in a domain that has too much already.
-	Reason = "node(s) didn't match pod topology spread constraints"
+	Reason = "node(s) didn't match workload topology spread constraints"
 	// ReasonMissingLabel is given for nodes without the label of a constraint.
 	ReasonMissingLabel = Reason + " (missing required label)"
 )
@@ -34,20 +33,16 @@ type PodTopologySpread struct {
 	// systemDefaults: defaults are those of System, which also score nodes
 	// that lack one of the keys.
 	systemDefaults bool
-	referenceHints bool
+	compat         extpoints.Compat
 }
 
-// New is the plugin's [extpoints.Factory]. Its arguments are [Args].
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	a, err := extpoints.ArgsAs(Name, args, Args{})
-	if err != nil {
-		return nil, err
-	}
+// New makes the plugin. Its arguments are [Args].
+func New(a Args, h extpoints.Handle) (*PodTopologySpread, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
 	a = a.WithDefaults()
-	p := &PodTopologySpread{defaults: map[model.SpreadMode][]constraint{}, systemDefaults: a.DefaultingType == System, referenceHints: a.ReferenceHints}
+	p := &PodTopologySpread{defaults: map[model.SpreadMode][]constraint{}, systemDefaults: a.DefaultingType == System, compat: h.Compat()}
 	list := a.DefaultConstraints
 	if p.systemDefaults {
 		list = systemConstraints
@@ -60,6 +55,12 @@ func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
 
 // Name returns the plugin's name.
 func (*PodTopologySpread) Name() string { return Name }
+
+// NodeLocal implements [extpoints.NodeLocalPlugin]: so it is for
+// workloads that no constraint concerns.
+func (p *PodTopologySpread) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	return key, len(w.Spread) == 0 && (len(p.defaults) == 0 || !isReplica(w.Workload))
+}
 
 // Sign signs nothing for workloads that no constraint concerns, and refuses the
 // others: where they go depends on all the nodes, and on each other.
@@ -80,5 +81,27 @@ var (
 	_ extpoints.PreScorePlugin      = (*PodTopologySpread)(nil)
 	_ extpoints.ScoreNormalizer     = (*PodTopologySpread)(nil)
 	_ extpoints.EnqueueExtensions   = (*PodTopologySpread)(nil)
+	_ extpoints.NodeLocalPlugin     = (*PodTopologySpread)(nil)
 	_ extpoints.SignPlugin          = (*PodTopologySpread)(nil)
 )
+
+// constraints lists the constraints of the mode that concern the workload: its
+// own, or where it has none at all, of either mode, the default ones.
+func (p *PodTopologySpread) constraints(w *model.Workload, mode model.SpreadMode) []constraint {
+	var list []constraint
+	if len(w.Spread) > 0 {
+		for i := range w.Spread {
+			if w.Spread[i].Mode == mode {
+				list = append(list, constraintOf(&w.Spread[i], w.Labels))
+			}
+		}
+		return list
+	}
+	if isReplica(w) {
+		list = slices.Clone(p.defaults[mode])
+		for i := range list {
+			list[i].selector = w.OwnerSelector
+		}
+	}
+	return list
+}

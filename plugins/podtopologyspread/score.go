@@ -42,24 +42,34 @@ type term struct {
 // they do, and nodes without a zone are one zone, which is also that of nodes
 // whose zone has an empty name.
 func (p *PodTopologySpread) PreScore(s *extpoints.CycleState, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) *extpoints.Status {
-	list := p.constraints(w.Workload, model.SpreadPreferred)
-	if len(list) == 0 || s.View().Nodes().Len() == 0 {
+	found := p.prefer(s, w, nil, len(nodes), func(i int) int32 { return nodes[i].Slot })
+	if found == nil {
 		return skip
 	}
-	v := takeSurvey(s.View(), w, list, model.SpreadPreferred, len(w.Spread) > 0 || !p.systemDefaults)
+	preferences.Set(s, found)
+	return nil
+}
+
+// prefer finds out what the scores of so many nodes, each of which is in a slot, are made of; nil
+// where that is nothing. It holds until the memory is released.
+func (p *PodTopologySpread) prefer(s *extpoints.CycleState, w *extpoints.WorkloadInfo, memory *scratch, nodes int, slot func(i int) int32) *preference {
+	list := p.constraints(w.Workload, model.SpreadPreferred)
+	if len(list) == 0 || s.View().Nodes().Len() == 0 {
+		return nil
+	}
+	v := takeSurvey(s.View(), w, list, model.SpreadPreferred, len(w.Spread) > 0 || !p.systemDefaults, memory)
 	found := &preference{terms: make([]term, len(list)), allKeys: v.allKeys}
 	for i := range list {
 		found.terms[i] = v.term(i)
 	}
-	found.weigh(v.topologies, nodes)
-	preferences.Set(s, found)
-	return nil
+	found.weigh(s.View().Nodes().Len(), v.topologies, nodes, slot)
+	return found
 }
 
 // term is the term of constraint i, without the weight.
 func (v *survey) term(i int) term {
 	t := term{of: v.topologies[i].Of, slack: float64(v.constraints[i].maxSkew - 1)}
-	if v.constraints[i].key == hostKey {
+	if key := v.constraints[i].key; key == hostKey || key == model.ByNode {
 		// Whatever the inclusion policies say: it is the node's own count.
 		t.perNode, t.counts = true, v.counts[i]
 		return t
@@ -80,23 +90,30 @@ func unnamedDomain(t *extpoints.Topology) int32 {
 }
 
 // weigh fills in the weights, which depend on how many domains the nodes that
-// will be scored are in.
-func (f *preference) weigh(topologies []*extpoints.Topology, nodes []*extpoints.NodeInfo) {
-	scored := 0
+// will be scored are in. Where no node is left out, it need not look at more of
+// them than it takes to have seen every domain of all there are.
+func (f *preference) weigh(all int, topologies []*extpoints.Topology, nodes int, slot func(i int) int32) {
+	scored, open := 0, 0
 	seen := make([]domainSet, len(f.terms))
 	for i, t := range topologies {
 		if !f.terms[i].perNode {
-			seen[i] = newDomainSet(t)
+			seen[i] = newDomainSet(t, all)
+			open++
 		}
 	}
-	for _, n := range nodes {
-		if f.leavesOut(n) {
+	for j := range nodes {
+		if open == 0 && !f.allKeys {
+			scored = nodes
+			break
+		}
+		at := slot(j)
+		if f.leavesOut(at) {
 			continue
 		}
 		scored++
 		for i := range seen {
-			if t := &f.terms[i]; !t.perNode {
-				seen[i].add(t.of[n.Slot])
+			if t := &f.terms[i]; !t.perNode && seen[i].add(t.of[at]) {
+				open--
 			}
 		}
 	}
@@ -115,27 +132,39 @@ type domainSet struct {
 	in      []bool
 	unnamed int32
 	size    int
+	most    int // there are, over all nodes
 }
 
-func newDomainSet(t *extpoints.Topology) domainSet {
-	return domainSet{in: make([]bool, len(t.Values)), unnamed: unnamedDomain(t)}
+// newDomainSet makes an empty set for the topology of so many nodes.
+func newDomainSet(t *extpoints.Topology, all int) domainSet {
+	d := domainSet{in: make([]bool, len(t.Values)), unnamed: unnamedDomain(t), most: len(t.Values) - 1}
+	for _, n := range t.Nodes {
+		all -= int(n)
+	}
+	if all > 0 && d.unnamed == 0 {
+		d.most++ // some have no domain, and that is one
+	}
+	return d
 }
 
-func (d *domainSet) add(domain int32) {
+// add reports whether it has made the set complete.
+func (d *domainSet) add(domain int32) bool {
 	if domain == d.unnamed {
 		domain = 0
 	}
-	if !d.in[domain] {
-		d.in[domain] = true
-		d.size++
+	if d.in[domain] {
+		return false
 	}
+	d.in[domain] = true
+	d.size++
+	return d.size == d.most
 }
 
-// leavesOut reports whether a node is given no score.
-func (f *preference) leavesOut(n *extpoints.NodeInfo) bool {
+// leavesOut reports whether the node in the slot is given no score.
+func (f *preference) leavesOut(slot int32) bool {
 	if f.allKeys {
 		for i := range f.terms {
-			if f.terms[i].of[n.Slot] == 0 {
+			if f.terms[i].of[slot] == 0 {
 				return true
 			}
 		}
@@ -150,24 +179,29 @@ func (p *PodTopologySpread) Score(s *extpoints.CycleState, w *extpoints.Workload
 	if !ok {
 		return 0, p.unprepared(w)
 	}
-	if f.leavesOut(node) {
-		return 0, nil
+	return f.score(node.Slot), nil
+}
+
+// score is the score of the node in the slot.
+func (f *preference) score(slot int32) int64 {
+	if f.leavesOut(slot) {
+		return 0
 	}
 	var score float64
 	for i := range f.terms {
 		t := &f.terms[i]
-		at := t.of[node.Slot]
+		at := t.of[slot]
 		if at == 0 {
 			continue
 		}
 		if t.perNode {
-			at = node.Slot
+			at = slot
 		}
 		// The conversion keeps the product from being fused with the sum on
 		// machines that can, which would round differently.
 		score += float64(float64(t.counts[at])*t.weight) + t.slack
 	}
-	return int64(math.Round(score)), nil
+	return int64(math.Round(score))
 }
 
 // unprepared is the status without PreScore.
@@ -185,21 +219,30 @@ func (p *PodTopologySpread) NormalizeScore(s *extpoints.CycleState, w *extpoints
 	if !ok {
 		return p.unprepared(w)
 	}
+	f.normalize(scores, func(i int) int32 { return nodes[i].Slot })
+	return nil
+}
+
+// normalize is NormalizeScore of nodes of which each is in a slot.
+func (f *preference) normalize(scores []int64, slot func(i int) int32) {
 	least, most := int64(math.MaxInt64), int64(0)
-	for i, n := range nodes {
-		if !f.leavesOut(n) {
-			least, most = min(least, scores[i]), max(most, scores[i])
+	for i, score := range scores {
+		if !f.allKeys || !f.leavesOut(slot(i)) {
+			least, most = min(least, score), max(most, score)
 		}
 	}
-	for i, n := range nodes {
+	last, made := int64(-1), int64(0) // many nodes have the same
+	for i, score := range scores {
 		switch {
-		case f.leavesOut(n):
+		case f.allKeys && f.leavesOut(slot(i)):
 			scores[i] = 0
 		case most == 0:
 			scores[i] = extpoints.MaxScore
 		default:
-			scores[i] = extpoints.MaxScore * (most + least - scores[i]) / most
+			if score != last {
+				last, made = score, extpoints.MaxScore*(most+least-score)/most
+			}
+			scores[i] = made
 		}
 	}
-	return nil
 }

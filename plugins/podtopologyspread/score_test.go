@@ -1,6 +1,7 @@
 package podtopologyspread
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -21,7 +22,7 @@ func scoresOf(t *testing.T, p *PodTopologySpread, s *extpointstest.Situation, in
 	}
 	state := s.State()
 	if status := p.PreScore(state, s.Workload, nodes); status != nil {
-		return nil, nil, status.IsSkip()
+		return nil, nil, status.Code() == extpoints.Skip
 	}
 	for _, n := range nodes {
 		score, status := p.Score(state, s.Workload, n)
@@ -43,7 +44,7 @@ func TestScore(t *testing.T) {
 	owned.OwnerSelector = model.SelectLabels(labelled("app=web"))
 	picky := web("w", preferred("zone", 1))
 	picky.NodeSelector = labelled("disk=ssd")
-	// What is on its way out does not count; the one on n3 does not count
+	// What is terminating does not count; the one on n3 does not count
 	// either, because its namespace is another.
 	busy := []*extpoints.NodeInfo{on("n1", 3, "host=n1"), on("n2", 2, "host=n2"), on("n3", 1, "host=n3")}
 	busy[1].Workloads[0].Terminating = true
@@ -94,6 +95,19 @@ func TestScore(t *testing.T) {
 		raw, got, skipped := scoresOf(t, newPlugin(t, c.args), extpointstest.NewSituation(c.w, c.nodes...), c.infeasible...)
 		if !slices.Equal(raw, c.raw) || !slices.Equal(got, c.want) || skipped != (c.raw == nil) {
 			t.Errorf("%s: %v and %v, want %v and %v", c.name, raw, got, c.raw, c.want)
+		}
+	}
+}
+
+// That one constraint's domains have all been seen does not end the search for the other's.
+func TestWeighSeesEveryDomain(t *testing.T) {
+	zones := &extpoints.Topology{Of: []int32{1, 2, 1, 2, 1, 2}, Values: []string{"", "a", "b"}, Nodes: []int32{0, 3, 3}}
+	racks := &extpoints.Topology{Of: []int32{1, 1, 1, 1, 2, 3}, Values: []string{"", "r", "s", "t"}, Nodes: []int32{0, 4, 1, 1}}
+	f := &preference{terms: []term{{of: zones.Of}, {of: racks.Of}, {perNode: true}}}
+	f.weigh(6, []*extpoints.Topology{zones, racks, nil}, 6, func(i int) int32 { return int32(i) })
+	for i, domains := range []float64{2, 3, 6} {
+		if want := math.Log(domains + 2); f.terms[i].weight != want {
+			t.Errorf("weight %d is %v and not that of %v domains", i, f.terms[i].weight, domains)
 		}
 	}
 }

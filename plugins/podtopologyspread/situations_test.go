@@ -36,7 +36,7 @@ func one(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
 // world says how odd random situations are.
 type world struct {
 	// tame leaves out what the extensions and the hints, like those of the
-	// reference, do not do justice to: workloads on their way out, selectors
+	// reference, do not do justice to: terminating workloads, selectors
 	// without requirements, conditions on nodes, and MatchLabelKeys.
 	tame bool
 }
@@ -95,8 +95,8 @@ func (o world) workload(r *rand.Rand, id string) *model.Workload {
 		w.Labels["version"] = pick(r, "1", "2")
 	}
 	if one(r, 3) {
-		w.Tolerations = []model.Toleration{pick(r, model.Toleration{Operator: model.TolerateExists},
-			model.Toleration{Operator: model.TolerateGt, Value: "4"}, model.Toleration{Operator: model.TolerateLt, Value: "4"})}
+		w.Tolerations = []model.Toleration{pick(r, model.Toleration{Operator: model.Exists},
+			model.Toleration{Operator: model.Gt, Value: "4"}, model.Toleration{Operator: model.Lt, Value: "4"})}
 		w.Tolerations[0].Key = pick(r, "dedicated", "spot")
 	}
 	if one(r, 2) {
@@ -172,11 +172,23 @@ func randomArgs(r *rand.Rand) Args { return someArgs[pick(r, "System", "empty Li
 
 func newPlugin(t testing.TB, args any) *PodTopologySpread {
 	t.Helper()
-	p, err := New(args, extpointstest.NewHandle())
+	p, err := extpoints.FactoryOf(New)(args, extpointstest.NewHandle())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p.(*PodTopologySpread)
+}
+
+// keeping is a plugin with the default arguments and such hints.
+func keeping(t testing.TB, compat extpoints.Compat) *PodTopologySpread {
+	t.Helper()
+	h := extpointstest.NewHandle()
+	h.Mode = compat
+	p, err := New(Args{}, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // The rest makes situations by hand.

@@ -28,8 +28,8 @@ type survey struct {
 }
 
 // takeSurvey reads what the constraints of the mode are about. With allKeys only
-// nodes that have the keys of all of them take part.
-func takeSurvey(view extpoints.View, w *extpoints.WorkloadInfo, list []constraint, mode model.SpreadMode, allKeys bool) *survey {
+// nodes that have the keys of all of them take part. memory holds the counts.
+func takeSurvey(view extpoints.ClusterView, w *extpoints.WorkloadInfo, list []constraint, mode model.SpreadMode, allKeys bool, memory *scratch) *survey {
 	index := view.Index()
 	v := &survey{
 		constraints: list,
@@ -46,7 +46,7 @@ func takeSurvey(view extpoints.View, w *extpoints.WorkloadInfo, list []constrain
 			}
 		}
 		if v.counts[i] == nil {
-			v.counts[i] = countBySlot(index, w.Namespace, &list[i])
+			v.counts[i] = countBySlot(index, w.Namespace, &list[i], memory)
 		}
 	}
 	v.allKeys = allKeys && v.someLackKeys(view.Nodes().Len())
@@ -55,13 +55,13 @@ func takeSurvey(view extpoints.View, w *extpoints.WorkloadInfo, list []constrain
 }
 
 // countBySlot counts the workloads on each node.
-func countBySlot(index extpoints.Index, namespace string, c *constraint) []int32 {
-	counts := make([]int32, index.Slots())
+func countBySlot(index extpoints.Index, namespace string, c *constraint, memory *scratch) []int32 {
+	counts := memory.counts(index.Slots())
 	if !c.counts() {
 		return counts
 	}
 	index.Classes(namespace, c.selector, func(class *extpoints.WorkloadClass) {
-		// What is on its way out would only keep others out of its place.
+		// What is terminating would only keep others out of its place.
 		if !class.Terminating {
 			class.Counts.AddTo(counts)
 		}

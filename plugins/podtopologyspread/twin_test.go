@@ -258,7 +258,7 @@ func TestFilterAgainstTwin(t *testing.T) {
 		args, s := randomArgs(r), world{}.situation(r)
 		p, twin, state := newPlugin(t, args), twinOf(s, args), s.State()
 		_, status := p.PreFilter(state, s.Workload)
-		if want := len(twin.list(model.SpreadRequired)) == 0; status.IsSkip() != want || !want && status != nil {
+		if want := len(twin.list(model.SpreadRequired)) == 0; status.Code() == extpoints.Skip != want || !want && status != nil {
 			t.Fatalf("PreFilter says %v\n%+v\n%v", status, args, s)
 		}
 		for _, n := range s.View.NodeInfos {
@@ -280,7 +280,7 @@ func supposing(t *testing.T, r *rand.Rand, exact bool) (different int) {
 	t.Helper()
 	args, s := randomArgs(r), world{}.situation(r)
 	p, twin, state := newPlugin(t, args), twinOf(s, args), s.State()
-	if _, status := p.PreFilter(state, s.Workload); status.IsSkip() {
+	if _, status := p.PreFilter(state, s.Workload); status.Code() == extpoints.Skip {
 		return 0
 	}
 	only := pick(r, s.View.NodeInfos...)
@@ -365,10 +365,10 @@ func TestScoreAgainstTwin(t *testing.T) {
 		r.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
 		nodes = nodes[:1+r.IntN(len(nodes))]
 		status := p.PreScore(state, s.Workload, nodes)
-		if want := len(twin.list(model.SpreadPreferred)) == 0; status.IsSkip() != want || !want && status != nil {
+		if want := len(twin.list(model.SpreadPreferred)) == 0; status.Code() == extpoints.Skip != want || !want && status != nil {
 			t.Fatalf("PreScore says %v\n%+v\n%v", status, args, s)
 		}
-		if status.IsSkip() {
+		if status.Code() == extpoints.Skip {
 			continue
 		}
 		scored++

@@ -13,11 +13,8 @@ const Name = "SchedulingGates"
 // SchedulingGates is the plugin. It has no state.
 type SchedulingGates struct{}
 
-// New is the plugin's [extpoints.Factory]. It takes no arguments.
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	if err := extpoints.NoArgs(Name, args); err != nil {
-		return nil, err
-	}
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, _ extpoints.Handle) (*SchedulingGates, error) {
 	return &SchedulingGates{}, nil
 }
 

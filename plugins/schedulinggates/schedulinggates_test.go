@@ -11,7 +11,7 @@ import (
 
 func TestContract(t *testing.T) {
 	extpointstest.TestPlugin(t, extpointstest.Suite{
-		Name: Name, Factory: New,
+		Name: Name, Factory: extpoints.FactoryOf(New),
 		Random: func(r *rand.Rand) *extpointstest.Situation {
 			s := extpointstest.RandomSituation(r)
 			if s.Workload.Gates == nil {

@@ -24,11 +24,8 @@ var preferences = extpoints.NewStateKey[[]model.Toleration](Name + "/preferences
 // Rules: kube-scheduler plugins/tainttoleration/taint_toleration.go, 1.37.1.
 type TaintToleration struct{}
 
-// New is the plugin's [extpoints.Factory]. It takes no arguments.
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	if err := extpoints.NoArgs(Name, args); err != nil {
-		return nil, err
-	}
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, _ extpoints.Handle) (*TaintToleration, error) {
 	return &TaintToleration{}, nil
 }
 
@@ -102,7 +99,7 @@ func (*TaintToleration) EventsToRegister() ([]extpoints.EventHint, error) {
 
 // afterNodeChange says Queue for a node whose taints are now tolerated and were
 // not, or which was not there.
-func afterNodeChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterNodeChange(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after, err := helper.ChangedNode(c)
 	if err != nil {
 		return extpoints.HintQueue, err
@@ -115,6 +112,11 @@ func afterNodeChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, er
 	return extpoints.HintSkip, nil
 }
 
+// NodeLocal implements [extpoints.NodeLocalPlugin]: it reads the tolerations.
+func (*TaintToleration) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	return helper.AppendTolerations(key, w.Workload), true
+}
+
 // Sign signs the tolerations.
 func (*TaintToleration) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
 	return []extpoints.SignFragment{helper.TolerationsFragment(w)}, nil
@@ -125,5 +127,6 @@ var (
 	_ extpoints.PreScorePlugin    = (*TaintToleration)(nil)
 	_ extpoints.ScoreNormalizer   = (*TaintToleration)(nil)
 	_ extpoints.EnqueueExtensions = (*TaintToleration)(nil)
+	_ extpoints.NodeLocalPlugin   = (*TaintToleration)(nil)
 	_ extpoints.SignPlugin        = (*TaintToleration)(nil)
 )

@@ -10,7 +10,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
 }
 
 func taint(key, value string, effect model.TaintEffect) model.Taint {
@@ -18,20 +18,20 @@ func taint(key, value string, effect model.TaintEffect) model.Taint {
 }
 
 func equal(key, value string, effect model.TaintEffect) model.Toleration {
-	return model.Toleration{Key: key, Operator: model.TolerateEqual, Value: value, Effect: effect}
+	return model.Toleration{Key: key, Operator: model.Equal, Value: value, Effect: effect}
 }
 
 func exists(key string, effect model.TaintEffect) model.Toleration {
-	return model.Toleration{Key: key, Operator: model.TolerateExists, Effect: effect}
+	return model.Toleration{Key: key, Operator: model.Exists, Effect: effect}
 }
 
 // above and below compare the taint's value with the limit.
 func above(key, limit string, effect model.TaintEffect) model.Toleration {
-	return model.Toleration{Key: key, Operator: model.TolerateGt, Value: limit, Effect: effect}
+	return model.Toleration{Key: key, Operator: model.Gt, Value: limit, Effect: effect}
 }
 
 func below(key, limit string, effect model.TaintEffect) model.Toleration {
-	return model.Toleration{Key: key, Operator: model.TolerateLt, Value: limit, Effect: effect}
+	return model.Toleration{Key: key, Operator: model.Lt, Value: limit, Effect: effect}
 }
 
 func TestFilter(t *testing.T) {
@@ -166,7 +166,7 @@ func TestHints(t *testing.T) {
 		{"a new node above the limit", nil, node(taint("level", "950", model.NoSchedule)), extpoints.HintQueue},
 		{"a new node below the limit", nil, node(taint("level", "800", model.NoSchedule)), extpoints.HintSkip},
 	} {
-		got, err := afterNodeChange(w, &extpoints.Change{OldNode: c.old, NewNode: c.new})
+		got, err := afterNodeChange(w, &extpoints.Event{OldNode: c.old, NewNode: c.new})
 		if got != c.want || (err != nil) != (c.new == nil) {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}

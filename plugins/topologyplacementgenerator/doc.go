@@ -1,12 +1,26 @@
 // Package topologyplacementgenerator is the plugin TopologyPlacementGenerator:
 // for a group with a topology key it makes one placement for each value that the
-// nodes have of that label, so that all members go to nodes of one value. Where
-// members are on nodes already theirs is the only value. A group without a key
-// may go wherever its parent may.
+// nodes have of that label, so that all members go to nodes of one value. If some
+// members are on nodes already, only the value of those nodes is tried. A group
+// without a key may use every node that its parent may use.
 //
-// The placements are in the order in which their values come up among the nodes.
-// In kube-scheduler the order is a matter of chance; this one is among those that
-// it could have had, and is always the same.
+// # Points
 //
-// Rules: kube-scheduler plugins/topologyaware/topology_placement.go, 1.37.1.
+//	PlacementGenerate
+//
+// # Events
+//
+//	every event
+//
+// It registers for none, so every event may change its mind.
+//
+// # Signature
+//
+//	none needed
+//
+// # Parity
+//
+// Rules: kube-scheduler plugins/topologyaware/topology_placement.go, 1.37.1. The
+// placements are in the order in which their values first appear among the nodes.
+// The order is random in kube-scheduler; this one is among those that it can have.
 package topologyplacementgenerator

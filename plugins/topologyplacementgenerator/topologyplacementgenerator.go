@@ -13,11 +13,8 @@ const Name = "TopologyPlacementGenerator"
 // TopologyPlacementGenerator is the plugin. It has no state.
 type TopologyPlacementGenerator struct{}
 
-// New is the plugin's [extpoints.Factory]. It takes no arguments.
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	if err := extpoints.NoArgs(Name, args); err != nil {
-		return nil, err
-	}
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, _ extpoints.Handle) (*TopologyPlacementGenerator, error) {
 	return &TopologyPlacementGenerator{}, nil
 }
 
@@ -34,40 +31,37 @@ func (*TopologyPlacementGenerator) GeneratePlacements(s *extpoints.CycleState, g
 	}
 	d := domain{key: key, nodes: s.View().Nodes()}
 	if err := d.ofGroup(s.View().Groups(), g.Group); err != nil {
-		return nil, extpoints.AsStatus(fmt.Errorf("cannot determine domain for already scheduled pods: %w", err))
+		return nil, extpoints.AsStatus(fmt.Errorf("cannot determine domain for already scheduled workloads: %w", err))
 	}
-	return split(parent.Nodes, key, &d), nil
+	return split(parent.Nodes, s.View().Index().Topology(key), &d), nil
 }
 
-// split makes a placement of the nodes of each value of the key, or of the one
+// split makes a placement of the nodes of each domain of the topology, or of the one
 // that is asked for. All placements share one list of nodes.
-func split(nodes []*extpoints.NodeInfo, key string, only *domain) []extpoints.Placement {
-	var placements []extpoints.Placement
-	index := map[string]int{}           // of the placement, by value
-	where := make([]int, 0, len(nodes)) // the placement of each node, -1 for none
-	var sizes []int                     // of the placements
+func split(nodes []*extpoints.NodeInfo, t *extpoints.Topology, only *domain) []extpoints.Placement {
+	sizes := make([]int, len(t.Values)) // by domain; the first is none
+	var found []int32                   // the domains, in the order of the nodes
 	for _, n := range nodes {
-		value, ok := n.Node.Labels[key]
-		if !ok || only.known && value != only.value {
-			where = append(where, -1)
+		d := t.Of[n.Slot]
+		if d == 0 || only.known && t.Values[d] != only.value {
 			continue
 		}
-		i, ok := index[value]
-		if !ok {
-			i = len(placements)
-			index[value] = i
-			placements, sizes = append(placements, extpoints.Placement{Name: value}), append(sizes, 0)
+		if sizes[d] == 0 {
+			found = append(found, d)
 		}
-		sizes[i]++
-		where = append(where, i)
+		sizes[d]++
 	}
+	placements := make([]extpoints.Placement, len(found))
+	index := make([]int, len(t.Values)) // of the placement, counted from 1
 	all := make([]*extpoints.NodeInfo, len(nodes))
-	for i, size := range sizes {
-		placements[i].Nodes, all = all[:0:size], all[size:]
+	for i, d := range found {
+		index[d] = i + 1
+		placements[i] = extpoints.Placement{Name: t.Values[d], Nodes: all[:0:sizes[d]]}
+		all = all[sizes[d]:]
 	}
-	for at, i := range where {
-		if i >= 0 {
-			placements[i].Nodes = append(placements[i].Nodes, nodes[at])
+	for _, n := range nodes {
+		if i := index[t.Of[n.Slot]]; i > 0 {
+			placements[i-1].Nodes = append(placements[i-1].Nodes, n)
 		}
 	}
 	return placements
@@ -102,14 +96,14 @@ func (d *domain) ofGroup(groups extpoints.Groups, g *model.Group) error {
 func (d *domain) ofMember(m *extpoints.PlacedMember) error {
 	node := d.nodes.Get(m.Node)
 	if node == nil {
-		return fmt.Errorf("getting node for pod %s: nodeinfo not found for node name %q", m.DisplayName(), m.Node)
+		return fmt.Errorf("getting node for workload %s: nodeinfo not found for node name %q", m.DisplayName(), m.Node)
 	}
-	value, ok := node.Node.Labels[d.key]
+	value, ok := node.Node.TopologyValue(d.key)
 	if !ok {
-		return fmt.Errorf("no topology domain found for pod %s", m.DisplayName())
+		return fmt.Errorf("no topology domain found for workload %s", m.DisplayName())
 	}
 	if d.value != "" && d.value != value {
-		return fmt.Errorf("more than 1 domain found for pod group: %s, %s", d.value, value)
+		return fmt.Errorf("more than 1 domain found for group: %s, %s", d.value, value)
 	}
 	d.value, d.known = value, true
 	return nil

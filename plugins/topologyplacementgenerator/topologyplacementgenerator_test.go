@@ -11,7 +11,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
 }
 
 // nodes makes nodes from "name[=rack][:member,...]"; rack is the value of the
@@ -50,7 +50,7 @@ func show(placements []extpoints.Placement) string {
 }
 
 func TestGeneratePlacements(t *testing.T) {
-	const failed = "Error: cannot determine domain for already scheduled pods: "
+	const failed = "Error: cannot determine domain for already scheduled workloads: "
 	for _, c := range []struct {
 		name   string
 		key    string
@@ -70,10 +70,10 @@ func TestGeneratePlacements(t *testing.T) {
 		{"also where they are outside", "rack", "a=1 b=2", "c=2:g/x d=2:g/y", "2: b"},
 		{"which the parent may not have", "rack", "a=1", "c=2:g/x", ""},
 		{"others' members do not count", "rack", "a=1:h/x b=2", "", "1: a | 2: b"},
-		{"members in two racks", "rack", "a=1 b=2", "c=1:g/x d=2:g/y", failed + "more than 1 domain found for pod group: 1, 2"},
-		{"a member on a node without the label", "rack", "a=1", "c:g/x", failed + "no topology domain found for pod ns/x"},
+		{"members in two racks", "rack", "a=1 b=2", "c=1:g/x d=2:g/y", failed + "more than 1 domain found for group: 1, 2"},
+		{"a member on a node without the label", "rack", "a=1", "c:g/x", failed + "no topology domain found for workload ns/x"},
 		{"an empty value gives way to another", "rack", "a=1 b=", "c=:g/x d=1:g/y", "1: a"},
-		{"but not the other way round", "rack", "a=1 b=", "c=1:g/x d=:g/y", failed + "more than 1 domain found for pod group: 1, "},
+		{"but not the other way round", "rack", "a=1 b=", "c=1:g/x d=:g/y", failed + "more than 1 domain found for group: 1, "},
 		{"an empty value alone", "rack", "a=1 b=", "c=:g/x", ": b"},
 	} {
 		parent, others := nodes(c.parent), nodes(c.others)
@@ -99,7 +99,7 @@ func TestGroupOfGroups(t *testing.T) {
 	for _, c := range []struct{ nodes, want string }{
 		{"a=1 b=2", "1: a | 2: b"},
 		{"a=1 b=2:low/x", "2: b"},
-		{"a=1:g/x b=2:low/y", "Error: cannot determine domain for already scheduled pods: more than 1 domain found for pod group: 1, 2"},
+		{"a=1:g/x b=2:low/y", "Error: cannot determine domain for already scheduled workloads: more than 1 domain found for group: 1, 2"},
 		{"a=1:other/x b=2", "1: a | 2: b"},
 	} {
 		top, mid := child("top", "", true), child("mid", "top", true)
@@ -119,9 +119,9 @@ func TestGroupOfGroups(t *testing.T) {
 }
 
 // gone is a view in which a member is on a node that is not there.
-type gone struct{ extpoints.View }
+type gone struct{ extpoints.ClusterView }
 
-func (g gone) Groups() extpoints.Groups { return goneMember{g.View.Groups()} }
+func (g gone) Groups() extpoints.Groups { return goneMember{g.ClusterView.Groups()} }
 
 type goneMember struct{ extpoints.Groups }
 
@@ -131,10 +131,9 @@ func (goneMember) Placed(string) []extpoints.PlacedMember {
 
 func TestMemberOnANodeThatIsGone(t *testing.T) {
 	s := extpointstest.NewGroupSituation(&extpoints.GroupInfo{Group: &model.Group{ID: "g", TopologyKey: "rack"}}, nodes("a=1")...)
-	state := s.State()
-	state.SetView(gone{s.View})
+	state := extpoints.NewCycle(extpoints.CycleOptions{View: gone{s.View}}).State()
 	_, status := (&TopologyPlacementGenerator{}).GeneratePlacements(state, s.Group, s.All())
-	const want = `Error: cannot determine domain for already scheduled pods: getting node for pod x: nodeinfo not found for node name "gone"`
+	const want = `Error: cannot determine domain for already scheduled workloads: getting node for workload x: nodeinfo not found for node name "gone"`
 	if status.String() != want {
 		t.Errorf("%v\nwant %s", status, want)
 	}

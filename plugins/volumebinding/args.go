@@ -17,6 +17,9 @@ const DefaultBindTimeout = 600 * time.Second
 // from it to extpoints.MaxScore.
 const maxShapeScore = 10
 
+// Name is the plugin's name.
+const Name = "VolumeBinding"
+
 // Args are the plugin's arguments.
 type Args struct {
 	// BindTimeout is how long the orchestrator may take to bind the claims of
@@ -30,10 +33,6 @@ type Args struct {
 	// there, of the room for new ones. Default: 10 at 0 percent down to 0 at
 	// 100, which prefers nodes with much room.
 	Shape []helper.ShapePoint
-	// ReferenceHints keeps to kube-scheduler's queueing hints, which sleep
-	// through some changes that let a workload in (see EventsToRegister). It is
-	// for comparing the two. Default: false, those changes wake it.
-	ReferenceHints bool
 }
 
 // WithDefaults returns the arguments with the defaults of kube-scheduler,

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins/helper"
 )
@@ -20,12 +22,11 @@ func TestArgs(t *testing.T) {
 		{"none", nil, ""},
 		{"zero", Args{}, ""},
 		{"all good", &Args{BindTimeout: time.Second, Shape: []helper.ShapePoint{{Utilization: 0, Score: 0}, {Utilization: 100, Score: 10}}}, ""},
-		{"another type", 1, "plugin VolumeBinding: arguments of type int, want volumebinding.Args"},
 		{"everything wrong", Args{BindTimeout: -time.Second, Shape: []helper.ShapePoint{{Utilization: -1, Score: 11}, {Utilization: 50, Score: -1}, {Utilization: 50, Score: 5}, {Utilization: 101, Score: 5}}},
 			by + "bindTimeout: -1s is less than 0; shape[0].utilization: -1 is not in [0, 100]; shape[0].score: 11 is not in [0, 10]; " +
 				"shape[1].score: -1 is not in [0, 10]; shape[2].utilization: 50 is not above the one before it; shape[3].utilization: 101 is not in [0, 100]"},
 	} {
-		p, err := New(c.args, nil)
+		p, err := extpoints.FactoryOf(New)(c.args, extpointstest.NewHandle())
 		got := ""
 		if err != nil {
 			got = err.Error()
@@ -34,7 +35,7 @@ func TestArgs(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	if _, err := New(Args{BindTimeout: -1}, nil); !errors.Is(err, model.ErrInvalid) {
+	if _, err := New(Args{BindTimeout: -1}, extpointstest.NewHandle()); !errors.Is(err, model.ErrInvalid) {
 		t.Errorf("%v", err)
 	}
 }
@@ -44,7 +45,7 @@ func TestDefaults(t *testing.T) {
 	if got := (Args{}).WithDefaults(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
-	set := Args{BindTimeout: 1, Shape: []helper.ShapePoint{{Utilization: 1, Score: 2}}, ReferenceHints: true}
+	set := Args{BindTimeout: 1, Shape: []helper.ShapePoint{{Utilization: 1, Score: 2}}}
 	if got := set.WithDefaults(); !reflect.DeepEqual(got, set) {
 		t.Errorf("%+v", got)
 	}

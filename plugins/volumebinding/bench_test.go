@@ -1,7 +1,6 @@
 package volumebinding
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -18,7 +17,7 @@ const benchNodes = 5000
 
 // benchView is a view whose storage is as fast as that of an engine.
 type benchView struct {
-	extpoints.View
+	extpoints.ClusterView
 	storage extpoints.Storage
 }
 
@@ -70,7 +69,7 @@ func benchSituation(claims []string) (*extpoints.CycleState, *extpoints.Workload
 	s.View.Put(modeltest.Volume("bound").Class("local").On("zone", "1").Build())
 	storage.Storage = s.View.Storage()
 	view := &benchView{s.View, storage}
-	return extpoints.NewCycleState(context.Background(), view, extpointstest.Now, 1), s.Workload, nodes
+	return extpoints.NewCycle(extpoints.CycleOptions{View: view, Now: extpointstest.Now, Seed: 1}).State(), s.Workload, nodes
 }
 
 func BenchmarkPreFilter(b *testing.B) {

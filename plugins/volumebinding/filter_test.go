@@ -16,7 +16,7 @@ func newPlugin(t testing.TB, args any, h extpoints.Handle) *VolumeBinding {
 	if h == nil {
 		h = extpointstest.NewHandle()
 	}
-	p, err := New(args, h)
+	p, err := extpoints.FactoryOf(New)(args, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,28 +130,28 @@ func TestClaimsThatAreNotAsTheyMustBe(t *testing.T) {
 	named := func(w *model.Workload) { w.VolumeClaims[0].Name = "data" }
 	for _, c := range []filterCase{
 		{"no claims", using().Disk("d"), nil, "Skip"},
-		{"one that is not there", using("x"), nil, uau + `persistentvolumeclaim "x" not found`},
-		{"called by its name", using("x").With(named), nil, uau + `persistentvolumeclaim "data" not found`},
-		{"one of two is not there", using("x", "y"), []model.Object{claim("x", "local").Build()}, uau + `persistentvolumeclaim "y" not found`},
+		{"one that is not there", using("x"), nil, uau + `volume claim "x" not found`},
+		{"called by its name", using("x").With(named), nil, uau + `volume claim "data" not found`},
+		{"one of two is not there", using("x", "y"), []model.Object{claim("x", "local").Build()}, uau + `volume claim "y" not found`},
 		{"a generated one is not there yet", modeltest.Workload("w").GeneratedVolumeClaim("w-scratch"), nil,
-			uau + `waiting for ephemeral volume controller to create the persistentvolumeclaim "w-scratch"`},
+			uau + `waiting for volume claim "w-scratch" to be created for the workload`},
 		{"a generated one is another's", modeltest.Workload("w").Namespace("ns").GeneratedVolumeClaim("w-scratch"),
 			[]model.Object{claim("w-scratch", "local").Owner("v").Build()},
-			uau + `PVC ns/w-scratch was not created for pod ns/w (pod is not owner)`},
+			uau + `volume claim ns/w-scratch was not created for workload ns/w (workload is not owner)`},
 		{"a generated one is nobody's", modeltest.Workload("w").GeneratedVolumeClaim("w-scratch"),
 			[]model.Object{claim("w-scratch", "local").Build()},
-			uau + `PVC w-scratch was not created for pod w (pod is not owner)`},
+			uau + `volume claim w-scratch was not created for workload w (workload is not owner)`},
 		{"a generated one is its own", modeltest.Workload("w").GeneratedVolumeClaim("w-scratch"),
 			[]model.Object{claim("w-scratch", "local").Owner("w").Build(), localVolume("v", 0).Build()}, everywhere("Success")},
 		{"whose one is not generated does not matter", using("x"),
 			[]model.Object{claim("x", "local").Owner("v").Build(), localVolume("v", 0).Build()}, everywhere("Success")},
 		{"lost", using("x"), []model.Object{claim("x", "local").Bound("v").With(func(c *model.VolumeClaim) { c.Lost, c.Deleting = true, true }).Build()},
-			uau + `persistentvolumeclaim "x" bound to non-existent persistentvolume "v"`},
+			uau + `volume claim "x" bound to non-existent volume "v"`},
 		{"being deleted", using("x"), []model.Object{claim("x", "local").Bound("v").With(func(c *model.VolumeClaim) { c.Deleting, c.Name = true, "data" }).Build()},
-			uau + `persistentvolumeclaim "data" is being deleted`},
+			uau + `volume claim "data" is being deleted`},
 		{"the first one with a problem counts", using("x", "y", "z"),
 			[]model.Object{claim("x", "soon").Build(), claim("z", "local").With(func(c *model.VolumeClaim) { c.Deleting = true }).Build()},
-			uau + `persistentvolumeclaim "y" not found`},
+			uau + `volume claim "y" not found`},
 
 		{"binds at once, and is not bound", using("x", "y"), []model.Object{claim("x", "local").Build(), claim("y", "soon").Build()}, uau + ReasonImmediate},
 		{"without a class", using("x"), []model.Object{claim("x", "").Build()}, uau + ReasonImmediate},
@@ -159,7 +159,7 @@ func TestClaimsThatAreNotAsTheyMustBe(t *testing.T) {
 		{"with a volume, but not bound to it", using("x"),
 			[]model.Object{claim("x", "local").With(func(c *model.VolumeClaim) { c.Volume = "v" }).Build(), localVolume("v", 1).For("x").Build()}, uau + ReasonImmediate},
 		{"of a class that does not say when it binds", using("x", "y"), []model.Object{claim("x", "soon").Build(), claim("y", "odd").Build()},
-			`Error: VolumeBindingMode not set for StorageClass "odd"`},
+			`Error: binding mode not set for storage class "odd"`},
 		{"of such a class, and bound", using("x"), []model.Object{claim("x", "odd").Bound("v").Build(), modeltest.Volume("v").Build()}, everywhere("Success")},
 		{"of a class that binds at once, and bound", using("x"), []model.Object{claim("x", "soon").Bound("v").Build(), modeltest.Volume("v").Build()}, everywhere("Success")},
 	} {
@@ -351,10 +351,10 @@ func TestWithoutPreFilter(t *testing.T) {
 		}
 	}
 	s.View.Drop(model.VolumeClaimKind, "x")
-	if got, want := p.Filter(s.State(), s.Workload, s.View.NodeInfos[0]).String(), uau+`persistentvolumeclaim "x" not found`; got != want {
+	if got, want := p.Filter(s.State(), s.Workload, s.View.NodeInfos[0]).String(), uau+`volume claim "x" not found`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got, want := p.PreScore(s.State(), s.Workload, s.View.NodeInfos).String(), `Error: persistentvolumeclaim "x" not found`; got != want {
+	if got, want := p.PreScore(s.State(), s.Workload, s.View.NodeInfos).String(), `Error: volume claim "x" not found`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -93,13 +93,13 @@ func unfit(storage extpoints.Storage, w *model.Workload, ref *model.VolumeClaimR
 	claim := storage.Claim(ref.ID)
 	switch {
 	case claim == nil && ref.Generated:
-		return fmt.Sprintf("waiting for ephemeral volume controller to create the persistentvolumeclaim %q", ref.DisplayName())
+		return fmt.Sprintf("waiting for volume claim %q to be created for the workload", ref.DisplayName())
 	case claim == nil:
 		return helper.ClaimNotFound(ref)
 	case claim.Lost:
-		return fmt.Sprintf("persistentvolumeclaim %q bound to non-existent persistentvolume %q", claim.DisplayName(), claim.Volume)
+		return fmt.Sprintf("volume claim %q bound to non-existent volume %q", claim.DisplayName(), claim.Volume)
 	case claim.Deleting:
-		return fmt.Sprintf("persistentvolumeclaim %q is being deleted", claim.DisplayName())
+		return fmt.Sprintf("volume claim %q is being deleted", claim.DisplayName())
 	case ref.Generated && claim.Owner != w.ID:
 		return helper.ClaimIsForeign(w, ref)
 	}
@@ -117,7 +117,7 @@ func delayed(storage extpoints.Storage, claim *model.VolumeClaim) (*model.Storag
 	case class == nil:
 		return nil, nil
 	case class.Binding == "":
-		return nil, fmt.Errorf("VolumeBindingMode not set for StorageClass %q", class.Name)
+		return nil, fmt.Errorf("binding mode not set for storage class %q", class.Name)
 	case class.Binding != model.BindWhenConsumed || claim.Volume != "":
 		return nil, nil
 	}

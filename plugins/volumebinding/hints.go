@@ -11,51 +11,47 @@ import (
 // EventsToRegister asks for all that says which volumes there are, which can be
 // made, and from where they can be used.
 //
-// Some changes that let a workload in the reference sleeps through. A few cannot
-// be made there: another provisioner, binding mode, or class of a capacity. The
-// others are a volume going that was kept for a claim of the workload, which may
-// then have another one; a driver that no longer keeps track of its capacity, or
-// is gone, where the workload has claims (the reference looks for the driver
-// among the volumes that the workload names itself); and the going of what says
-// which plugins drivers stand in for on a node. Here they wake it too, unless
-// Args.ReferenceHints says otherwise.
+// The reference misses some changes that let a workload in. A few cannot be made
+// there: another provisioner, binding mode, or class of a capacity. The others are
+// the deletion of a volume that was kept for a claim of the workload, which may then
+// have another one; a driver that no longer keeps track of its capacity, or is gone,
+// if the workload has claims (the reference looks for the driver among the volumes
+// that the workload names itself); and the deletion of the NodeStorage that lists a
+// node's migrated in-tree plugins. Here they wake it too, unless the engine is told
+// to keep to the reference ([extpoints.KubeScheduler137]).
 func (p *VolumeBinding) EventsToRegister() ([]extpoints.EventHint, error) {
 	const comes = extpoints.Add | extpoints.Update
 	hints := []extpoints.EventHint{
-		on(extpoints.StorageClassResource, comes, p.afterClassChange),
-		on(extpoints.VolumeClaimResource, comes, afterClaimChange),
-		on(extpoints.VolumeResource, comes, nil),
-		on(extpoints.NodeResource, extpoints.Add|extpoints.UpdateNodeLabel, nil),
-		on(extpoints.NodeStorageResource, comes, afterNodeStorageChange),
-		on(extpoints.StorageDriverResource, extpoints.Update, p.afterDriverChange),
-		on(extpoints.StorageCapacityResource, comes, p.afterCapacityChange),
+		helper.On(model.StorageClassKind, comes, p.afterClassChange),
+		helper.On(model.VolumeClaimKind, comes, afterClaimChange),
+		helper.On(model.VolumeKind, comes, nil),
+		helper.On(extpoints.NodeResource, extpoints.Add|extpoints.UpdateNodeLabel, nil),
+		helper.On(model.NodeStorageKind, comes, afterNodeStorageChange),
+		helper.On(model.StorageDriverKind, extpoints.Update, p.afterDriverChange),
+		helper.On(model.StorageCapacityKind, comes, p.afterCapacityChange),
 	}
-	if !p.referenceHints {
+	if p.compat == extpoints.Improved {
 		hints = append(hints,
-			on(extpoints.VolumeResource, extpoints.Delete, afterVolumeIsGone),
-			on(extpoints.NodeStorageResource, extpoints.Delete, afterNodeStorageIsGone),
-			on(extpoints.StorageDriverResource, extpoints.Delete, p.afterDriverChange))
+			helper.On(model.VolumeKind, extpoints.Delete, afterVolumeIsGone),
+			helper.On(model.NodeStorageKind, extpoints.Delete, afterNodeStorageIsGone),
+			helper.On(model.StorageDriverKind, extpoints.Delete, p.afterDriverChange))
 	}
 	return hints, nil
 }
 
-func on(resource extpoints.Resource, action extpoints.Action, hint extpoints.HintFunc) extpoints.EventHint {
-	return extpoints.EventHint{Event: extpoints.ClusterEvent{Resource: resource, Action: action}, Hint: hint}
-}
-
 // afterClassChange says Queue for a new class, and for one that allows other
 // nodes.
-func (p *VolumeBinding) afterClassChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *VolumeBinding) afterClassChange(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := extpoints.ObjectsOf[*model.StorageClass](c)
 	if after == nil {
 		return extpoints.HintQueue, helper.ErrNoObject
 	}
 	return helper.QueueIf(before == nil || !sameTerms(before.AllowedNodes, after.AllowedNodes) ||
-		!p.referenceHints && (before.Provisioner != after.Provisioner || before.Binding != after.Binding))
+		p.compat == extpoints.Improved && (before.Provisioner != after.Provisioner || before.Binding != after.Binding))
 }
 
 // afterClaimChange says Queue for the workload's own claims.
-func afterClaimChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterClaimChange(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	_, after := extpoints.ObjectsOf[*model.VolumeClaim](c)
 	if after == nil {
 		return extpoints.HintQueue, helper.ErrNoObject
@@ -65,7 +61,7 @@ func afterClaimChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, e
 
 // afterVolumeIsGone says Queue where the volume was kept for one of the
 // workload's claims.
-func afterVolumeIsGone(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterVolumeIsGone(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, _ := extpoints.ObjectsOf[*model.Volume](c)
 	if before == nil {
 		return extpoints.HintQueue, helper.ErrNoObject
@@ -75,7 +71,7 @@ func afterVolumeIsGone(w *model.Workload, c *extpoints.Change) (extpoints.Hint, 
 
 // afterNodeStorageChange says Queue where drivers stand in for other plugins
 // than before, or nothing was known of that.
-func afterNodeStorageChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterNodeStorageChange(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := extpoints.ObjectsOf[*model.NodeStorage](c)
 	if after == nil {
 		return extpoints.HintQueue, helper.ErrNoObject
@@ -84,7 +80,7 @@ func afterNodeStorageChange(_ *model.Workload, c *extpoints.Change) (extpoints.H
 }
 
 // afterNodeStorageIsGone says Queue where drivers stood in for plugins.
-func afterNodeStorageIsGone(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterNodeStorageIsGone(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, _ := extpoints.ObjectsOf[*model.NodeStorage](c)
 	if before == nil {
 		return extpoints.HintQueue, helper.ErrNoObject
@@ -94,7 +90,7 @@ func afterNodeStorageIsGone(_ *model.Workload, c *extpoints.Change) (extpoints.H
 
 // afterDriverChange says Queue where the driver no longer keeps track of its
 // capacity, and the workload may have a volume of it.
-func (p *VolumeBinding) afterDriverChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *VolumeBinding) afterDriverChange(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := extpoints.ObjectsOf[*model.StorageDriver](c)
 	if before == nil {
 		return extpoints.HintQueue, helper.ErrNoObject
@@ -102,13 +98,13 @@ func (p *VolumeBinding) afterDriverChange(w *model.Workload, c *extpoints.Change
 	if !before.TracksCapacity || after != nil && after.TracksCapacity {
 		return extpoints.HintSkip, nil
 	}
-	return helper.QueueIf(!p.referenceHints && len(w.VolumeClaims) > 0 ||
+	return helper.QueueIf(p.compat == extpoints.Improved && len(w.VolumeClaims) > 0 ||
 		slices.ContainsFunc(w.Disks, func(d model.Disk) bool { return d.Driver == before.Name && d.Plugin == "" }))
 }
 
 // afterCapacityChange says Queue where there is more room than before, or where
 // it is for other nodes or another class.
-func (p *VolumeBinding) afterCapacityChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *VolumeBinding) afterCapacityChange(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := extpoints.ObjectsOf[*model.StorageCapacity](c)
 	switch {
 	case after == nil:
@@ -118,7 +114,7 @@ func (p *VolumeBinding) afterCapacityChange(_ *model.Workload, c *extpoints.Chan
 	}
 	was, is := largestVolume(before), largestVolume(after)
 	return helper.QueueIf(is != nil && (was == nil || *is > *was) ||
-		!p.referenceHints && (before.Class != after.Class || !sameSelector(before.Nodes, after.Nodes)))
+		p.compat == extpoints.Improved && (before.Class != after.Class || !sameSelector(before.Nodes, after.Nodes)))
 }
 
 func sameTerms(a, b *model.NodeTerms) bool {

@@ -4,25 +4,28 @@ import (
 	"testing"
 
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/model/modeltest"
 )
 
 // hintsFor is what the hints that are registered for the event say: "asleep"
 // where there is none.
-func hintsFor(t *testing.T, args Args, w *model.Workload, c *extpoints.Change) string {
+func hintsFor(t *testing.T, compat extpoints.Compat, w *model.Workload, c *extpoints.Event) string {
 	t.Helper()
-	hints, err := newPlugin(t, args, nil).EventsToRegister()
+	h := extpointstest.NewHandle()
+	h.Mode = compat
+	hints, err := newPlugin(t, nil, h).EventsToRegister()
 	if err != nil {
 		t.Fatal(err)
 	}
 	answer := "asleep"
 	for _, h := range hints {
-		if !h.Event.Matches(c.Event) {
+		if !h.Event.Matches(c.ClusterEvent) {
 			continue
 		}
 		if answer != "asleep" {
-			t.Errorf("%s is registered for twice", c.Event)
+			t.Errorf("%s is registered for twice", c.ClusterEvent)
 		}
 		answer = "Queue"
 		if h.Hint != nil {
@@ -35,15 +38,15 @@ func hintsFor(t *testing.T, args Args, w *model.Workload, c *extpoints.Change) s
 	return answer
 }
 
-func changed(before, after model.Object) *extpoints.Change {
-	c := &extpoints.Change{OldObject: before, NewObject: after}
+func changed(before, after model.Object) *extpoints.Event {
+	c := &extpoints.Event{OldObject: before, NewObject: after}
 	switch {
 	case before == nil:
-		c.Event = extpoints.ClusterEvent{Resource: extpoints.Resource(after.ObjectKind()), Action: extpoints.Add}
+		c.ClusterEvent = extpoints.ClusterEvent{Resource: model.RefOf(after).Kind, Action: extpoints.Add}
 	case after == nil:
-		c.Event = extpoints.ClusterEvent{Resource: extpoints.Resource(before.ObjectKind()), Action: extpoints.Delete}
+		c.ClusterEvent = extpoints.ClusterEvent{Resource: model.RefOf(before).Kind, Action: extpoints.Delete}
 	default:
-		c.Event = extpoints.ClusterEvent{Resource: extpoints.Resource(after.ObjectKind()), Action: extpoints.Update}
+		c.ClusterEvent = extpoints.ClusterEvent{Resource: model.RefOf(after).Kind, Action: extpoints.Update}
 	}
 	return c
 }
@@ -68,7 +71,7 @@ func TestHints(t *testing.T) {
 	const queue, leave, asleep, lost = "Queue", "Skip", "asleep", "Queue a change of an object without the object"
 	for _, c := range []struct {
 		name   string
-		change *extpoints.Change
+		change *extpoints.Event
 		// reference is what the reference says, ours what we do where that is
 		// something else.
 		reference, ours string
@@ -128,33 +131,33 @@ func TestHints(t *testing.T) {
 		{"room of another class", changed(room(5, -1), otherClass), leave, queue},
 		{"room goes", changed(room(5, -1), nil), asleep, ""},
 
-		{"a class without the class", &extpoints.Change{Event: changed(nil, class().Build()).Event, NewObject: room(1, 1)}, lost, ""},
-		{"a claim without the claim", &extpoints.Change{Event: changed(nil, claim("x", "").Build()).Event}, lost, ""},
-		{"drivers of a node without them", &extpoints.Change{Event: changed(nil, node()).Event}, lost, ""},
-		{"a driver without the driver", &extpoints.Change{Event: changed(driver("d", true), driver("d", true)).Event}, lost, ""},
-		{"room without it", &extpoints.Change{Event: changed(nil, room(1, 1)).Event}, lost, ""},
-		{"a volume that goes without it", &extpoints.Change{Event: changed(localVolume("v", 1).Build(), nil).Event}, asleep, lost},
-		{"drivers of a node that go without them", &extpoints.Change{Event: changed(node(), nil).Event}, asleep, lost},
+		{"a class without the class", &extpoints.Event{ClusterEvent: changed(nil, class().Build()).ClusterEvent, NewObject: room(1, 1)}, lost, ""},
+		{"a claim without the claim", &extpoints.Event{ClusterEvent: changed(nil, claim("x", "").Build()).ClusterEvent}, lost, ""},
+		{"drivers of a node without them", &extpoints.Event{ClusterEvent: changed(nil, node()).ClusterEvent}, lost, ""},
+		{"a driver without the driver", &extpoints.Event{ClusterEvent: changed(driver("d", true), driver("d", true)).ClusterEvent}, lost, ""},
+		{"room without it", &extpoints.Event{ClusterEvent: changed(nil, room(1, 1)).ClusterEvent}, lost, ""},
+		{"a volume that goes without it", &extpoints.Event{ClusterEvent: changed(localVolume("v", 1).Build(), nil).ClusterEvent}, asleep, lost},
+		{"drivers of a node that go without them", &extpoints.Event{ClusterEvent: changed(node(), nil).ClusterEvent}, asleep, lost},
 
-		{"a node comes", &extpoints.Change{Event: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Add}}, queue, ""},
-		{"a node is labelled", &extpoints.Change{Event: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.UpdateNodeLabel}}, queue, ""},
-		{"a node is tainted", &extpoints.Change{Event: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.UpdateNodeTaint}}, asleep, ""},
-		{"a node goes", &extpoints.Change{Event: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Delete}}, asleep, ""},
+		{"a node comes", &extpoints.Event{ClusterEvent: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Add}}, queue, ""},
+		{"a node is labelled", &extpoints.Event{ClusterEvent: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.UpdateNodeLabel}}, queue, ""},
+		{"a node is tainted", &extpoints.Event{ClusterEvent: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.UpdateNodeTaint}}, asleep, ""},
+		{"a node goes", &extpoints.Event{ClusterEvent: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Delete}}, asleep, ""},
 	} {
 		if c.ours == "" {
 			c.ours = c.reference
 		}
-		if got := hintsFor(t, Args{ReferenceHints: true}, w, c.change); got != c.reference {
+		if got := hintsFor(t, extpoints.KubeScheduler137, w, c.change); got != c.reference {
 			t.Errorf("%s: the reference says %s, want %s", c.name, got, c.reference)
 		}
-		if got := hintsFor(t, Args{}, w, c.change); got != c.ours {
+		if got := hintsFor(t, extpoints.Improved, w, c.change); got != c.ours {
 			t.Errorf("%s: %s, want %s", c.name, got, c.ours)
 		}
 	}
 
 	// A workload without claims, but with disks, does not mind other drivers.
 	w.VolumeClaims = nil
-	if got := hintsFor(t, Args{}, w, changed(driver("d", true), driver("d", false))); got != leave {
+	if got := hintsFor(t, extpoints.Improved, w, changed(driver("d", true), driver("d", false))); got != leave {
 		t.Errorf("without claims: %s", got)
 	}
 }

@@ -2,6 +2,7 @@ package volumebinding
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -59,7 +60,7 @@ func (*VolumeBinding) Unreserve(_ *extpoints.CycleState, _ *extpoints.WorkloadIn
 }
 
 func isStorage(o model.Object) bool {
-	kind := o.ObjectKind()
+	kind := model.RefOf(o).Kind
 	return kind == model.VolumeKind || kind == model.VolumeClaimKind
 }
 
@@ -83,7 +84,7 @@ func (p *VolumeBinding) PreBind(ctx context.Context, _ *extpoints.CycleState, w 
 	ctx, cancel := context.WithTimeoutCause(ctx, p.bindTimeout, fmt.Errorf("not done within %v", p.bindTimeout))
 	defer cancel()
 	if err := binder.BindVolumes(ctx, w.Workload, *b); err != nil {
-		if cause := context.Cause(ctx); cause != nil && ctx.Err() != cause {
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(ctx.Err(), cause) {
 			err = fmt.Errorf("%w (%w)", err, cause)
 		}
 		return extpoints.AsStatus(fmt.Errorf("binding volumes: workload %q, claims %s: %w", w.ID, strings.Join(claimNames(b), ", "), err))

@@ -44,7 +44,7 @@ func TestReserve(t *testing.T) {
 				claim("c5", "disk").Request(9).Selected("c").Build(), claim("c3", "disk").Request(7).Selected("c").Build(), claim("c1", "disk").Request(9).Selected("c").Build()}},
 		{"not a node that will do", using("x"), []model.Object{claim("x", "local").Build()}, "a", noMatch, nil},
 		{"not a node at all", using("x"), []model.Object{claim("x", "local").Build()}, "d", `Error: reserve volumes: no node "d"`, nil},
-		{"not without the claim", using("x"), nil, "a", uau + `persistentvolumeclaim "x" not found`, nil},
+		{"not without the claim", using("x"), nil, "a", uau + `volume claim "x" not found`, nil},
 	} {
 		s := situationOf(c.w.Build(), append(append([]model.Object{}, classes...), c.objects...))
 		p, state, b := newPlugin(t, nil, nil), s.State(), &model.Binding{Workload: "w", Node: c.node}
@@ -53,7 +53,7 @@ func TestReserve(t *testing.T) {
 			t.Errorf("%s: %s, %+v", c.name, got, b.Decided)
 		}
 		for _, o := range b.Decided {
-			if _, ok := o.(model.Decidable); !ok {
+			if kind := model.RefOf(o).Kind; kind != model.VolumeClaimKind && kind != model.VolumeKind {
 				t.Errorf("%s: %+v cannot be decided on", c.name, o)
 			}
 			for _, seen := range s.View.Objects {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/model/modeltest"
@@ -15,7 +16,7 @@ func scoresOf(t *testing.T, p *VolumeBinding, s *extpointstest.Situation) []int6
 	t.Helper()
 	state := s.State()
 	p.PreFilter(state, s.Workload)
-	if status := p.PreScore(state, s.Workload, s.View.NodeInfos); status.IsSkip() {
+	if status := p.PreScore(state, s.Workload, s.View.NodeInfos); status.Code() == extpoints.Skip {
 		return nil
 	} else if status != nil {
 		t.Fatal(status)

@@ -239,17 +239,17 @@ func (o world) change(r *rand.Rand, s *extpointstest.Situation) *extpointstest.C
 	next := o.object(r)
 	var before model.Object
 	for _, object := range view.Objects {
-		if object.ObjectKind() == next.ObjectKind() && object.ObjectID() == next.ObjectID() {
+		if model.RefOf(object) == model.RefOf(next) {
 			before = object
 		}
 	}
 	if before != nil && one(r, 3) {
-		view.Drop(next.ObjectKind(), next.ObjectID())
+		view.Drop(model.RefOf(next).Kind, model.RefOf(next).ID)
 		next = nil
 	} else {
 		view.Put(next)
 	}
-	return &extpointstest.Changed{What: fmt.Sprintf("%+v becomes %+v", before, next), After: after, Changes: []extpoints.Change{*changed(before, next)}}
+	return &extpointstest.Changed{What: fmt.Sprintf("%+v becomes %+v", before, next), After: after, Changes: []extpoints.Event{*changed(before, next)}}
 }
 
 func TestContract(t *testing.T) {
@@ -263,7 +263,7 @@ func TestContract(t *testing.T) {
 		"of volumes":       {Random: world{}.situation, Change: world{}.change, Rounds: 1000},
 		"of binding":       {Random: world{}.situation, Change: world{}.change, Handle: handle},
 	} {
-		suite.Name, suite.Factory = Name, New
+		suite.Name, suite.Factory = Name, extpoints.FactoryOf(New)
 		t.Run(name, func(t *testing.T) { extpointstest.TestPlugin(t, suite) })
 	}
 }

@@ -42,15 +42,15 @@ func (t *twin) pre() string {
 		c := t.storage.Claim(ref.ID)
 		switch {
 		case c == nil && ref.Generated:
-			return fmt.Sprintf("%swaiting for ephemeral volume controller to create the persistentvolumeclaim %q", uau, ref.ID)
+			return fmt.Sprintf("%swaiting for volume claim %q to be created for the workload", uau, ref.ID)
 		case c == nil:
-			return fmt.Sprintf("%spersistentvolumeclaim %q not found", uau, ref.ID)
+			return fmt.Sprintf("%svolume claim %q not found", uau, ref.ID)
 		case c.Lost:
-			return fmt.Sprintf("%spersistentvolumeclaim %q bound to non-existent persistentvolume %q", uau, ref.ID, c.Volume)
+			return fmt.Sprintf("%svolume claim %q bound to non-existent volume %q", uau, ref.ID, c.Volume)
 		case c.Deleting:
-			return fmt.Sprintf("%spersistentvolumeclaim %q is being deleted", uau, ref.ID)
+			return fmt.Sprintf("%svolume claim %q is being deleted", uau, ref.ID)
 		case ref.Generated && c.Owner != "w":
-			return fmt.Sprintf("%sPVC ns/%s was not created for pod ns/w (pod is not owner)", uau, ref.ID)
+			return fmt.Sprintf("%svolume claim ns/%s was not created for workload ns/w (workload is not owner)", uau, ref.ID)
 		}
 	}
 	answer := "Success"
@@ -59,11 +59,11 @@ func (t *twin) pre() string {
 		switch {
 		case c.Bound:
 		case c.Class == "" || class == nil:
-			answer = uau + "pod has unbound immediate PersistentVolumeClaims"
+			answer = uau + "workload has unbound immediate volume claims"
 		case class.Binding == "":
-			return fmt.Sprintf("Error: VolumeBindingMode not set for StorageClass %q", c.Class)
+			return fmt.Sprintf("Error: binding mode not set for storage class %q", c.Class)
 		case class.Binding == model.BindImmediate || c.Volume != "":
-			answer = uau + "pod has unbound immediate PersistentVolumeClaims"
+			answer = uau + "workload has unbound immediate volume claims"
 		}
 	}
 	return answer
@@ -79,20 +79,18 @@ func (t *twin) claims() (list []*model.VolumeClaim) {
 func (t *twin) on(n *model.Node) *outcome {
 	o := &outcome{}
 	reachable, there := t.bound(n)
-	matched, roomy := true, true
+	matched, roomy := false, true
 	if t.forThisNode(n) {
 		matched, roomy = t.unbound(n, o)
-	} else {
-		matched = false
 	}
 	for _, q := range []struct {
 		fine   bool
 		reason string
 	}{
-		{reachable, "node(s) didn't match PersistentVolume's node affinity"},
-		{matched, "node(s) didn't find available persistent volumes to bind"},
+		{reachable, "node(s) didn't match volume's node affinity"},
+		{matched, "node(s) didn't find available volumes to bind"},
 		{roomy, "node(s) did not have enough free storage"},
-		{there, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"},
+		{there, "node(s) unavailable due to one or more volume claims bound to non-existent volumes"},
 	} {
 		if !q.fine {
 			o.reasons = append(o.reasons, q.reason)

@@ -8,64 +8,6 @@ import (
 	"github.com/berth-project/berth/plugins/helper"
 )
 
-// Name is the plugin's name.
-const Name = "VolumeBinding"
-
-// The reasons.
-const (
-	// ReasonNodeConflict is given for nodes from which a volume that a claim is
-	// bound to cannot be used.
-	ReasonNodeConflict = "node(s) didn't match PersistentVolume's node affinity"
-	// ReasonBindConflict is given for nodes for which a claim gets no volume:
-	// none that is there, and none can be made.
-	ReasonBindConflict = "node(s) didn't find available persistent volumes to bind"
-	// ReasonNotEnoughSpace is given for nodes for which a volume could be made
-	// if there were more room.
-	ReasonNotEnoughSpace = "node(s) did not have enough free storage"
-	// ReasonVolumeGone is given for all nodes where a claim is bound to a volume
-	// that is not there.
-	ReasonVolumeGone = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
-	// ReasonImmediate is given for workloads with a claim that somebody else
-	// has to bind first.
-	ReasonImmediate = "pod has unbound immediate PersistentVolumeClaims"
-)
-
-var (
-	skip      = extpoints.NewStatus(extpoints.Skip)
-	immediate = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, ReasonImmediate)
-)
-
-// verdict is what is wrong with a node; 0 is nothing.
-type verdict uint8
-
-// The parts of a verdict, in the order in which their reasons are given.
-const (
-	nodeConflict verdict = 1 << iota
-	bindConflict
-	notEnoughSpace
-	volumeGone
-
-	verdicts
-)
-
-var verdictReasons = []string{ReasonNodeConflict, ReasonBindConflict, ReasonNotEnoughSpace, ReasonVolumeGone}
-
-// statuses has the status of each verdict.
-var statuses = func() (list [verdicts]*extpoints.Status) {
-	for v := range verdicts {
-		var reasons []string
-		for i, reason := range verdictReasons {
-			if v&(1<<i) != 0 {
-				reasons = append(reasons, reason)
-			}
-		}
-		if v != 0 {
-			list[v] = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, reasons...)
-		}
-	}
-	return list
-}()
-
 // gathered holds, from PreFilter on, what there is to know of the workload's
 // claims.
 var gathered = extpoints.NewStateKey[*claims](Name + "/claims")
@@ -78,30 +20,26 @@ var gathered = extpoints.NewStateKey[*claims](Name + "/claims")
 // for one claim, and among several capacities with enough room is random. Here
 // it is the first by name.
 type VolumeBinding struct {
-	handle         extpoints.Handle
-	bindTimeout    time.Duration
-	score          func(utilization int64) int64
-	referenceHints bool
+	handle      extpoints.Handle
+	bindTimeout time.Duration
+	score       func(utilization int64) int64
+	compat      extpoints.Compat
 }
 
-// New is the plugin's [extpoints.Factory]. Its arguments are [Args].
-func New(args any, h extpoints.Handle) (extpoints.Plugin, error) {
-	a, err := extpoints.ArgsAs(Name, args, Args{})
-	if err != nil {
-		return nil, err
-	}
+// New makes the plugin. Its arguments are [Args].
+func New(a Args, h extpoints.Handle) (*VolumeBinding, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
 	a = a.WithDefaults()
-	return &VolumeBinding{handle: h, bindTimeout: a.BindTimeout, score: curve(a.Shape), referenceHints: a.ReferenceHints}, nil
+	return &VolumeBinding{handle: h, bindTimeout: a.BindTimeout, score: curve(a.Shape), compat: h.Compat()}, nil
 }
 
 // Name returns the plugin's name.
 func (*VolumeBinding) Name() string { return Name }
 
 // PreFilter skips workloads without claims, rejects those with a claim that is
-// not there, not theirs, or not bound yet by whoever has to, and gathers what
+// not there, not theirs, or not bound yet by its provisioner, and gathers what
 // Filter needs to know of the others.
 func (*VolumeBinding) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
 	if len(w.VolumeClaims) == 0 {
@@ -142,6 +80,12 @@ func (*VolumeBinding) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo,
 // usualClaims is how many claims there is room for without going to the heap.
 const usualClaims = 4
 
+// NodeLocal implements [extpoints.NodeLocalPlugin]: so it is for
+// workloads that use no claims.
+func (*VolumeBinding) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	return key, len(w.VolumeClaims) == 0
+}
+
 // Sign signs the volumes that the workload uses.
 func (*VolumeBinding) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
 	return []extpoints.SignFragment{helper.VolumesFragment(w)}, nil
@@ -155,5 +99,6 @@ var (
 	_ extpoints.ReservePlugin     = (*VolumeBinding)(nil)
 	_ extpoints.PreBindPlugin     = (*VolumeBinding)(nil)
 	_ extpoints.EnqueueExtensions = (*VolumeBinding)(nil)
+	_ extpoints.NodeLocalPlugin   = (*VolumeBinding)(nil)
 	_ extpoints.SignPlugin        = (*VolumeBinding)(nil)
 )

@@ -11,13 +11,13 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
 }
 
 // TestContractOfVolumes is the contract among workloads that want what others
 // have. No claim that only one may use has two users.
 func TestContractOfVolumes(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New, Random: randomSituation, Change: randomChange, Rounds: 600})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New), Random: randomSituation, Change: randomChange, Rounds: 600})
 }
 
 func pick[T any](r *rand.Rand, choices ...T) T { return choices[r.IntN(len(choices))] }
@@ -71,15 +71,15 @@ func randomChange(r *rand.Rand, s *extpointstest.Situation) *extpointstest.Chang
 	view := *s.View
 	view.Objects = slices.Clone(view.Objects)
 	claim, action := pick(r, for1, forAny)(pick(r, names...)), extpoints.Add
-	change := extpoints.Change{NewObject: claim}
+	change := extpoints.Event{NewObject: claim}
 	if before := view.Storage().Claim(claim.ID); before != nil {
 		change.OldObject, action = before, extpoints.Update
 	}
-	change.Event = extpoints.ClusterEvent{Resource: extpoints.VolumeClaimResource, Action: action}
+	change.ClusterEvent = extpoints.ClusterEvent{Resource: model.VolumeClaimKind, Action: action}
 	view.Put(claim)
 	return &extpointstest.Changed{
 		What:    "a claim is put",
 		After:   &extpointstest.Situation{Workload: s.Workload, View: &view},
-		Changes: []extpoints.Change{change},
+		Changes: []extpoints.Event{change},
 	}
 }

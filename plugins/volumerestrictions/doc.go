@@ -1,5 +1,5 @@
-// Package volumerestrictions is the plugin VolumeRestrictions: two workloads do
-// not use at once what only one may use.
+// Package volumerestrictions is the plugin VolumeRestrictions: it keeps workloads apart
+// that would use a disk or a claim at the same time, if only one of them may.
 //
 // A disk that a workload names itself may be used on a node by one workload
 // only, or by several that only read it; see [model.Disk]. Which kinds of disk
@@ -8,12 +8,31 @@
 // their keys.
 //
 // A claim with the access mode ReadWriteOnceWorkload may be used by one workload
-// in the whole cluster. Claims that are made for one workload are not asked
-// about. As in the reference, a claim in use counts once, however many use it, and
-// is taken for free when one of them leaves: there can only be several where
-// somebody else placed workloads.
+// in the whole cluster. Claims that are made for one workload are not checked. As in
+// the reference, a claim in use counts once, even if several workloads use it, and is
+// considered free as soon as one of them leaves. There can only be several if
+// something other than the scheduler placed them.
 //
-// One thing is different. The reference goes by the names of claims when it
-// tries what would be if a workload left, also where that is in another
-// namespace. Here a claim is known by its ID.
+// # Points
+//
+//	PreFilter, Filter, PreFilterExtensions
+//
+// # Events
+//
+//	AssignedWorkload/Delete
+//	Node/Add
+//	VolumeClaim/Add
+//	Node/Delete (Improved)
+//	VolumeClaim/Update (Improved)
+//
+// # Signature
+//
+//	Volumes
+//
+// # Parity
+//
+// Rules: kube-scheduler plugins/volumerestrictions/volume_restrictions.go, 1.37.1. A
+// claim is identified by its ID. The reference compares names when it tries whether a
+// pod would fit without another one, even if that is in another namespace. With
+// extpoints.Improved more events wake workloads; see extpoints.Compat.
 package volumerestrictions

@@ -18,7 +18,7 @@ const (
 	ReasonDisk = "node(s) had no available disk"
 	// ReasonClaim is given for all nodes where a claim that only one workload
 	// may use is in use.
-	ReasonClaim = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+	ReasonClaim = "node(s) unavailable due to volume claim with ReadWriteOnceWorkload access mode already in-use by another workload"
 )
 
 var (
@@ -28,29 +28,17 @@ var (
 	stateKey   = extpoints.NewStateKey[*state](Name)
 )
 
-// Args are the plugin's arguments.
-type Args struct {
-	// ReferenceHints keeps to kube-scheduler's queueing hints, which sleep
-	// through some changes that let a workload in (see EventsToRegister). It is
-	// for comparing the two. Default: false, those changes wake it.
-	ReferenceHints bool
-}
-
 // VolumeRestrictions is the plugin.
 //
 // Rules: kube-scheduler plugins/volumerestrictions/volume_restrictions.go,
 // 1.37.1.
 type VolumeRestrictions struct {
-	referenceHints bool
+	compat extpoints.Compat
 }
 
-// New is the plugin's [extpoints.Factory]. Its arguments are [Args].
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	a, err := extpoints.ArgsAs(Name, args, Args{})
-	if err != nil {
-		return nil, err
-	}
-	return &VolumeRestrictions{referenceHints: a.ReferenceHints}, nil
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, h extpoints.Handle) (*VolumeRestrictions, error) {
+	return &VolumeRestrictions{compat: h.Compat()}, nil
 }
 
 // Name returns the plugin's name.
@@ -164,6 +152,12 @@ func haveCommon(a, b []string) bool {
 	return false
 }
 
+// NodeLocal implements [extpoints.NodeLocalPlugin]: so it is for
+// workloads that use no volumes.
+func (*VolumeRestrictions) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	return key, len(w.VolumeClaims) == 0 && len(w.Disks) == 0
+}
+
 // Sign signs the volumes.
 func (*VolumeRestrictions) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
 	return []extpoints.SignFragment{helper.VolumesFragment(w)}, nil
@@ -173,5 +167,6 @@ var (
 	_ extpoints.PreFilterExtensions = (*VolumeRestrictions)(nil)
 	_ extpoints.FilterPlugin        = (*VolumeRestrictions)(nil)
 	_ extpoints.EnqueueExtensions   = (*VolumeRestrictions)(nil)
+	_ extpoints.NodeLocalPlugin     = (*VolumeRestrictions)(nil)
 	_ extpoints.SignPlugin          = (*VolumeRestrictions)(nil)
 )

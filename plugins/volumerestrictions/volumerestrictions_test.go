@@ -104,7 +104,7 @@ func TestClaims(t *testing.T) {
 	generated.VolumeClaims[0].Generated = true
 	both := using("w", "data")
 	both.Disks = []model.Disk{disk("d")}
-	const inUse = "Unschedulable: node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+	const inUse = "Unschedulable: node(s) unavailable due to volume claim with ReadWriteOnceWorkload access mode already in-use by another workload"
 	for _, c := range []struct {
 		name   string
 		w      *model.Workload
@@ -119,9 +119,9 @@ func TestClaims(t *testing.T) {
 		{"another uses another", using("w", "data"), []*model.Workload{using("other", "logs")}, []model.Object{for1("data"), for1("logs")}, "PreFilter: Skip"},
 		{"several may use it", using("w", "data"), []*model.Workload{using("other", "data")}, []model.Object{forAny("data")}, "PreFilter: Skip"},
 		{"the second claim", using("w", "logs", "data"), []*model.Workload{using("other", "data")}, []model.Object{forAny("logs"), for1("data")}, inUse},
-		{"it is not there", using("w", "data"), nil, nil, `PreFilter: UnschedulableAndUnresolvable: persistentvolumeclaim "data" not found`},
+		{"it is not there", using("w", "data"), nil, nil, `PreFilter: UnschedulableAndUnresolvable: volume claim "data" not found`},
 		{"the second is not there", using("w", "logs", "data"), nil, []model.Object{for1("logs")},
-			`PreFilter: UnschedulableAndUnresolvable: persistentvolumeclaim "data" not found`},
+			`PreFilter: UnschedulableAndUnresolvable: volume claim "data" not found`},
 		{"made for the workload", generated, []*model.Workload{using("other", "data")}, nil, "PreFilter: Skip"},
 		{"a disk that is free, a claim that is not", both, []*model.Workload{using("other", "data")}, []model.Object{for1("data")}, inUse},
 		{"neither is free: the disk is named", both, []*model.Workload{using("other", "data"), withDisks("third", disk("d"))},
@@ -207,26 +207,28 @@ func TestHintsOfWorkloads(t *testing.T) {
 		{"both only read the disk", withDisks("w", readOnly("d")), withDisks("gone", readOnly("d")), leave, leave},
 		{"it had the disk, in another namespace", withDisks("w", disk("d")), elsewhere(withDisks("gone", disk("d"))), queue, leave},
 	} {
-		change := &extpoints.Change{}
+		change := &extpoints.Event{}
 		if c.gone != nil {
 			change.OldWorkload = &extpoints.WorkloadInfo{Workload: c.gone}
 		}
-		for args, want := range map[Args]extpoints.Hint{{}: c.want, {ReferenceHints: true}: c.reference} {
-			got, err := made(t, args).afterWorkloadDeleted(c.w, change)
+		for compat, want := range map[extpoints.Compat]extpoints.Hint{extpoints.Improved: c.want, extpoints.KubeScheduler137: c.reference} {
+			got, err := made(t, compat).afterWorkloadDeleted(c.w, change)
 			if got != want || (err != nil) != (c.gone == nil) {
-				t.Errorf("%s, %+v: %v, %v", c.name, args, got, err)
+				t.Errorf("%s, %s: %v, %v", c.name, compat, got, err)
 			}
 		}
 	}
 }
 
-func made(t *testing.T, args any) *VolumeRestrictions {
+func made(t *testing.T, compat extpoints.Compat) *VolumeRestrictions {
 	t.Helper()
-	p, err := New(args, nil)
+	h := extpointstest.NewHandle()
+	h.Mode = compat
+	p, err := New(extpoints.NoArgs{}, h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*VolumeRestrictions)
+	return p
 }
 
 func TestHintsOfClaims(t *testing.T) {
@@ -247,7 +249,7 @@ func TestHintsOfClaims(t *testing.T) {
 		{"several could use it before", using("w", "data"), forAny("data"), forAny("data"), leave},
 		{"no claim", using("w", "data"), nil, nil, queue},
 	} {
-		got, err := afterClaimChange(c.w, &extpoints.Change{OldObject: c.before, NewObject: c.after})
+		got, err := afterClaimChange(c.w, &extpoints.Event{OldObject: c.before, NewObject: c.after})
 		if got != c.want || (err != nil) != (c.after == nil) {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
@@ -266,7 +268,7 @@ func TestHintsOfNodes(t *testing.T) {
 		{"claims that are made for it", generated, leave},
 		{"disks", withDisks("w", disk("d")), leave},
 	} {
-		got, err := afterNodeDeleted(c.w, &extpoints.Change{OldNode: &model.Node{Name: "n"}})
+		got, err := afterNodeDeleted(c.w, &extpoints.Event{OldNode: &model.Node{Name: "n"}})
 		if got != c.want || err != nil {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
@@ -274,11 +276,11 @@ func TestHintsOfNodes(t *testing.T) {
 }
 
 func TestEventsToRegister(t *testing.T) {
-	for args, want := range map[Args][]string{
-		{}:                     {"AssignedWorkload/Delete", "Node/Add", "VolumeClaim/Add", "VolumeClaim/Update", "Node/Delete"},
-		{ReferenceHints: true}: {"AssignedWorkload/Delete", "Node/Add", "VolumeClaim/Add"},
+	for compat, want := range map[extpoints.Compat][]string{
+		extpoints.Improved:         {"AssignedWorkload/Delete", "Node/Add", "VolumeClaim/Add", "VolumeClaim/Update", "Node/Delete"},
+		extpoints.KubeScheduler137: {"AssignedWorkload/Delete", "Node/Add", "VolumeClaim/Add"},
 	} {
-		hints, err := made(t, args).EventsToRegister()
+		hints, err := made(t, compat).EventsToRegister()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,11 +294,11 @@ func TestEventsToRegister(t *testing.T) {
 		}
 		for _, event := range want {
 			if !got[event] {
-				t.Errorf("%+v: %s is not asked for", args, event)
+				t.Errorf("%s: %s is not asked for", compat, event)
 			}
 		}
 		if len(got) != len(want) {
-			t.Errorf("%+v: %v, want %v", args, got, want)
+			t.Errorf("%s: %v, want %v", compat, got, want)
 		}
 	}
 }

@@ -13,12 +13,12 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
 }
 
 // TestContractOfVolumes is the contract among volumes that are somewhere.
 func TestContractOfVolumes(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: New, Random: randomSituation, Change: randomChange})
+	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New), Random: randomSituation, Change: randomChange})
 }
 
 func pick[T any](r *rand.Rand, choices ...T) T { return choices[r.IntN(len(choices))] }
@@ -73,19 +73,19 @@ func randomChange(r *rand.Rand, s *extpointstest.Situation) *extpointstest.Chang
 	view := *s.View
 	view.Objects = slices.Clone(view.Objects)
 	after := randomObject(r)
-	kind, action := after.ObjectKind(), extpoints.Add
-	change := extpoints.Change{NewObject: after}
+	kind, action := model.RefOf(after).Kind, extpoints.Add
+	change := extpoints.Event{NewObject: after}
 	for _, o := range view.Objects {
-		if o.ObjectKind() == kind && o.ObjectID() == after.ObjectID() {
+		if model.RefOf(o).Kind == kind && model.RefOf(o).ID == model.RefOf(after).ID {
 			change.OldObject, action = o, extpoints.Update
 		}
 	}
-	change.Event = extpoints.ClusterEvent{Resource: extpoints.Resource(kind), Action: action}
+	change.ClusterEvent = extpoints.ClusterEvent{Resource: kind, Action: action}
 	view.Put(after)
 	return &extpointstest.Changed{
-		What:    fmt.Sprintf("%s: %+v becomes %+v", change.Event, change.OldObject, after),
+		What:    fmt.Sprintf("%s: %+v becomes %+v", change.ClusterEvent, change.OldObject, after),
 		After:   &extpointstest.Situation{Workload: s.Workload, View: &view},
-		Changes: []extpoints.Change{change},
+		Changes: []extpoints.Event{change},
 	}
 }
 

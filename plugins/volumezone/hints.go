@@ -13,27 +13,24 @@ import (
 // and volumes that come or change.
 //
 // One thing the reference does not ask for, because it cannot happen there: a
-// class that there was begins to wait. Here it wakes the workload too, unless
-// Args.ReferenceHints says otherwise.
+// class that there was begins to wait. Here it wakes the workload too, unless the
+// engine is told to keep to the reference ([extpoints.KubeScheduler137]).
 func (p *VolumeZone) EventsToRegister() ([]extpoints.EventHint, error) {
-	event := func(r extpoints.Resource, a extpoints.Action, hint extpoints.HintFunc) extpoints.EventHint {
-		return extpoints.EventHint{Event: extpoints.ClusterEvent{Resource: r, Action: a}, Hint: hint}
-	}
 	list := []extpoints.EventHint{
-		event(extpoints.StorageClassResource, extpoints.Add, afterClassChange),
-		event(extpoints.NodeResource, extpoints.Add|extpoints.UpdateNodeLabel, nil),
-		event(extpoints.VolumeClaimResource, extpoints.Add|extpoints.Update, afterClaimChange),
-		event(extpoints.VolumeResource, extpoints.Add|extpoints.Update, afterVolumeChange),
+		helper.On(model.StorageClassKind, extpoints.Add, afterClassChange),
+		helper.On(extpoints.NodeResource, extpoints.Add|extpoints.UpdateNodeLabel, nil),
+		helper.On(model.VolumeClaimKind, extpoints.Add|extpoints.Update, afterClaimChange),
+		helper.On(model.VolumeKind, extpoints.Add|extpoints.Update, afterVolumeChange),
 	}
-	if !p.referenceHints {
-		list = append(list, event(extpoints.StorageClassResource, extpoints.Update, afterClassChange))
+	if p.compat == extpoints.Improved {
+		list = append(list, helper.On(model.StorageClassKind, extpoints.Update, afterClassChange))
 	}
 	return list, nil
 }
 
 // afterClassChange says Queue for a class that waits for workloads and did not
 // before.
-func afterClassChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterClassChange(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := extpoints.ObjectsOf[*model.StorageClass](c)
 	switch {
 	case after == nil:
@@ -45,7 +42,7 @@ func afterClassChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, e
 }
 
 // afterClaimChange says Queue for a claim of the workload.
-func afterClaimChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterClaimChange(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	_, after := extpoints.ObjectsOf[*model.VolumeClaim](c)
 	switch {
 	case after == nil:
@@ -58,7 +55,7 @@ func afterClaimChange(w *model.Workload, c *extpoints.Change) (extpoints.Hint, e
 
 // afterVolumeChange says Queue for a new volume, whosever it is, and for one
 // that is somewhere else now.
-func afterVolumeChange(_ *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func afterVolumeChange(_ *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := extpoints.ObjectsOf[*model.Volume](c)
 	switch {
 	case after == nil:

@@ -33,35 +33,23 @@ const delimiter = "__"
 
 var (
 	rejected   = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, Reason)
-	noClaim    = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "PersistentVolumeClaim had no name")
-	noClass    = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "PersistentVolumeClaim had no pv name and storageClass name")
-	noVolume   = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "PersistentVolume had no name")
+	noClaim    = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "volume claim had no name")
+	noClass    = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "volume claim had no volume name and storage class name")
+	noVolume   = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "volume had no name")
 	skip       = extpoints.NewStatus(extpoints.Skip)
 	topologies = extpoints.NewStateKey[[]topology](Name)
 )
-
-// Args are the plugin's arguments.
-type Args struct {
-	// ReferenceHints keeps to kube-scheduler's queueing hints, which sleep
-	// through a change that lets a workload in (see EventsToRegister). It is for
-	// comparing the two. Default: false, that change wakes it.
-	ReferenceHints bool
-}
 
 // VolumeZone is the plugin.
 //
 // Rules: kube-scheduler plugins/volumezone/volume_zone.go, 1.37.1.
 type VolumeZone struct {
-	referenceHints bool
+	compat extpoints.Compat
 }
 
-// New is the plugin's [extpoints.Factory]. Its arguments are [Args].
-func New(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	a, err := extpoints.ArgsAs(Name, args, Args{})
-	if err != nil {
-		return nil, err
-	}
-	return &VolumeZone{referenceHints: a.ReferenceHints}, nil
+// New makes the plugin. It takes no arguments.
+func New(_ extpoints.NoArgs, h extpoints.Handle) (*VolumeZone, error) {
+	return &VolumeZone{compat: h.Compat()}, nil
 }
 
 // Name returns the plugin's name.
@@ -114,7 +102,7 @@ func volumeOf(storage extpoints.Storage, ref *model.VolumeClaimRef) (*model.Volu
 		if volume := storage.Volume(claim.Volume); volume != nil {
 			return volume, nil
 		}
-		return nil, unresolvable(fmt.Sprintf("persistentvolume %q not found", claim.Volume))
+		return nil, unresolvable(fmt.Sprintf("volume %q of the claim not found", claim.Volume))
 	}
 	if claim.Class == "" {
 		return nil, noClass
@@ -122,9 +110,9 @@ func volumeOf(storage extpoints.Storage, ref *model.VolumeClaimRef) (*model.Volu
 	class := storage.Class(claim.Class)
 	switch {
 	case class == nil:
-		return nil, unresolvable(fmt.Sprintf("storageclass.storage.k8s.io %q not found", claim.Class))
+		return nil, unresolvable(fmt.Sprintf("storage class %q of the claim not found", claim.Class))
 	case class.Binding == "":
-		return nil, unresolvable(fmt.Sprintf("VolumeBindingMode not set for StorageClass %q", claim.Class))
+		return nil, unresolvable(fmt.Sprintf("binding mode not set for storage class %q", claim.Class))
 	case class.Binding == model.BindWhenConsumed:
 		return nil, nil
 	}
@@ -210,6 +198,12 @@ func (t *topology) has(labels map[string]string) bool {
 	return ok && slices.Contains(t.values, value)
 }
 
+// NodeLocal implements [extpoints.NodeLocalPlugin]: so it is for
+// workloads that use no claims.
+func (*VolumeZone) NodeLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	return key, len(w.VolumeClaims) == 0
+}
+
 // Sign signs the volumes.
 func (*VolumeZone) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
 	return []extpoints.SignFragment{helper.VolumesFragment(w)}, nil
@@ -219,5 +213,6 @@ var (
 	_ extpoints.PreFilterPlugin   = (*VolumeZone)(nil)
 	_ extpoints.FilterPlugin      = (*VolumeZone)(nil)
 	_ extpoints.EnqueueExtensions = (*VolumeZone)(nil)
+	_ extpoints.NodeLocalPlugin   = (*VolumeZone)(nil)
 	_ extpoints.SignPlugin        = (*VolumeZone)(nil)
 )

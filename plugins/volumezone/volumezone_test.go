@@ -127,17 +127,17 @@ func TestPreFilter(t *testing.T) {
 		{"a volume that is to be the claim's", using("data"), []model.Object{claim("fast", "v"), here, class("")}, "Success"},
 		{"a volume that does not say where it is", using("data"), []model.Object{claim("", "v"), &model.Volume{Name: "v", Labels: labelled("zone", "a")}}, "Skip"},
 		{"a volume whose label is no list", using("data"), []model.Object{claim("", "v"), &model.Volume{Name: "v", Labels: labelled(ZoneLabel, "__a")}}, "Skip"},
-		{"no claim", using("data"), nil, no + `persistentvolumeclaim "data" not found`},
-		{"a claim without identity", &model.Workload{ID: "w", VolumeClaims: []model.VolumeClaimRef{{}}}, nil, no + "PersistentVolumeClaim had no name"},
-		{"no volume of the name", using("data"), []model.Object{claim("fast", "v"), class(model.BindWhenConsumed)}, no + `persistentvolume "v" not found`},
-		{"neither volume nor class", using("data"), []model.Object{claim("", "")}, no + "PersistentVolumeClaim had no pv name and storageClass name"},
-		{"no class of the name", using("data"), []model.Object{claim("fast", "")}, no + `storageclass.storage.k8s.io "fast" not found`},
-		{"a class without a mode", using("data"), []model.Object{claim("fast", ""), class("")}, no + `VolumeBindingMode not set for StorageClass "fast"`},
-		{"a class that binds at once", using("data"), []model.Object{claim("fast", ""), class(model.BindImmediate)}, no + "PersistentVolume had no name"},
+		{"no claim", using("data"), nil, no + `volume claim "data" not found`},
+		{"a claim without identity", &model.Workload{ID: "w", VolumeClaims: []model.VolumeClaimRef{{}}}, nil, no + "volume claim had no name"},
+		{"no volume of the name", using("data"), []model.Object{claim("fast", "v"), class(model.BindWhenConsumed)}, no + `volume "v" of the claim not found`},
+		{"neither volume nor class", using("data"), []model.Object{claim("", "")}, no + "volume claim had no volume name and storage class name"},
+		{"no class of the name", using("data"), []model.Object{claim("fast", "")}, no + `storage class "fast" of the claim not found`},
+		{"a class without a mode", using("data"), []model.Object{claim("fast", ""), class("")}, no + `binding mode not set for storage class "fast"`},
+		{"a class that binds at once", using("data"), []model.Object{claim("fast", ""), class(model.BindImmediate)}, no + "volume had no name"},
 		{"a class that waits", using("data"), []model.Object{claim("fast", ""), class(model.BindWhenConsumed)}, "Skip"},
 		{"a class that waits, and a volume somewhere", using("data", "logs"),
 			append(bound("logs", labelled(ZoneLabel, "a")), claim("fast", ""), class(model.BindWhenConsumed)), "Success"},
-		{"the second claim is not there", using("data", "logs"), []model.Object{claim("", "v"), here}, no + `persistentvolumeclaim "logs" not found`},
+		{"the second claim is not there", using("data", "logs"), []model.Object{claim("", "v"), here}, no + `volume claim "logs" not found`},
 	} {
 		s := extpointstest.NewSituation(c.w)
 		s.View.Put(c.objects...)
@@ -184,7 +184,7 @@ func TestHints(t *testing.T) {
 		{"another label", afterVolumeChange, using("data"), at(ZoneLabel, "a"), at(ZoneLabel, "a", "x", "y"), leave, false},
 		{"no volume", afterVolumeChange, using("data"), nil, nil, queue, true},
 	} {
-		got, err := c.hint(c.w, &extpoints.Change{OldObject: c.before, NewObject: c.after})
+		got, err := c.hint(c.w, &extpoints.Event{OldObject: c.before, NewObject: c.after})
 		if got != c.want || (err != nil) != c.err {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
@@ -193,12 +193,14 @@ func TestHints(t *testing.T) {
 
 func TestEventsToRegister(t *testing.T) {
 	reference := []string{"StorageClass/Add", "Node/Add", "Node/UpdateNodeLabel", "VolumeClaim/Add", "VolumeClaim/Update", "Volume/Add", "Volume/Update"}
-	for args, want := range map[Args][]string{{ReferenceHints: true}: reference, {}: append([]string{"StorageClass/Update"}, reference...)} {
-		p, err := New(args, nil)
+	for compat, want := range map[extpoints.Compat][]string{extpoints.KubeScheduler137: reference, extpoints.Improved: append([]string{"StorageClass/Update"}, reference...)} {
+		h := extpointstest.NewHandle()
+		h.Mode = compat
+		p, err := New(extpoints.NoArgs{}, h)
 		if err != nil {
 			t.Fatal(err)
 		}
-		hints, err := p.(*VolumeZone).EventsToRegister()
+		hints, err := p.EventsToRegister()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,11 +215,11 @@ func TestEventsToRegister(t *testing.T) {
 		}
 		for _, event := range want {
 			if !got[event] {
-				t.Errorf("%+v: %s is not asked for", args, event)
+				t.Errorf("%s: %s is not asked for", compat, event)
 			}
 		}
 		if len(got) != len(want) {
-			t.Errorf("%+v: %v, want %v", args, got, want)
+			t.Errorf("%s: %v, want %v", compat, got, want)
 		}
 	}
 }

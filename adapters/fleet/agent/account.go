@@ -47,7 +47,7 @@ func (c Config) account(ctx context.Context, name string) (p person, other bool,
 		return p, false, err
 	}
 	if int64(p.UID) < int64(c.MinUID) {
-		return p, false, badAccount(p.Name, "node %s runs no tasks as it, for its number %d is below %d", c.Node, p.UID, c.MinUID)
+		return p, false, badAccount(p.Name, "node %s runs no tasks as it, for its number %d is below %d (minUID of the agent)", c.Node, p.UID, c.MinUID)
 	}
 	return p, p.UID != own.UID, nil
 }
@@ -60,8 +60,8 @@ func ownAccount() (person, error) {
 	p := person{Account: shim.Account{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}, Home: "/"}
 	u, err := user.LookupId(strconv.Itoa(os.Geteuid()))
 	if err != nil {
-		p.Name = strconv.Itoa(os.Geteuid()) // containers may have no name for it
-		return p, nil
+		p.Name = strconv.Itoa(os.Geteuid())
+		return p, nil //nolint:nilerr // Containers may have no name for it.
 	}
 	p.Name, p.Home = u.Username, u.HomeDir
 	return p, nil

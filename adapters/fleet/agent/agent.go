@@ -31,6 +31,7 @@ type Agent struct {
 	machine   atomic.Pointer[api.Machine]
 	unhealthy complaints
 	poller    *poller
+	load      *loadBook
 	reportNow chan struct{} // has room for one: there is something to report
 
 	// events are run by the goroutine that owns the table.
@@ -62,6 +63,7 @@ func New(c Config) (*Agent, error) {
 		events:    make(chan func(*table)),
 	}
 	a.poller = newPoller(a)
+	a.load = newLoadBook(a)
 	a.unhealthy = complaints{what: map[string]string{}, notify: a.poller.wakeUp}
 	return a, nil
 }
@@ -81,6 +83,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		return fmt.Errorf("agent: %w", err)
 	}
 	defer folders.close()
+	folders.users = a.cfg.Accounts == AccountsUsers
 	a.folders = folders
 	a.openTree()
 	defer a.leaveTree()
@@ -100,7 +103,7 @@ func (a *Agent) Run(ctx context.Context) error {
 
 	var around sync.WaitGroup
 	for _, f := range []func(context.Context){
-		a.poller.run, a.report, a.watchHealth, a.watchMachine, a.sweep,
+		a.poller.run, a.report, a.watchHealth, a.watchMachine, a.watchLoad, a.sweep,
 	} {
 		around.Go(func() { f(ctx) })
 	}

@@ -38,7 +38,8 @@ type Config struct {
 	// AccountsOwn.
 	Accounts Accounts
 	// MinUID is the lowest user number that tasks may run as with AccountsUsers.
-	// Default: 1, which leaves out root. -1 leaves out nobody.
+	// Default: 1000: those below are the system's accounts on most machines. -1 leaves out
+	// nobody.
 	MinUID int
 
 	// Prolog runs before each task, and Epilog after it, as the agent's account and
@@ -129,7 +130,7 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.MaxKillGrace, 10*time.Minute)
 	setDefault(&c.MaxProcesses, 32768)
 	setDefault(&c.MaxStarts, 16)
-	setDefault(&c.MinUID, 1)
+	setDefault(&c.MinUID, 1000)
 	if c.Accounts == "" {
 		c.Accounts = AccountsOwn
 		if os.Geteuid() == 0 {

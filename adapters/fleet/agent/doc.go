@@ -1,6 +1,6 @@
 // Package agent is the daemon of a node: it asks the servers which tasks belong on
 // the node, starts them, ends those that do not belong there any more, and reports
-// what became of them.
+// what happened to them.
 //
 // # What holds
 //
@@ -18,7 +18,7 @@
 // Processors that a task has to itself are no other task's from when its control group
 // is made until it is removed, whichever agent does that (pin.go).
 //
-// What became of a task is reported until a server has taken it, by the next agent
+// What happened to a task is reported until a server has taken it, by the next agent
 // too. IDs of tasks that have ended are remembered until no server lists them and
 // their report was taken.
 //
@@ -26,7 +26,7 @@
 //
 // One goroutine owns the table of tasks (table.go): others send it functions to run.
 // Around it there are the poller (poll.go), the reporter (report.go), the checks of
-// health and machine (health.go), the janitor (janitor.go), and one runner for each
+// health and machine (health.go) and of load (load.go), the janitor (janitor.go), and one runner for each
 // task that has not ended (runner.go), which is its life from top to bottom in one
 // place. Run starts all of them and waits for all of them.
 //

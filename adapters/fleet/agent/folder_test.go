@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
 // A node complains of a data folder that cannot be written to for as long as that is
@@ -22,6 +24,19 @@ func TestComplaintOfTheDataFolderEnds(t *testing.T) {
 	check()
 	require.Contains(t, n.agent.unhealthy.String(), "data folder: ")
 	require.NoError(t, os.RemoveAll(term))
+	check()
+	require.Empty(t, n.agent.unhealthy.String())
+
+	// Tasks cannot be started: the node says so at the first one.
+	work := filepath.Join(n.dir, "work")
+	require.NoError(t, os.Rename(work, work+".moved"))
+	require.NoError(t, os.WriteFile(work, nil, 0o600))
+	require.Equal(t, job.BootFail, n.run(script(2, "true")).State)
+	require.Contains(t, n.agent.unhealthy.String(), "data folder: ")
+	check()
+	require.Contains(t, n.agent.unhealthy.String(), "data folder: ", "still")
+	require.NoError(t, os.Remove(work))
+	require.NoError(t, os.Rename(work+".moved", work))
 	check()
 	require.Empty(t, n.agent.unhealthy.String())
 }

@@ -23,7 +23,9 @@ import (
 // folders is the data folder. The package comment says what is where.
 type folders struct {
 	root string
-	lock *os.File
+	// users: tasks run as other accounts, which pass through to their folders.
+	users bool
+	lock  *os.File
 }
 
 // ErrInUse says that another agent works in the data folder.
@@ -106,6 +108,30 @@ func (f *folders) readTerm() (uint64, error) {
 
 func (f *folders) writeTerm(term uint64) error {
 	return durable.Write(filepath.Join(f.root, "term"), []byte(strconv.FormatUint(term, 10)+"\n"))
+}
+
+// try sees whether what tasks need can be written, and is passed through to by their
+// accounts.
+func (f *folders) try(term uint64) error {
+	for path := f.works(); f.users && path != filepath.Dir(path); path = filepath.Dir(path) {
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().Perm()&0o001 == 0 {
+			err = fmt.Errorf("%s: tasks' accounts cannot pass through it (mode %04o); chmod o+x lets them", path, info.Mode().Perm())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, parent := range []string{f.tasks(), f.works()} {
+		path, err := os.MkdirTemp(parent, ".try-*")
+		if err == nil {
+			err = os.Remove(path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return f.writeTerm(term)
 }
 
 // ids are the tasks that there are folders of, in the folder tasks or works.

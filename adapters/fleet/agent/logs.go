@@ -105,18 +105,22 @@ func whyNoLog(folder string, id job.TaskID, stream string) (status int, text str
 		return 0, ""
 	}
 	path := map[string]string{tasklog.Stdout: t.Stdout, tasklog.Stderr: t.Stderr}[stream]
-	if path == "" {
-		return 0, ""
-	}
 	// The file of a task that never started is not looked for: its user may have no
 	// right to know of it.
-	if s, err := shim.ReadStatus(folder); err != nil || s.Started.IsZero() {
+	s, err := shim.ReadStatus(folder)
+	started := err == nil && !s.Started.IsZero()
+	switch {
+	case !started && hasEnded(folder):
+		return http.StatusNotFound, fmt.Sprintf("task %s never started, so it has written nothing; \"berth job %s\" says why", id, id.Job)
+	case path == "":
+		return 0, ""
+	case !started:
 		return http.StatusNotFound, fmt.Sprintf("task %s has not started, so there is no %s", id, stream)
 	}
 	if _, err := os.Lstat(path); err != nil {
-		return http.StatusNotFound, fmt.Sprintf("task %s had %s written to %s, which is not on the node any more", id, stream, path)
+		return http.StatusNotFound, fmt.Sprintf("%s of task %s was written to %s, which is no longer on the node", stream, id, path)
 	}
-	return http.StatusNotFound, fmt.Sprintf("the job has %s written to %s on the node", stream, path)
+	return http.StatusNotFound, fmt.Sprintf("the job writes its %s to the file %s on the node", stream, path)
 }
 
 // followEvery is how often it is looked whether a log has grown.

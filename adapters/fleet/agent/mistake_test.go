@@ -88,7 +88,7 @@ func TestMistakes(t *testing.T) {
 			`the job's script: there is no interpreter "/bin/bash\r": its lines end in CR LF, as Windows writes them; convert it, for example with dos2unix`},
 		{"no interpreter of the job's script", func(s *job.Spec) { s.Script = "#!/nosuch\n" }, 127, `the job's script: there is no interpreter "/nosuch", which its first line names`},
 		{"arguments without end", command("echo", strings.Repeat("x", 200_000)), 126, "program /bin/echo: its arguments and variables are longer than the kernel takes"},
-		{"no working directory", func(s *job.Spec) { s.Dir = "/nosuch/dir" }, 1, "working directory /nosuch/dir: there is no such folder"},
+		{"no working directory", func(s *job.Spec) { s.Dir = "/nosuch/dir" }, 1, "working directory /nosuch/dir: there is no such folder; jobs run where they are submitted, --dir=own makes a folder on the node"},
 		{"a working directory that is closed", func(s *job.Spec) { s.Dir = dir + "/closed" }, 1, "working directory DIR/closed: permission denied for nobody"},
 		{"a working directory that is a file", func(s *job.Spec) { s.Dir = dir + "/plain" }, 1, "working directory DIR/plain: it is not a folder"},
 		{"no folder of the output", output("logs/of/mine/%j"), 1, "output file DIR/logs/of/mine/JOB: there is no folder DIR/logs"},
@@ -128,8 +128,8 @@ func TestAccountMistakes(t *testing.T) {
 	all := newNode(t, func(c *Config) { c.Accounts = AccountsUsers })
 	for i, c := range []struct{ name, says string }{
 		{"berth-no-such-user", "account berth-no-such-user: node n1 has no account of this name; operators may name another with --user"},
-		{"root", "account root: node n1 runs no tasks as it, for its number 0 is below 1"},
-		{"", "account root: node n1 runs no tasks as it, for its number 0 is below 1"},
+		{"root", "account root: node n1 runs no tasks as it, for its number 0 is below 1000 (minUID of the agent)"},
+		{"", "account root: node n1 runs no tasks as it, for its number 0 is below 1000 (minUID of the agent)"},
 		{"-h", `account "-h": it is not the name of an account`},
 	} {
 		o := script(i+1, "true")
@@ -204,6 +204,7 @@ func TestNodesFaults(t *testing.T) {
 			require.Equal(t, job.BootFail, r.State, r.Message)
 			require.Contains(t, r.Message, "/work/*/dir", "the same words for all tasks")
 			require.Contains(t, r.Message, "permission denied")
+			require.Contains(t, n.agent.unhealthy.String(), "tasks' accounts cannot pass through it (mode 0700); chmod o+x lets them")
 		}
 	})
 	t.Run("a file system on which nothing may be executed", func(t *testing.T) { // of the user's program

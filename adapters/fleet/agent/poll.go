@@ -112,8 +112,10 @@ func (p *poller) once(ctx context.Context) error {
 		if woken {
 			return nil
 		}
+		p.agent.load.failed()
 		return err
 	}
+	p.agent.load.answered(&resp)
 	if err := p.apply(ctx, resp); err != nil {
 		return err
 	}
@@ -166,7 +168,15 @@ func (p *poller) register(ctx context.Context) (bool, error) {
 func (p *poller) poll(ctx context.Context) (resp api.PollResponse, woken bool, err error) {
 	a := p.agent
 	var term uint64
-	if !a.do(ctx, func(t *table) { term = t.term }) {
+	var load bool
+	var running []job.TaskID
+	now := time.Now()
+	if !a.do(ctx, func(t *table) {
+		term = t.term
+		if load = a.load.due(now, term); load {
+			running = t.running()
+		}
+	}) {
 		return resp, false, ctx.Err()
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.heartbeat+pollLimit)
@@ -179,6 +189,10 @@ func (p *poller) poll(ctx context.Context) (resp api.PollResponse, woken bool, e
 	req := api.PollRequest{
 		Node: a.cfg.Node, Boot: a.boot, Term: term, Since: p.since, After: p.after, Unhealthy: a.unhealthy.String(),
 		Wait: job.Duration(p.heartbeat),
+	}
+	if load {
+		req.Load = a.load.report(now, running)
+		a.load.sentTo(now, term)
 	}
 	go func() {
 		resp, err := a.cfg.Server.Poll(ctx, req)

@@ -14,7 +14,7 @@ func (a *Agent) wakeReporter() {
 	}
 }
 
-// report sends what became of tasks, until a server has taken it. While one batch is
+// report sends what happened to tasks, until a server has taken it. While one batch is
 // on its way the next one gathers.
 func (a *Agent) report(ctx context.Context) {
 	for failures := 0; ctx.Err() == nil; {

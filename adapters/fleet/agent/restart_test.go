@@ -43,7 +43,7 @@ func parentOf(t *testing.T, pid int) int {
 }
 
 // TestRestart: tasks go on while there is no agent, and the next one finds them, and
-// what became of them.
+// what happened to them.
 func TestRestart(t *testing.T) {
 	n := newNode(t, nil)
 	gate := filepath.Join(sharedFolder(t), "gate")

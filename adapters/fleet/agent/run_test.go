@@ -256,10 +256,10 @@ func TestUserFiles(t *testing.T) {
 
 	status, body, _ := n.get("/v1/tasks/" + o.Task.String() + "/logs/stdout")
 	require.Equal(t, 404, status)
-	require.Equal(t, "the job has stdout written to "+path+" on the node\n", body)
+	require.Equal(t, "the job writes its stdout to the file "+path+" on the node\n", body)
 	require.NoError(t, os.Rename(path, path+".moved"))
 	_, body, _ = n.get("/v1/tasks/" + o.Task.String() + "/logs/stdout")
-	require.Equal(t, "task 1_0.1.0 had stdout written to "+path+", which is not on the node any more\n", body)
+	require.Equal(t, "stdout of task 1_0.1.0 was written to "+path+", which is no longer on the node\n", body)
 	require.NoError(t, os.Rename(path+".moved", path))
 
 	for i, c := range []struct {
@@ -279,7 +279,7 @@ func TestUserFiles(t *testing.T) {
 			require.Equal(t, job.Failed, r.State)
 			require.Contains(t, r.Message, c.message)
 			_, body, _ := n.get("/v1/tasks/" + o.Task.String() + "/logs/stdout")
-			require.Equal(t, "task "+o.Task.String()+" has not started, so there is no stdout\n", body)
+			require.Equal(t, "task "+o.Task.String()+" never started, so it has written nothing; \"berth job "+o.Task.Job.String()+"\" says why\n", body)
 		})
 	}
 	require.Equal(t, "before\nout\nerr", file(t, path), "nothing went through the link")

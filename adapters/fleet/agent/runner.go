@@ -75,7 +75,12 @@ func (r *runner) run(ctx context.Context) {
 		r.agent.unhealthy.set("data folder", err.Error())
 	}
 	r.agent.log.Info("task ended", "task", r.id, "state", report.State, "message", report.Message)
-	r.agent.do(ctx, func(t *table) { t.ended(report) })
+	r.agent.do(ctx, func(t *table) {
+		if report.State == job.BootFail {
+			t.noteFolder()
+		}
+		t.ended(report)
+	})
 }
 
 func (r *runner) dir() string { return r.agent.folders.task(r.id) }

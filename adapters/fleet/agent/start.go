@@ -64,6 +64,7 @@ func (r *runner) notStarted(err error) api.Report {
 	var own *fs.PathError
 	if errors.As(err, &own) && strings.HasPrefix(own.Path, r.agent.cfg.DataDir) {
 		message = strings.ReplaceAll(message, own.Error(), "data folder: "+own.Err.Error())
+		r.agent.unhealthy.set("data folder", own.Err.Error()) // see noteFolder: the next try may need less room
 	}
 	report := r.neverRan(job.BootFail, message)
 	var m *shim.Mistake
@@ -229,7 +230,7 @@ func (r *runner) fork() error {
 	if err := shim.WriteTask(dir, r.task); err != nil {
 		return fmt.Errorf("writing down that it is started: %w", err)
 	}
-	cmd := exec.Command(r.agent.cfg.Shim, "shim", dir)
+	cmd := exec.Command(r.agent.cfg.Shim, "shim", dir) //nolint:noctx // It outlives the agent.
 	cmd.Dir, cmd.Stderr = "/", log
 	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=20"}
 	cmd.ExtraFiles = []*os.File{socket}

@@ -91,7 +91,15 @@ func (t *table) see(term uint64) error {
 // disks that were full have room again.
 func (t *table) checkFolder() {
 	if t.agent.unhealthy.of("data folder") != "" {
-		t.agent.unhealthy.set("data folder", errorText(t.agent.folders.writeTerm(t.term)))
+		t.agent.unhealthy.set("data folder", errorText(t.agent.folders.try(t.term)))
+	}
+}
+
+// noteFolder has the node complain of a data folder because of which a task could not be
+// started: or each job to come would be tried here first.
+func (t *table) noteFolder() {
+	if err := t.agent.folders.try(t.term); err != nil {
+		t.agent.unhealthy.set("data folder", err.Error())
 	}
 }
 
@@ -133,7 +141,7 @@ func (t *table) order(o api.Order) error {
 	if e == nil {
 		return t.adopt(o.Task, &o)
 	}
-	// Servers that send an order may not know what became of the task, for example
+	// Servers that send an order may not know what happened to the task, for example
 	// because they were restored from a backup: they are told again.
 	e.taken = false
 	t.agent.wakeReporter()
@@ -245,6 +253,17 @@ func (t *table) took(batch []*api.Report) {
 			e.taken = true
 		}
 	}
+}
+
+// running are the tasks that have begun and not ended.
+func (t *table) running() []job.TaskID {
+	var out []job.TaskID
+	for id, e := range t.tasks {
+		if !e.ended && e.report != nil {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // count sets the metrics that are about all tasks.

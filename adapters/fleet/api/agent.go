@@ -93,6 +93,9 @@ type PollRequest struct {
 	Wait job.Duration `json:"wait,omitzero"`
 	// Unhealthy says what the node's health script complains of.
 	Unhealthy string `json:"unhealthy,omitempty"`
+	// Load is what was measured of the node. It is sent where PollResponse.Measure asked for
+	// it.
+	Load *Load `json:"load,omitempty"`
 }
 
 // PollResponse are the orders for a node. An agent refuses one whose Term is lower
@@ -114,6 +117,12 @@ type PollResponse struct {
 	// Unregistered: the servers do not know the node, or another life of it. The
 	// agent registers again.
 	Unregistered bool `json:"unregistered,omitempty"`
+	// Measure is how far apart, at the least, the agent is to report the load of its node. 0:
+	// nobody wants to know, and nothing is measured.
+	Measure job.Duration `json:"measure,omitzero"`
+	// LoadRefused says what was wrong with PollRequest.Load, which was not taken. The
+	// heartbeat counts all the same.
+	LoadRefused string `json:"loadRefused,omitempty"`
 }
 
 // Order says what shall become of a task. There is one for each task of a node;
@@ -169,7 +178,7 @@ type GPUShare struct {
 	Share int64 `json:"share"` // thousandths
 }
 
-// ReportRequest tells what became of tasks. Until it is answered the agent repeats
+// ReportRequest tells what happened to tasks. Until it is answered the agent repeats
 // it; to hear something again changes nothing.
 type ReportRequest struct {
 	Node  string   `json:"node"`

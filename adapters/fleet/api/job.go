@@ -6,7 +6,7 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
-// SubmitRequest hands in jobs, all or none: POST /v1/jobs.
+// SubmitRequest submits jobs, all or none: POST /v1/jobs.
 type SubmitRequest struct {
 	Jobs []job.Spec `json:"jobs"`
 	// Key makes it safe to repeat the request: while the jobs of an earlier one of
@@ -39,12 +39,15 @@ type Job struct {
 	// with "element N: ", for one of its elements. Where it was cancelled it says why.
 	Reason  job.Reason `json:"reason,omitempty"`
 	Message string     `json:"message,omitempty"`
-	// Eligible is when it is tried again, where Reason is Backoff.
+	// Eligible is when it is tried again, where Reason is Backoff, or may start, where it
+	// is BeginTime or, if that is to come, Reservation.
 	Eligible time.Time `json:"eligible,omitzero"`
 	// ExpectedStart is when it will start at the latest, and ExpectedNodes where, if
 	// all goes well: of a job that waits and that room is kept for.
 	ExpectedStart time.Time `json:"expectedStart,omitzero"`
 	ExpectedNodes []string  `json:"expectedNodes,omitempty"`
+	// Forecast is when it will probably start, where it waits and the servers make forecasts.
+	Forecast *Forecast `json:"forecast,omitempty"`
 	// Elements counts its elements, 1 where it is no array; Counts those in each
 	// state.
 	Elements  int32               `json:"elements"`
@@ -189,9 +192,18 @@ type Explanation struct {
 	// Position is the place among those that wait to be tried, from 1; 0: it is not
 	// among them.
 	Position int `json:"position,omitempty"`
+	// Path is where it stands in the tree of queues, from the top, as in Turn.
+	Path []Level `json:"path,omitempty"`
 	// ExpectedStart and ExpectedNodes are as in Job, of the element.
 	ExpectedStart time.Time `json:"expectedStart,omitzero"`
 	ExpectedNodes []string  `json:"expectedNodes,omitempty"`
+	// Forecast is as in Job, of the element, and Calibration how often forecasts came true.
+	Forecast    *Forecast    `json:"forecast,omitempty"`
+	Calibration *Calibration `json:"calibration,omitempty"`
+	// PromisedStart is the first start that it was promised, where the present one is
+	// another, and Moved why it was moved to a later time when that was last so.
+	PromisedStart time.Time `json:"promisedStart,omitzero"`
+	Moved         []string  `json:"moved,omitempty"`
 	// Scores names what gives points, and Nodes has what speaks against each node.
 	Scores []string      `json:"scores,omitempty"`
 	Nodes  []NodeVerdict `json:"nodes,omitempty"`

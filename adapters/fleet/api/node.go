@@ -34,6 +34,9 @@ type Node struct {
 	Registered time.Time         `json:"registered"`
 	Seen       time.Time         `json:"seen,omitzero"` // the last heartbeat, as the leader knows it
 	Used       Used              `json:"used"`
+	// Load is what was measured of the node last, as the leader knows it. Nil: nothing was, or
+	// the servers' settings do not ask for it.
+	Load *Load `json:"load,omitempty"`
 }
 
 // Used is what tasks have of a node.
@@ -56,6 +59,9 @@ type Drain struct {
 	Since    time.Time `json:"since,omitzero"`
 }
 
+// Because is the reason as the end of a sentence, where there is one.
+func (d *Drain) Because() string { return because(d.Reason) }
+
 // Maintenance is a window of time: POST /v1/nodes/{name}/maintenance. Tasks that
 // could not end before From are not placed on the node; at From it is drained, at
 // To it is used again.
@@ -63,6 +69,19 @@ type Maintenance struct {
 	From   time.Time `json:"from"`
 	To     time.Time `json:"to"`
 	Reason string    `json:"reason,omitempty"`
+}
+
+// Because is the reason as the end of a sentence, where there is one.
+func (m *Maintenance) Because() string { return because(m.Reason) }
+
+// MaxReason is how many bytes the reason of an operator may have: jobs that wait are told it.
+const MaxReason = 256
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + reason
 }
 
 // Labels changes the operator's labels of a node: POST /v1/nodes/{name}/labels. An

@@ -3,6 +3,7 @@ package api
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
@@ -12,6 +13,12 @@ const DefaultMaxQueued = 50_000
 
 // DefaultMaxStored is Queue.MaxStored where it is 0.
 const DefaultMaxStored = job.Bytes(64 << 20)
+
+// DefaultHalfLife is the half-life of a queue or limit where it is 0, MaxHalfLife the longest.
+const (
+	DefaultHalfLife = job.Duration(7 * 24 * time.Hour)
+	MaxHalfLife     = job.Duration(10_000 * 24 * time.Hour)
+)
 
 // MaxDefaultMemory is the most that Queue.DefaultMemoryPerCPU may be.
 const MaxDefaultMemory = job.Bytes(1 << 40)
@@ -48,6 +55,37 @@ type Queue struct {
 	Users []string `json:"users,omitempty"`
 	// Stopped: nothing of it starts.
 	Stopped bool `json:"stopped,omitempty"`
+
+	// Parent is the queue that it is part of. Default: none.
+	Parent string `json:"parent,omitempty"`
+	// Weight is its part of what is shared, in relation to the other queues of the same
+	// parent. Default: 1.
+	Weight int32 `json:"weight,omitempty"`
+	// Policy orders the queues below it and the users with jobs in it. Default: share.
+	Policy Policy `json:"policy,omitempty"`
+	// HalfLife is for the policy usage: after it, what has been used counts half. From a second
+	// to MaxHalfLife. Default: DefaultHalfLife.
+	HalfLife job.Duration `json:"halfLife,omitzero"`
+	// Prices, for the policy usage, make one number of all that is used: the price of a core, a GiB of
+	// memory or disk, a GPU, and one of another resource, by the names cpu, memory, disk, gpus and
+	// those of others. What has no price costs nothing. Default: what counts is the resource of which
+	// most was used in relation to the fleet.
+	Prices map[string]int64 `json:"prices,omitempty"`
+	// Guaranteed is what it can count on, as long as there is room: what it does not lend
+	// others cannot use. Max is the most that it may use.
+	Guaranteed *Amounts `json:"guaranteed,omitempty"`
+	Max        *Amounts `json:"max,omitempty"`
+	// Lend is how much of what it does not use of Guaranteed others may use. Default: all.
+	// Borrow is how much it may use beyond Guaranteed. Default: no limit.
+	Lend   *Amounts `json:"lend,omitempty"`
+	Borrow *Amounts `json:"borrow,omitempty"`
+}
+
+// InTree reports whether it says anything about its place among queues. Where no queue
+// does, and there are no accounts, users and limits, jobs go by priority and number alone.
+func (q *Queue) InTree() bool {
+	return q.Parent != "" || q.Weight != 0 || q.Policy != "" || q.HalfLife != 0 || len(q.Prices) > 0 ||
+		!q.Guaranteed.IsZero() || !q.Max.IsZero() || !q.Lend.IsZero() || !q.Borrow.IsZero()
 }
 
 // QueuedLimit is how many jobs of one user may be there.

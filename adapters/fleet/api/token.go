@@ -83,10 +83,13 @@ type RevocationRequest struct {
 	// Expires is when the certificate ends by itself, and need not be remembered any
 	// more. Default: with the authority's.
 	Expires time.Time `json:"expires,omitzero"`
+	// Own: it may be what the caller herself shows. Without it that is refused: the
+	// last operator would need a certificate that is made on a server.
+	Own bool `json:"own,omitempty"`
 }
 
-// Revocation says which certificates are not good any more. It is undone by nothing:
-// who is to be let in again gets a new certificate.
+// Revocation lists certificates that are no longer valid. It cannot be undone: to
+// restore access, issue a new certificate.
 type Revocation struct {
 	ID      string    `json:"id"`
 	Created time.Time `json:"created"`
@@ -99,6 +102,8 @@ type Revocation struct {
 type RevocationResponse struct {
 	Revocation
 	Tokens []string `json:"tokens,omitempty"`
+	// Jobs is how many jobs of a user or operator have not ended: they go on.
+	Jobs int `json:"jobs,omitempty"`
 }
 
 // RevocationList is the answer to GET /v1/revocations.

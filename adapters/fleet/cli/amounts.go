@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -57,6 +58,20 @@ func (a *app) stamp(t time.Time) string {
 		return "-"
 	}
 	return t.In(a.now().Location()).Format("2006-01-02 15:04:05")
+}
+
+// serverTime is a time in what servers say.
+var serverTime = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// localTimes has the times in what servers say as people have them, see stamp.
+func (a *app) localTimes(text string) string {
+	return serverTime.ReplaceAllStringFunc(text, func(s string) string {
+		t, err := time.Parse(time.RFC3339, s)
+		if err != nil {
+			return s
+		}
+		return a.stamp(t)
+	})
 }
 
 // seconds is a number of seconds as a clock.

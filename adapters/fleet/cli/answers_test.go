@@ -17,16 +17,20 @@ var files = map[string]string{
 	"slurm.sh": "#!/bin/bash\n#SBATCH -J fit -o out-%j.txt -A biology\n# SBATCH --time=10\n#SBATCH --parsable --wait\n" +
 		"echo important result\n#SBATCH -n 4\n",
 	"mail.sh":     "#!/bin/bash\n#SBATCH --mail-type=END --exclusive\n#SBATCH --mem=4G -n 8\ntrue\n",
+	"wrong.sh":    "#!/bin/bash\n#SBATCH --tme=4\n#BERTH --mem=100 -n 2\n#SBATCH --exclusive --priority=5000\n",
+	"wrong.yaml":  "jobs:\n- {name: a, command: [x], priority: 5000}\n- {name: b, command: [x], tasks: -1, timeLimit: 2h, warn: {signal: USR1, before: 3h}}\n",
+	"bits.yaml":   "command: [x]\nresources: {memory: 8Gb}\n",
 	"bare.sh":     "echo hi\n",
 	"bare-slurm":  "#SBATCH -n 1\nname: x\n",
 	"jobs":        "---\nname: a\ncommand: [\"true\"]\ndir: data\noutput: out.txt\n",
 	"own.yaml":    "command: [\"true\"]\ndir: own\noutput: out.txt\n",
 	"empty":       "",
 	"jobs.yaml":   "jobs:\n- name: a\n  command: [\"true\"]\n- name: b\n  command: [\"true\"]\n  after: [{kind: afterok, job: \"@a\"}]\n",
-	"broken.yaml": "name: a\ncomand: [\"true\"]\ntimeLimit: 10\nretry: {limit: many}\n",
+	"broken.yaml": "name: a\ncomand: [\"true\"]\ntimeLimit: 10\nretry: {limit: many}\npriority: 5000\n",
 	"circle.yaml": "jobs:\n- {name: a, command: [x], after: [{kind: afterok, job: \"@b\"}]}\n- {name: b, command: [x], after: [{kind: afterok, job: \"@a\"}]}\n",
 	"queue.yaml":  "name: gpu\nmaxTime: 2d\nnodes:\n- {label: gpu}\n",
 	"bad.yaml":    "nam: gpu\n",
+	"worse.yaml":  "name: gpu\nmaxTime: long\n- x\n",
 	"backup":      "the state",
 }
 
@@ -51,13 +55,31 @@ var jobsThere = []api.Job{
 func waitingJobs() (list []api.Job) {
 	for i, reason := range []job.Reason{
 		job.ReasonPriority, job.ReasonResources, job.ReasonBadConstraints, job.ReasonHeldUser, job.ReasonHeldAdmin, job.ReasonDependency,
-		job.ReasonNever, job.ReasonBeginTime, job.ReasonBackoff, job.ReasonArrayLimit, job.ReasonQueueLimit, job.ReasonQueueStopped,
+		job.ReasonNever, job.ReasonBeginTime, job.ReasonBackoff, job.ReasonArrayLimit, job.ReasonQueueLimit, job.ReasonQueueStopped, job.ReasonReservation,
 	} {
 		list = append(list, api.Job{
 			ID: job.ID(16 - i), Name: "waits", Owner: "eve", Queue: "default", State: job.Pending, Elements: 1, Tasks: 1,
 			Counts: map[job.State]int32{job.Pending: 1}, Submitted: ago(time.Hour), Reason: reason,
 		})
+		if reason == job.ReasonBeginTime || reason == job.ReasonReservation {
+			list[i].Eligible = now.Add(3 * time.Hour)
+		}
 	}
+	return list
+}
+
+// foreseen are jobs of servers that make forecasts.
+func foreseen() (list []api.Job) {
+	for i, f := range []*api.Forecast{
+		{At: ago(time.Minute), P50: now.Add(time.Hour), P90: now.Add(2 * time.Hour)}, {},
+		{At: ago(time.Minute), P50: now.Add(time.Hour), P90: now.Add(time.Hour)},
+		{At: ago(time.Minute), P50: now.Add(time.Hour)}, {At: ago(time.Minute)}, nil,
+	} {
+		list = append(list, api.Job{ID: job.ID(80 - i), Name: "waits", Owner: "eve", Queue: "default", State: job.Pending, Reason: job.ReasonResources,
+			Elements: 1, Tasks: 1, Counts: map[job.State]int32{job.Pending: 1}, Submitted: ago(time.Hour), Forecast: f})
+	}
+	list[0].ExpectedStart, list[0].ExpectedNodes = now.Add(3*time.Hour), []string{"n1"}
+	list[5].State, list[5].Reason = job.Running, ""
 	return list
 }
 
@@ -69,6 +91,25 @@ func detail(id job.ID, state job.State, exit *api.Exit) api.JobDetail {
 		Spec:     job.Spec{Name: "sleep", Command: []string{"sleep", "10"}},
 		Attempts: []api.Attempt{{Attempt: 1, State: state, Nodes: []string{"n1"}, Started: ago(time.Minute), Ended: now, Exit: exit}},
 	}
+}
+
+// elementOf is the array of jobsThere with one of its elements.
+func elementOf(e api.Element, attempts ...api.Attempt) api.JobDetail {
+	j := aligning()
+	j.Elements, j.Attempts = []api.Element{e}, attempts
+	return j
+}
+
+// inVain is a job that waits and can never start.
+func inVain(id job.ID, reason job.Reason, message, array string) api.JobDetail {
+	j := detail(id, job.Pending, nil)
+	j.Reason, j.Message, j.Attempts, j.Started, j.Ended = reason, message, nil, time.Time{}, time.Time{}
+	if array != "" {
+		j.Array = true
+		j.Spec.Array, _ = job.ParseArray(array) // it has no errors
+		j.Counts = map[job.State]int32{job.Pending: int32(j.Spec.Array.Len())}
+	}
+	return j
 }
 
 // aligning is the array of jobsThere.
@@ -96,7 +137,12 @@ var nodesThere = []api.Node{
 		Machine: api.Machine{Hostname: "n1", OS: "linux", Arch: "amd64", Kernel: "6.12", Sockets: 2, Cores: 32, Threads: 64, CPU: 64000, Memory: 256 << 30,
 			Disk: 1 << 40, MaxTasks: 256, GPUs: []api.GPU{{Model: "a100", Memory: 80 << 30}, {Model: "a100", Memory: 80 << 30}}, Other: map[string]int64{"licence": 4},
 			Isolation: api.Isolation{Cgroup: true, Controllers: []string{"cpu", "memory"}}, Warnings: []string{"swap is on"}},
-		Used: api.Used{CPU: 12500, Memory: 20 << 30, Tasks: 5, GPUs: []int64{1000, 500}, Other: map[string]int64{"licence": 1}}},
+		Used: api.Used{CPU: 12500, Memory: 20 << 30, Tasks: 5, GPUs: []int64{1000, 500}, Other: map[string]int64{"licence": 1}},
+		Load: &api.Load{Age: job.Duration(8400 * time.Millisecond), Windows: []api.LoadWindow{
+			{Window: job.Duration(time.Minute), CPU: &api.LoadStats{Average: 34.42, StdDev: 3.1, P50: 34, P90: 38.2, P95: 39, P99: 41.5},
+				Memory: &api.LoadStats{Average: 12, P50: 12, P90: 12, P95: 12, P99: 12}},
+			{Window: job.Duration(5 * time.Minute), Memory: &api.LoadStats{Average: 11.5, StdDev: .2, P50: 11, P90: 12, P95: 12, P99: 12}},
+		}}},
 	{Name: "n2", Address: "10.0.0.2:7071", State: api.NodeReady, Drain: &api.Drain{Reason: "broken fan", By: "root", Since: ago(time.Hour)},
 		Machine: api.Machine{Hostname: "n2", OS: "linux", Arch: "arm64", Cores: 4, Threads: 4, Sockets: 1, CPU: 4000, Memory: 8 << 30, MaxTasks: 64}},
 	{Name: "n3", State: api.NodeLost, Maintenance: &api.Maintenance{From: now, To: now.Add(time.Hour), Reason: "new disk"}},
@@ -113,18 +159,40 @@ var answers = map[string]any{
 	"GET /v1/jobs?limit=50&state=PENDING":                         api.JobList{Jobs: append([]api.Job{jobsThere[1]}, waitingJobs()...)},
 	"GET /v1/jobs?limit=50&state=STARTING%2CRUNNING%2CCOMPLETING": api.JobList{Jobs: jobsThere[2:]},
 	"GET /v1/jobs/17":                                             aligning(),
+	"GET /v1/jobs?limit=1&owner=bob":                              api.JobList{Jobs: jobsThere[:1]},
+	"GET /v1/jobs?limit=50&queue=lab&state=PENDING":               api.JobList{Jobs: foreseen()},
+	"GET /v1/jobs/80":                                             api.JobDetail{Job: foreseen()[0]},
+	"GET /v1/jobs/79":                                             api.JobDetail{Job: foreseen()[1]},
+	"GET /v1/jobs/78":                                             api.JobDetail{Job: foreseen()[2]},
+	"GET /v1/jobs/77":                                             api.JobDetail{Job: foreseen()[3]},
+	"GET /v1/jobs/80/explain":                                     api.Explanation{Job: 80, State: job.Pending, Forecast: foreseen()[0].Forecast, Calibration: &api.Calibration{Starts: 40, ByP50: 21, ByP90: 37}},
+	"GET /v1/jobs/79/explain":                                     api.Explanation{Job: 79, State: job.Pending, Forecast: foreseen()[1].Forecast, Calibration: &api.Calibration{}},
+	"GET /v1/jobs?limit=50&owner=nobody":                          api.JobList{},
+	"GET /v1/jobs?limit=1&owner=nobody":                           api.JobList{},
+	"GET /v1/jobs?limit=50&queue=nosuch":                          api.JobList{},
+	"GET /v1/jobs?limit=50&queue=gpu":                             api.JobList{},
+	"POST /v1/jobs/34/hold":                                       api.Affected{},
+	"POST /v1/jobs/34/cancel":                                     api.Affected{},
+	"POST /v1/jobs/35/hold":                                       api.Affected{},
 	"GET /v1/jobs/20":                                             api.JobDetail{Job: jobsThere[1], Spec: job.Spec{Name: "größte", Command: []string{"x"}, Tasks: 4}},
 	"GET /v1/jobs/30":                                             detail(30, job.Completed, &api.Exit{}),
 	"GET /v1/jobs/31":                                             detail(31, job.Failed, &api.Exit{Code: 42}),
 	"GET /v1/jobs/32":                                             detail(32, job.Failed, &api.Exit{Code: -1, Signal: "SEGV"}),
 	"GET /v1/jobs/33":                                             detail(33, job.Timeout, &api.Exit{Code: -1, Signal: "TERM"}),
 	"GET /v1/jobs/34":                                             detail(34, job.Cancelled, nil),
-	"GET /v1/jobs/20/explain": api.Explanation{Job: 20, State: job.Pending, Tasks: 4, Reason: job.ReasonResources, Position: 3, ExpectedStart: now.Add(time.Hour), ExpectedNodes: []string{"n1", "n2"}, Scores: []string{"ImageLocality", "NodeResourcesFit"},
+	"GET /v1/jobs/17?element=3": elementOf(api.Element{Index: 3, State: job.Failed},
+		api.Attempt{Element: 3, Attempt: 1, State: job.Failed, Nodes: []string{"n3"}, Started: ago(time.Hour), Ended: ago(55 * time.Minute), Exit: &api.Exit{Code: 3}}),
+	"GET /v1/jobs/17?element=41": elementOf(api.Element{Index: 41, State: job.Pending, Reason: job.ReasonNever, Message: "element 41 of job 31 is FAILED, so aftercorr:31 can never be met"}),
+	"GET /v1/jobs/17/explain":    api.Explanation{Job: 17, State: job.Completed},
+	"GET /v1/jobs/35":            inVain(35, job.ReasonNever, "job 31 is FAILED, so afterok:31 can never be met", ""),
+	"GET /v1/jobs/36":            inVain(36, job.ReasonBadConstraints, "constraint ib: none of 3 nodes has the label ib", ""),
+	"GET /v1/jobs/20/explain": api.Explanation{Job: 20, State: job.Pending, Tasks: 4, Reason: job.ReasonResources, Position: 3, PromisedStart: now, Moved: []string{"job 19 goes before it"}, Path: []api.Level{{Queue: "gpu", Weight: 3, Share: 0.5}, {User: "eve", Weight: 1}}, ExpectedStart: now.Add(time.Hour), ExpectedNodes: []string{"n1", "n2"}, Scores: []string{"ImageLocality", "NodeResourcesFit"},
 		Nodes: []api.NodeVerdict{
 			{Node: "n1", Verdicts: []api.Verdict{{Plugin: "NodeResourcesFit", Reasons: []string{"not enough cpu free", "not enough memory free"}}}},
 			{Node: "n2", Verdicts: []api.Verdict{{Plugin: "TaintToleration", Reasons: []string{"it is drained: \x1b[31mno"}}}},
 			{Node: "n3", Unseen: true},
-			{Node: "n4", Feasible: true, Total: 87, Scores: []int64{0, 87}},
+			{Node: "n4", Feasible: true, Total: 187, Scores: []int64{100, 87}},
+			{Node: "n5", Feasible: true, Total: 195, Scores: []int64{100, 95}},
 		}},
 	"GET /v1/jobs/17/explain?element=40": api.Explanation{Job: 17, Element: 40, State: job.Running},
 	"POST /v1/jobs/17/cancel":            api.Affected{Elements: 60},
@@ -135,12 +203,42 @@ var answers = map[string]any{
 	"GET /v1/nodes/n1":                   nodesThere[0],
 	"GET /v1/nodes/n2":                   nodesThere[1],
 	"POST /v1/nodes/n1/drain":            nil, "POST /v1/nodes/n2/drain": nil, "POST /v1/nodes/n1/resume": nil, "POST /v1/nodes/n1/labels": nil,
+	"POST /v1/nodes/n3/resume":      nil,
+	"GET /v1/nodes/n3":              nodesThere[2],
 	"POST /v1/nodes/n1/maintenance": nil, "DELETE /v1/nodes/n3": nil,
 	"GET /v1/queues": api.QueueList{Queues: []api.QueueStatus{
 		{Queue: api.Queue{Name: "default"}, Pending: 55, Running: 5},
 		{Queue: api.Queue{Name: "gpu", Priority: 100, MaxTime: job.Duration(48 * time.Hour), DefaultMemoryPerCPU: 2 << 30, Users: []string{"eve"}, Stopped: true, Preempts: true}},
 	}},
-	"PUT /v1/queues/gpu": nil, "DELETE /v1/queues/gpu": nil,
+	"GET /v1/accounts":     api.AccountList{Accounts: []api.Account{{Name: "lab", Parent: "uni", Queue: "gpu"}, {Name: "uni"}}},
+	"GET /v1/users":        api.UserList{Users: []api.User{{Name: "eve", Account: "lab", Weight: 2}, {Name: "mallory", Queue: "gpu"}}},
+	"GET /v1/limits":       api.LimitList{Limits: []api.Limit{{Name: "campus", Account: "uni", Use: amountsOf("cpu=16,memory=64Gi,gpus=2,licence=4")}, {Name: "each", Queue: "gpu", Each: api.EachUser, Running: new(int64)}, {Name: "eves", User: "eve", Use: amountsOf("disk=1Ti")}, {Name: "grant", Account: "uni", Hours: amountsOf("cpu=1000,gpus=40"), HalfLife: job.Duration(30 * 24 * time.Hour)}, {Name: "long", Queue: "gpu", Hours: amountsOf("gpus=1")}}},
+	"PUT /v1/accounts/lab": nil, "PUT /v1/users/eve": nil, "PUT /v1/limits/m": nil, "PUT /v1/queues/lasers": nil,
+	"DELETE /v1/accounts/lab": nil, "DELETE /v1/users/eve": nil, "DELETE /v1/limits/m": nil,
+	"GET /v1/shares": api.ShareList{Shares: []api.Share{
+		{Queue: "default", Weight: 1, Entitled: 0.25, Use: *amountsOf("cpu=4,memory=1073741825"), Dominant: "cpu", Share: 0.125, Running: 4, Waiting: 55},
+		{Queue: "default", User: "eve\x1b[2J", Depth: 1, Weight: 1, Entitled: 0.25, Use: *amountsOf("cpu=4,memory=1073741825"), Dominant: "cpu", Share: 0.125, Running: 4, Waiting: 55},
+		{Queue: "uni", Weight: 3, Entitled: 0.75, Guaranteed: amountsOf("gpus=2"), Max: amountsOf("gpus=4")},
+		{Queue: "gpu", Depth: 1, Weight: 1, Entitled: 0.75, Usage: &api.PastUse{Of: api.OfPrices, Raw: 3600, Fleet: 5400}, Effective: 1, Level: 1},
+		{Queue: "gpu", User: "eve", Depth: 2, Weight: 1, Entitled: 0.375, Usage: &api.PastUse{Of: "cpu", Raw: 3600, Fleet: 1800}, Effective: 1, Level: 0.5, Rank: 2},
+		{Queue: "gpu", User: "mallory", Depth: 2, Weight: 1, Entitled: 0.375, Usage: &api.PastUse{}, Rank: 1},
+	}},
+	"GET /v1/order?limit=50": api.TurnList{Waiting: 1200, Turns: []api.Turn{
+		{Place: 1, Job: 20, Name: "größte", Owner: "eve", Queue: "gpu", Since: ago(2 * time.Hour), Priority: 10, QueuePriority: 100, Path: []api.Level{{Queue: "uni", Weight: 3, Share: 0.3333}, {Queue: "gpu", Weight: 1}, {User: "eve", Weight: 1}}},
+		{Place: 2, Job: 19, Name: "wide", Owner: "eve", Queue: "gpu", Since: ago(3 * time.Hour)},
+		{Job: 17, Element: 45, Array: true, Name: "align", Owner: "eve", Queue: "default", Since: ago(30 * time.Hour), Held: "limit eves: job 17 asks for 1 core too much now"},
+	}},
+	"GET /v1/order?limit=1": api.TurnList{Turns: []api.Turn{}},
+	"GET /v1/reservations": api.ReservationList{Reservations: []api.ReservationStatus{
+		{Reservation: api.Reservation{Name: "backup", Constraints: []job.Constraint{{Label: "rack", Values: []string{"4"}}, {Label: "gpu", Operator: job.NotExists}},
+			From: ago(48 * time.Hour), To: ago(47 * time.Hour), Repeat: api.RepeatDaily, Zone: "Europe/Zurich"}, Active: true, NextFrom: now, NextTo: now.Add(time.Hour)},
+		{Reservation: api.Reservation{Name: "course", Nodes: []string{"n1", "n2", "n3", "n4", "n5"}, From: now.Add(time.Hour), To: now.Add(3 * time.Hour), Users: []string{"alice", "bob"}, Accounts: []string{"lab"}, Reason: "the autumn course\x1b[2J"},
+			NextFrom: now.Add(time.Hour), NextTo: now.Add(3 * time.Hour), Waiting: 7},
+		{Reservation: api.Reservation{Name: "past", Nodes: []string{"n1"}, From: ago(2 * time.Hour), To: ago(time.Hour)}},
+	}},
+	"POST /v1/reservations":          api.ReservationResponse{Warnings: []string{"there is no node m yet"}},
+	"DELETE /v1/reservations/course": nil, "DELETE /v1/reservations/backup": nil,
+	"PUT /v1/queues/gpu": nil, "DELETE /v1/queues/gpu": nil, "DELETE /v1/queues/default": nil,
 	"GET /v1/usage?by=user": api.UsageList{Rows: []api.UsageRow{
 		{Owner: "eve", Attempts: 40, WallSeconds: 93784, AllocSeconds: 187568, CPUSeconds: 90000.5, GPUSeconds: 60, PeakMemory: 3 << 30},
 		{Owner: "mallory", Attempts: 1, WallSeconds: 60}}},
@@ -161,12 +259,12 @@ var answers = map[string]any{
 		{ID: "0a1b", Role: api.RoleUser, Name: "eve", Created: ago(time.Hour), Expires: now.Add(time.Hour), By: "root"}}},
 	"DELETE /v1/tokens/0a1b": nil,
 	"POST /v1/join-tokens":   api.TokenResponse{Token: "berth.agent.xyz", TokenInfo: api.TokenInfo{ID: "4e5f", Role: api.RoleAgent}},
-	"POST /v1/revocations": api.RevocationResponse{
+	"POST /v1/revocations": api.RevocationResponse{Jobs: 3,
 		Revocation: api.Revocation{ID: "user/eve", Created: now, Expires: now.Add(time.Hour), By: "root"}, Tokens: []string{"0a1b", "2c3d"}},
 	"GET /v1/revocations": api.RevocationList{Revocations: []api.Revocation{
 		{ID: "user/eve", Created: ago(time.Hour), Expires: now.Add(time.Hour), By: "root"}}},
 	"GET /v1/server/status": api.ServerStatus{ID: "s1", Version: "1.2.3", Leader: "s1", Term: 7, Applied: 1234, Started: ago(time.Hour), Jobs: 21, Nodes: 3,
-		Pending: 56, Running: 5, Queue: map[string]int{"active": 50, "backoff": 6}},
+		Pending: 56, Running: 5, Queue: map[string]int{"active": 50, "backoff": 6, "gated": 0}},
 	"GET /v1/server/members": api.MemberList{Members: []api.Member{
 		{ID: "s1", Address: "10.0.0.11:7070", Voter: true, Leader: true, State: api.MemberHealthy, Heard: now},
 		{ID: "s2", Address: "10.0.0.12:7070", State: api.MemberUnreachable, Heard: ago(time.Hour)}}},
@@ -181,6 +279,10 @@ var texts = map[string]string{
 	"GET /v1/events": `{"id":"5.0","at":"2026-01-30T14:00:00Z","kind":"submitted","job":17,"owner":"eve","by":"eve"}
 {"id":"6.0","at":"2026-01-30T14:00:01Z","kind":"ended","job":17,"element":3,"attempt":2,"state":"FAILED","node":"n1","message":"\u001b[31mred"}
 {"id":"7.0","at":"2026-01-30T14:00:02Z","kind":"node","node":"n2","message":"drained","by":"root"}
+`,
+	"GET /v1/events?job=17": `{"id":"5.0","at":"2026-01-30T14:00:00Z","kind":"submitted","job":17,"owner":"eve","by":"eve"}
+{"id":"6.0","at":"2026-01-30T14:00:01Z","kind":"ended","job":17,"element":3,"attempt":2,"state":"FAILED","node":"n1"}
+{"id":"7.0","at":"2026-01-30T14:00:01Z","kind":"ended","job":17,"element":4,"attempt":1,"state":"FAILED","node":"n1"}
 `,
 	"GET /v1/events?after=6.0&job=17&node=n1": "",
 	"GET /v1/jobs/18/logs?stream=stdout":      "\x1b[31mred\x1b[0m\x1b[2J\n",
@@ -223,4 +325,13 @@ func reply(w http.ResponseWriter, path string, look int) {
 		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprintf(w, `{"status":404,"code":"not_found","message":"there is nothing at %s"}`, path)
 	}
+}
+
+// amountsOf reads amounts.
+func amountsOf(text string) *api.Amounts {
+	a, err := readAmounts(text)
+	if err != nil {
+		panic(err)
+	}
+	return a
 }

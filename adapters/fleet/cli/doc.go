@@ -34,10 +34,12 @@
 //	4  not allowed
 //	5  no server could be reached
 //
-// "wait" and "submit --wait" end with the code of the job: that of its task, 128
-// and the number of the signal where one ended it, 124 where it reached its time
-// limit or its deadline, 127, 126 or 1 where it could not be started as it is, and 1
+// "wait" and "submit --wait" end with 125 instead of these, where it is not a job that
+// has ended; also where it can never start as things are. Only an option that
+// cannot be read is 2 there, too. Else they end with the code of the job: that of its
+// task, 128 and the number of the signal where one ended it, 124 where it reached its
+// time limit or its deadline, 127, 126 or 1 where it could not be started as it is, and 1
 // where it did not succeed for another reason. Of several elements and jobs it is the
 // largest; of an array, that of the attempts that servers list (the last 200). As it
-// may be any code, the message on the error output says whether it is the job's.
+// may be any code, 125 too, the message on the error output says whether it is the job's.
 package cli

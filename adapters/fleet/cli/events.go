@@ -17,23 +17,29 @@ func eventsCommand(a *app) *cobra.Command {
 	of := ""
 	c := &cobra.Command{
 		Use:   "events",
-		Short: "Show what has happened, and with -f what happens",
-		Long:  "Show what has happened, and with -f what happens. With -o json each event is a line.",
+		Short: "Show past events, and with -f new ones as they happen",
+		Long:  "Show past events, and with -f new ones as they happen. With -o json each event is a line.",
 		Args:  args(0, 0),
 	}
 	c.Flags().BoolVarP(&f.Follow, "follow", "f", false, "go on as things happen")
-	c.Flags().StringVar(&of, "job", "", "only those of this `job`")
+	c.Flags().StringVar(&of, "job", "", "only those of this `job`, or with 17_3 of an element")
 	c.Flags().StringVar(&f.Node, "node", "", "only those of this `node`")
-	c.Flags().StringVar(&f.After, "after", "", "only those after the one of this `ID`")
+	c.Flags().StringVar(&f.After, "after", "", "only those after the event with this `ID`")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
-		f := f
+		f, t := f, one{}
 		if of != "" {
 			var err error
-			if f.Job, err = parseJob(of); err != nil {
+			if t, err = parseElement(of); err != nil {
 				return err
 			}
+			f.Job = t.job
 		}
-		return servers.Events(c.Context(), f, func(e api.Event) error { return a.writeEvent(c.OutOrStdout(), &e) })
+		return servers.Events(c.Context(), f, func(e api.Event) error {
+			if t.element != nil && (e.Element == nil || *e.Element != *t.element) && e.Kind != api.EventMissed {
+				return nil
+			}
+			return a.writeEvent(c.OutOrStdout(), &e)
+		})
 	})
 	return c
 }

@@ -21,6 +21,9 @@ const (
 	ExitNotFound    = 3
 	ExitNotAllowed  = 4
 	ExitUnreachable = 5
+	// ExitNotTheJobs is that of commands that end with the code of a job, where they
+	// fail themselves: timeout(1) and others have it for that.
+	ExitNotTheJobs = 125
 )
 
 // exitError is an error with its exit code.
@@ -95,7 +98,14 @@ func printError(c *cobra.Command, err error) {
 	)
 	switch {
 	case errors.As(err, &invalid):
-		fmt.Fprintln(out, "berth: the job cannot be submitted:")
+		what := "the job cannot be submitted"
+		if invalid.About != "" {
+			what = visible(invalid.About) + " is not valid"
+			if invalid.About == "-" {
+				what = "the standard input is not valid"
+			}
+		}
+		fmt.Fprintln(out, "berth: "+what+":")
 		for _, p := range invalid.Problems {
 			fmt.Fprintln(out, "  "+visible(p.String()))
 		}

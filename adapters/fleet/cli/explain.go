@@ -16,20 +16,27 @@ import (
 func explainCommand(a *app) *cobra.Command {
 	all := false
 	c := &cobra.Command{
-		Use:     "explain JOB[_ELEMENT]",
-		Short:   "Say why a job waits, or why it is where it is",
+		Use:   "explain JOB[_ELEMENT]",
+		Short: "Say why a job waits, or why it is where it is",
+		Long: `Say why a job waits, or why it is where it is.
+
+The table of nodes has SCORE for those that fit: the node with most points is taken.
+Its parts stand beside it where they tell nodes apart: "free resources" is what would
+be left, "balance" how evenly cpu and memory would be used, "spread", "near and apart"
+and "preferences" are what the job asks for. Of a gang the table is about one task.`,
 		Example: "  berth explain 17_3",
 		Args:    args(1, 1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
-			id, element, err := parseElement(args[0])
+			t, err := parseElement(args[0])
 			if err != nil {
 				return err
 			}
-			e, err := servers.Explain(c.Context(), id, element)
+			e, err := servers.Explain(c.Context(), t.job, t.index())
 			if err != nil {
 				return err
 			}
-			v := view{value: e, people: func(w io.Writer) { a.writeExplanation(c, w, &e, all) }}
+			name := a.noteFirst(c, servers, t)
+			v := view{value: e, people: func(w io.Writer) { a.writeExplanation(c, w, name, &e, all) }}
 			for _, n := range e.Nodes {
 				if n.Feasible {
 					v.names = append(v.names, n.Node)
@@ -47,13 +54,22 @@ const maxShown = 20
 
 // writeExplanation prints an explanation for people: first what speaks against
 // nodes and how many, then the nodes.
-func (a *app) writeExplanation(c *cobra.Command, w io.Writer, e *api.Explanation, all bool) {
+func (a *app) writeExplanation(c *cobra.Command, w io.Writer, name string, e *api.Explanation, all bool) {
 	position := ""
 	if e.Position > 0 {
-		position = strconv.Itoa(e.Position)
+		position = fmt.Sprintf("%d (%s before this one)", e.Position, before(e.Position-1))
 	}
-	fields(w, "Job", fmt.Sprintf("%s_%d", e.Job, e.Element), "State", string(e.State), "Reason", a.waitsUntil(e.Reason, e.Eligible),
-		"Message", e.Message, "Position", position, "Expected", a.expected(e.ExpectedStart, e.ExpectedNodes))
+	promised := ""
+	if !e.PromisedStart.IsZero() {
+		promised = a.stamp(e.PromisedStart)
+		if len(e.Moved) > 0 {
+			promised += "; moved: " + strings.Join(e.Moved, ", ")
+		}
+	}
+	fields(w, "Job", name, "State", string(e.State), "Reason", a.waitsUntil(e.Reason, e.Eligible),
+		"Message", a.localTimes(e.Message), "Position", position, "Order", pathText(e.Path),
+		"Expected", a.expected(e.ExpectedStart, e.ExpectedNodes), "Promised", promised,
+		"Likely", a.likely(e.Forecast), "Forecasts", cameTrue(e.Calibration))
 	a.writeFailures(c, w, e.Failures)
 	if len(e.Nodes) == 0 {
 		return
@@ -61,7 +77,11 @@ func (a *app) writeExplanation(c *cobra.Command, w io.Writer, e *api.Explanation
 	fmt.Fprintln(w)
 	a.writeReasons(c, w, e)
 	columns := telling(e)
-	names := []string{"NODE", "FITS", "TOTAL"}
+	fits := "FITS"
+	if e.Tasks > 1 {
+		fits = "FITS ONE TASK"
+	}
+	names := []string{"NODE", fits, "SCORE"}
 	for _, k := range columns {
 		names = append(names, e.Scores[k])
 	}
@@ -70,14 +90,14 @@ func (a *app) writeExplanation(c *cobra.Command, w io.Writer, e *api.Explanation
 		if i == maxShown && !all {
 			break
 		}
-		fits, total := "no", "-"
+		fit, total := "no", "-"
 		if n.Unseen {
-			fits = "not tried"
+			fit = "not tried"
 		}
 		if n.Feasible {
-			fits, total = "yes", strconv.FormatInt(n.Total, 10)
+			fit, total = "yes", strconv.FormatInt(n.Total, 10)
 		}
-		row := []string{n.Node, fits, total}
+		row := []string{n.Node, fit, total}
 		for _, k := range columns {
 			score := "-"
 			if k < len(n.Scores) {
@@ -85,7 +105,7 @@ func (a *app) writeExplanation(c *cobra.Command, w io.Writer, e *api.Explanation
 			}
 			row = append(row, score)
 		}
-		t.row(append(row, whyNot(n.Verdicts))...)
+		t.row(append(row, a.localTimes(whyNot(n.Verdicts)))...)
 	}
 	fmt.Fprintln(w)
 	t.write(w)
@@ -94,11 +114,17 @@ func (a *app) writeExplanation(c *cobra.Command, w io.Writer, e *api.Explanation
 	}
 }
 
-// telling are the plugins, as indices of e.Scores, that give any node anything.
+// telling are the plugins, as indices of e.Scores, that do not give all nodes the same.
 func telling(e *api.Explanation) []int {
 	var columns []int
 	for k := range e.Scores {
-		if slices.ContainsFunc(e.Nodes, func(n api.NodeVerdict) bool { return k < len(n.Scores) && n.Scores[k] != 0 }) {
+		given := map[int64]bool{}
+		for _, n := range e.Nodes {
+			if k < len(n.Scores) {
+				given[n.Scores[k]] = true
+			}
+		}
+		if len(given) > 1 {
 			columns = append(columns, k)
 		}
 	}
@@ -131,7 +157,7 @@ func (a *app) writeReasons(c *cobra.Command, w io.Writer, e *api.Explanation) {
 			feasible++
 		}
 		for _, v := range n.Verdicts {
-			text := whyNot([]api.Verdict{v})
+			text := a.localTimes(whyNot([]api.Verdict{v}))
 			i, ok := place[text]
 			if !ok {
 				i = len(reasons)
@@ -143,7 +169,7 @@ func (a *app) writeReasons(c *cobra.Command, w io.Writer, e *api.Explanation) {
 	}
 	slices.SortStableFunc(reasons, func(a, b reason) int { return b.nodes - a.nodes })
 	if e.Tasks > 1 {
-		fmt.Fprintf(w, "%d of %d nodes fit, for one task or more. It needs room for %d tasks at once.\n", feasible, len(e.Nodes), e.Tasks)
+		fmt.Fprintf(w, "%d of %d nodes fit one task; it needs room for %d at once.\n", feasible, len(e.Nodes), e.Tasks)
 	} else {
 		fmt.Fprintf(w, "%d of %d nodes fit.\n", feasible, len(e.Nodes))
 	}
@@ -155,4 +181,12 @@ func (a *app) writeReasons(c *cobra.Command, w io.Writer, e *api.Explanation) {
 		t.row(strconv.Itoa(r.nodes), r.text)
 	}
 	t.write(w)
+}
+
+// before says how many have their turn before a job, elements of arrays each by itself.
+func before(n int) string {
+	if n == 1 {
+		return "1 job is"
+	}
+	return fmt.Sprintf("%d jobs are", n)
 }

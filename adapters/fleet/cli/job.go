@@ -19,19 +19,21 @@ import (
 
 func jobCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "job JOB",
-		Short: "Show a job: what it asks for, how it stands, where it runs, what it has been through",
-		Args:  args(1, 1),
+		Use:   "job JOB[_ELEMENT]",
+		Short: "Show a job: its requests, its state, its nodes and its history",
+		Long: `Show a job: its requests, its state, its nodes and its history.
+With an element, the tables are about that one alone.`,
+		Args: args(1, 1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
-			id, err := parseJob(args[0])
+			t, err := parseElement(args[0])
 			if err != nil {
 				return err
 			}
-			j, err := servers.Job(c.Context(), id)
+			j, err := t.look(c, servers)
 			if err != nil {
 				return err
 			}
-			return a.print(c, view{value: j, names: []string{id.String()}, people: func(w io.Writer) { a.writeJob(c, w, &j) }})
+			return a.print(c, view{value: j, names: []string{t.String()}, people: func(w io.Writer) { a.writeJob(c, w, &j) }})
 		}),
 	}
 }
@@ -53,7 +55,7 @@ func (a *app) writeJob(c *cobra.Command, w io.Writer, j *api.JobDetail) {
 	}
 	fields(w,
 		"Job", j.ID.String(), "Name", j.Name, "Owner", j.Owner, "Queue", j.Queue, "Priority", strconv.Itoa(int(j.Priority)),
-		"State", string(j.State), "Reason", reason, "Expected", a.expected(j.ExpectedStart, j.ExpectedNodes), "Elements", counts(&j.Job),
+		"State", string(j.State), "Reason", reason, "Expected", a.expected(j.ExpectedStart, j.ExpectedNodes), "Likely", a.likely(j.Forecast), "Elements", counts(&j.Job),
 		"Submitted", a.stamp(j.Submitted), "Started", a.stamp(j.Started), "Ended", a.stamp(j.Ended), "Time", a.elapsed(j.Started, j.Ended),
 		"Nodes", strings.Join(j.Nodes, ","), "Usage", used(j.Usage, j.GPUSeconds))
 	a.writeElements(c, w, j)

@@ -19,21 +19,21 @@ func logsCommand(a *app) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "logs JOB[_ELEMENT]",
-		Short: "Show what a job has written",
-		Long: `Show what a job has written.
+		Short: "Show the output of a job",
+		Long: `Show the output of a job.
 
 On a terminal, characters that would act on it are made visible, but for colours;
 --raw leaves them as they are, and so does a pipe.`,
 		Args: args(1, 1),
 	}
-	c.Flags().BoolVarP(&q.Follow, "follow", "f", false, "go on until the task has ended")
+	c.Flags().BoolVarP(&q.Follow, "follow", "f", false, "follow the output until the task has ended")
 	c.Flags().BoolVar(&stderr, "stderr", false, "the error output")
 	c.Flags().Int32Var(&q.Attempt, "attempt", 0, "`number` of the attempt; the last without it")
 	c.Flags().Int32Var(&q.Rank, "rank", 0, "`rank` of the task")
 	c.Flags().Int64Var(&tail, "tail", 0, "only the last `bytes`")
 	c.Flags().BoolVar(&raw, "raw", false, "change nothing")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
-		id, element, err := parseElement(args[0])
+		t, err := parseElement(args[0])
 		if err != nil {
 			return err
 		}
@@ -41,15 +41,16 @@ On a terminal, characters that would act on it are made visible, but for colours
 			return usage(fmt.Errorf("--tail %d is below 0", tail))
 		}
 		q := q
-		q.Element, q.Offset, q.Stream = element, -tail, api.Stdout
+		q.Element, q.Offset, q.Stream = t.index(), -tail, api.Stdout
 		if stderr {
 			q.Stream = api.Stderr
 		}
-		log, err := servers.Logs(c.Context(), id, q)
+		log, err := servers.Logs(c.Context(), t.job, q)
 		if err != nil {
 			return err
 		}
 		defer log.Close()
+		a.noteFirst(c, servers, t)
 		if raw || !isTerminal(c.OutOrStdout()) {
 			_, err = io.Copy(c.OutOrStdout(), log)
 			return err

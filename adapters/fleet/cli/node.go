@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -15,15 +16,17 @@ import (
 )
 
 func nodeCommand(a *app) *cobra.Command {
-	return group("node", "Look after nodes; see nodes for how they stand",
+	return group("node", "Manage nodes; \"berth nodes\" lists them",
 		drainCommand(a), resumeCommand(a), maintenanceCommand(a), labelCommand(a), removeNodeCommand(a))
 }
 
 func drainCommand(a *app) *cobra.Command {
 	reason, deadline := "", ""
 	c := &cobra.Command{
-		Use:     "drain NODE...",
-		Short:   "Keep new tasks away from nodes",
+		Use:   "drain NODE...",
+		Short: "Keep new tasks away from nodes",
+		Long: `Keep new tasks away from nodes. A second drain of a node changes its deadline (without
+--deadline there is none any more), and its reason where it names one.`,
 		Example: "  berth node drain n17 --reason 'broken fan' --deadline 2h",
 		Args:    args(1, -1),
 	}
@@ -35,7 +38,7 @@ func drainCommand(a *app) *cobra.Command {
 		if d.Deadline, err = a.moment("deadline", deadline); err != nil {
 			return err
 		}
-		return a.eachNode(c, args, "is drained", func(name string) error { return servers.DrainNode(c.Context(), name, d) })
+		return a.eachNode(c, args, "takes no new tasks", func(name string) error { return servers.DrainNode(c.Context(), name, d) })
 	})
 	return c
 }
@@ -67,7 +70,7 @@ func (a *app) eachNode(c *cobra.Command, names []string, done string, do func(na
 	for i, name := range names {
 		if err := do(name); err != nil {
 			if i > 0 {
-				return fmt.Errorf("node %s, and those after it (%s before it are done): %w", name, strings.Join(names[:i], ", "), err)
+				return fmt.Errorf("node %s: %w (done: %s; the nodes after it were not tried)", name, err, strings.Join(names[:i], ", "))
 			}
 			return err
 		}
@@ -81,26 +84,55 @@ func (a *app) eachNode(c *cobra.Command, names []string, done string, do func(na
 
 func resumeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "resume NODE...", Short: "Use drained nodes again", Args: args(1, -1),
+		Use:   "resume NODE...",
+		Short: "Use drained nodes again",
+		Long:  "Use drained nodes again. Maintenance windows stay; see maintenance --cancel.",
+		Args:  args(1, -1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
-			return a.eachNode(c, args, "is used again", func(name string) error { return servers.ResumeNode(c.Context(), name) })
+			return a.eachNode(c, args, "is no longer drained", func(name string) error {
+				if err := servers.ResumeNode(c.Context(), name); err != nil {
+					return err
+				}
+				n, err := servers.Node(c.Context(), name)
+				if err == nil && n.Maintenance != nil {
+					fmt.Fprintf(c.ErrOrStderr(), "berth: node %s: its maintenance window stays, from %s to %s; maintenance --cancel ends it\n",
+						name, a.stamp(n.Maintenance.From), a.stamp(n.Maintenance.To))
+				}
+				return err
+			})
 		}),
 	}
 }
 
 func maintenanceCommand(a *app) *cobra.Command {
-	from, to, reason := "", "", ""
+	from, to, reason, cancel := "", "", "", false
 	c := &cobra.Command{
-		Use:     "maintenance NODE...",
-		Short:   "Set a window of time in which nodes are not used",
-		Example: "  berth node maintenance n17 --from 2026-02-01T08:00 --to 2026-02-01T12:00",
-		Args:    args(1, -1),
+		Use:   "maintenance NODE...",
+		Short: "Set a maintenance window, in which nodes are not used, or cancel it",
+		Long: `Set a window of time in which nodes are not used, in place of the one that there is,
+or cancel it. Tasks that could not end before it are not placed there, and those that
+still run when it begins are ended and tried again.`,
+		Example: `  berth node maintenance n17 --from 2026-02-01T08:00 --to 2026-02-01T12:00
+  berth node maintenance n17 --cancel`,
+		Args: args(1, -1),
 	}
 	c.Flags().StringVar(&from, "from", "now", "`time` at which it begins")
 	c.Flags().StringVar(&to, "to", "", "`time` at which it ends")
 	c.Flags().StringVar(&reason, "reason", "", "`text` that says why")
+	c.Flags().BoolVar(&cancel, "cancel", false, "there is no such window any more")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 		m := api.Maintenance{Reason: reason}
+		if cancel && (to != "" || c.Flags().Changed("from")) {
+			return usage(errors.New("--cancel goes without --from and --to"))
+		}
+		if cancel {
+			return a.eachNode(c, args, "has no maintenance window", func(name string) error {
+				return servers.MaintainNode(c.Context(), name, api.Maintenance{})
+			})
+		}
+		if to == "" {
+			return usage(errors.New("--to is missing: the time at which the window ends; --cancel ends one that there is"))
+		}
 		var err error
 		if m.From, err = a.moment("from", from); err != nil {
 			return err
@@ -109,7 +141,7 @@ func maintenanceCommand(a *app) *cobra.Command {
 			return err
 		}
 		if !m.To.After(m.From) {
-			return usage(fmt.Errorf("--to must be after --from"))
+			return usage(fmt.Errorf("--to must be after --from; --cancel ends a window that there is"))
 		}
 		return a.eachNode(c, args, "has a maintenance window", func(name string) error { return servers.MaintainNode(c.Context(), name, m) })
 	})
@@ -137,14 +169,18 @@ func labelCommand(a *app) *cobra.Command {
 				}
 				l.Labels[key] = value
 			}
-			return a.eachNode(c, args[:1], "has its labels", func(name string) error { return servers.LabelNode(c.Context(), name, l) })
+			return a.eachNode(c, args[:1], "has the new labels", func(name string) error { return servers.LabelNode(c.Context(), name, l) })
 		}),
 	}
 }
 
 func removeNodeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NODE...", Short: "Forget nodes that are gone for good", Args: args(1, -1),
+		Use:   "remove NODE...",
+		Short: "Remove nodes that are gone for good",
+		Long: `Remove nodes that are gone for good, with their labels, drains and maintenance
+windows. End their agents first: one that runs comes back, ready for tasks.`,
+		Args: args(1, -1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			return a.eachNode(c, args, "is removed", func(name string) error { return servers.RemoveNode(c.Context(), name) })
 		}),

@@ -73,25 +73,38 @@ func nodeNote(a *app, n *api.Node) string {
 	if n.Drain != nil && n.Drain.Reason != "" {
 		notes = append(notes, n.Drain.Reason)
 	}
+	if n.Drain != nil && !n.Drain.Deadline.IsZero() && n.Used.Tasks > 0 {
+		notes = append(notes, "tasks are ended at "+a.stamp(n.Drain.Deadline))
+	}
 	if n.Unhealthy != "" {
 		notes = append(notes, n.Unhealthy)
 	}
 	if m := n.Maintenance; m != nil {
-		notes = append(notes, strings.TrimSpace(fmt.Sprintf("maintenance from %s to %s %s", a.stamp(m.From), a.stamp(m.To), m.Reason)))
+		notes = append(notes, fmt.Sprintf("maintenance from %s to %s%s", a.stamp(m.From), a.stamp(m.To), m.Because()))
 	}
 	return strings.Join(notes, "; ")
 }
 
-// nodeTable is a table of nodes. Amounts are what is used of what there is.
+// nodeTable is a table of nodes. Amounts are what tasks have asked for, of what there is; LOAD
+// is what was measured to be in use, where something was.
 func (a *app) nodeTable(c *cobra.Command, nodes []api.Node) *table {
-	t := a.newTable(c, "NODE", "STATE", "TASKS", "CPU", "MEMORY", "DISK", "GPUS", "NOTE")
+	measured := anyLoad(nodes)
+	heads, tail := []string{"NODE", "STATE", "TASKS", "CPU", "MEMORY", "DISK", "GPUS"}, []string{"NOTE"}
+	if measured {
+		tail = []string{"LOAD", "NOTE"}
+	}
+	t := a.newTable(c, append(heads, tail...)...)
 	for i := range nodes {
 		n := &nodes[i]
-		t.row(n.Name, nodeState(n), strconv.FormatInt(n.Used.Tasks, 10),
+		row := []string{n.Name, nodeState(n), strconv.FormatInt(n.Used.Tasks, 10),
 			fmt.Sprintf("%s/%s", n.Used.CPU, n.Machine.CPU),
-			shortBytes(n.Used.Memory)+"/"+shortBytes(n.Machine.Memory),
-			shortBytes(n.Used.Disk)+"/"+shortBytes(n.Machine.Disk),
-			gpusOf(n), nodeNote(a, n))
+			shortBytes(n.Used.Memory) + "/" + shortBytes(n.Machine.Memory),
+			shortBytes(n.Used.Disk) + "/" + shortBytes(n.Machine.Disk),
+			gpusOf(n)}
+		if measured {
+			row = append(row, shortLoad(n.Load))
+		}
+		t.row(append(row, nodeNote(a, n))...)
 	}
 	return t
 }
@@ -122,7 +135,7 @@ func (a *app) writeNode(c *cobra.Command, w io.Writer, n *api.Node) {
 	m := &n.Machine
 	drain := ""
 	if d := n.Drain; d != nil {
-		drain = strings.TrimSpace(fmt.Sprintf("since %s by %s %s", a.stamp(d.Since), or(d.By, "?"), d.Reason))
+		drain = fmt.Sprintf("since %s by %s%s", a.stamp(d.Since), or(d.By, "?"), d.Because())
 		if !d.Deadline.IsZero() {
 			drain += ", tasks are ended at " + a.stamp(d.Deadline)
 		}
@@ -135,7 +148,7 @@ func (a *app) writeNode(c *cobra.Command, w io.Writer, n *api.Node) {
 		"Node", n.Name, "State", nodeState(n), "Address", n.Address, "Version", n.Version, "Drain", drain, "Note", nodeNote(a, n),
 		"Seen", a.stamp(n.Seen), "Registered", a.stamp(n.Registered),
 		"System", fmt.Sprintf("%s %s %s %s", m.Hostname, m.OS, m.Arch, m.Kernel),
-		"Processors", fmt.Sprintf("%d sockets, %d cores, %d threads", m.Sockets, m.Cores, m.Threads),
+		"Processors", fmt.Sprintf("%s, %s, %s", count(m.Sockets, "socket"), count(m.Cores, "core"), count(m.Threads, "thread")),
 		"CPU", fmt.Sprintf("%s of %s", n.Used.CPU, m.CPU),
 		"Memory", fmt.Sprintf("%s of %s", shortBytes(n.Used.Memory), shortBytes(m.Memory)),
 		"Disk", fmt.Sprintf("%s of %s", shortBytes(n.Used.Disk), shortBytes(m.Disk)),
@@ -156,6 +169,7 @@ func (a *app) writeNode(c *cobra.Command, w io.Writer, n *api.Node) {
 		fmt.Fprintln(w)
 		t.write(w)
 	}
+	a.writeLoad(c, w, n.Load)
 	a.writeNamed(c, w, n)
 }
 

@@ -190,9 +190,9 @@ func TestSettings(t *testing.T) {
 		"no token":         {flags: settings{Servers: "s", CACert: ca}, server: "s"},
 		"no server":        {err: "no server is known"},
 		"no authority":     {flags: settings{Servers: "s"}, err: "the fleet's authority is not known"},
-		"a readable token": {flags: settings{Servers: "s", CACert: ca, TokenFile: open}, err: "others may read it (mode 0644): run \"chmod 600 "},
-		"a readable file":  {env: map[string]string{"BERTH_CONFIG": openConfig}, err: "others may read it"},
-		"an unknown field": {env: map[string]string{"BERTH_CONFIG": unknown}, err: `unknown field "server"`},
+		"a readable token": {flags: settings{Servers: "s", CACert: ca, TokenFile: open}, err: "(mode 0644): a file with a token"},
+		"a readable file":  {env: map[string]string{"BERTH_CONFIG": openConfig}, err: "a file with a token or a key needs mode 0600"},
+		"an unknown field": {env: map[string]string{"BERTH_CONFIG": unknown}, err: `line 1: server: there is no such field`},
 		"a named file":     {env: map[string]string{"BERTH_CONFIG": filepath.Join(e.dir, "nosuch")}, err: "no such file"},
 		"a large file":     {env: map[string]string{"BERTH_CONFIG": large}, err: "has more than 65536 bytes"},
 	} {
@@ -233,7 +233,7 @@ func TestSubmitFromInput(t *testing.T) {
 	assert.Contains(t, errOut, "too large")
 
 	code, _, errOut = e.run("submit", "--wait", "--", "true")
-	assert.Equal(t, ExitNotFound, code, "job 22 is not there any more: %s", errOut)
+	assert.Equal(t, ExitNotTheJobs, code, "job 22 is not there any more: %s", errOut)
 }
 
 // The commands that run servers get those that look after them.

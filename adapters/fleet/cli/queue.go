@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
@@ -15,8 +14,9 @@ import (
 )
 
 func queueCommand(a *app) *cobra.Command {
-	c := group("queue", "List queues, or change them", setQueueCommand(a), removeQueueCommand(a))
-	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
+	list := &cobra.Command{Use: "list", Short: "List queues, and what is in them", Args: args(0, 0)}
+	c := group("queue", "List queues, or change them", createQueueCommand(a), setQueueCommand(a), list, queueTreeCommand(a), removeQueueCommand(a))
+	list.RunE = a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 		list, err := servers.Queues(c.Context())
 		if err != nil {
 			return err
@@ -27,6 +27,7 @@ func queueCommand(a *app) *cobra.Command {
 		}
 		return a.print(c, v)
 	})
+	c.RunE = list.RunE
 	return c
 }
 
@@ -62,10 +63,12 @@ func (a *app) queueTable(c *cobra.Command, queues []api.QueueStatus) *table {
 }
 
 func setQueueCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "set FILE",
-		Short: "Make a queue, or change it, as a file says",
-		Long: `Make a queue, or change it, as a YAML or JSON file says; "-" is the standard
+	f := queueFlags{}
+	c := &cobra.Command{
+		Use:   "set QUEUE|FILE",
+		Short: "Change a queue by flags, or create or change one from a file",
+		Long: `Change the fields of a queue whose flags are given; an empty value resets one, the others
+stay. Or make a queue, or change it, as a YAML or JSON file says; "-" is the standard
 input. "berth queue -o yaml" shows what is there. Fields that are left out get
 their defaults: maxQueued, how many jobs a user may have there (a gang counts once
 for each task), is 50,000 then; -1 is any number. maxStored, how much the servers
@@ -73,19 +76,43 @@ store of a user's jobs, is 64Mi.
 
 defaultTime and defaultMemoryPerCPU are what a job gets that names no time limit or
 no memory.`,
-		Example: `  echo '{name: default, defaultTime: 1h, maxTime: 2d, defaultMemoryPerCPU: 2Gi}' | berth queue set -`,
-		Args:    args(1, 1),
-		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
-			q, err := readQueue(c.InOrStdin(), args[0])
-			if err != nil {
-				return usage(err)
-			}
-			if err := servers.SetQueue(c.Context(), q); err != nil {
-				return err
-			}
-			return a.print(c, view{value: q, names: []string{q.Name}, people: func(w io.Writer) { fmt.Fprintf(w, "Queue %s is set.\n", q.Name) }})
-		}),
+		Example: `  berth queue set physics --weight 5
+  echo '{name: default, defaultTime: 1h, maxTime: 2d, defaultMemoryPerCPU: 2Gi}' | berth queue set -`,
+		Args: args(1, 1),
 	}
+	f.addTo(c.Flags())
+	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
+		var q api.Queue
+		var err error
+		if f.any() {
+			q, err = f.changed(c, servers, args[0])
+		} else if q, err = readQueue(c.InOrStdin(), args[0]); err != nil {
+			err = usage(err)
+		}
+		if err != nil {
+			return err
+		}
+		if err := servers.SetQueue(c.Context(), q); err != nil {
+			return err
+		}
+		return a.print(c, view{value: q, names: []string{q.Name}, people: func(w io.Writer) { fmt.Fprintf(w, "Queue %s is set.\n", q.Name) }})
+	})
+	return c
+}
+
+// changed is the queue of the name with what the flags change.
+func (f *queueFlags) changed(c *cobra.Command, servers *client.Client, name string) (api.Queue, error) {
+	list, err := servers.Queues(c.Context())
+	if err != nil {
+		return api.Queue{}, err
+	}
+	for _, q := range list.Queues {
+		if q.Name == name {
+			err := f.change(c, &q.Queue)
+			return q.Queue, err
+		}
+	}
+	return api.Queue{}, &exitError{ExitNotFound, fmt.Errorf("there is no queue %q; \"berth queue create\" makes one", name)}
 }
 
 // readQueue reads the file of a queue.
@@ -103,8 +130,8 @@ func readQueue(stdin io.Reader, path string) (api.Queue, error) {
 	if err != nil {
 		return q, err
 	}
-	if err := yaml.UnmarshalStrict(data, &q); err != nil {
-		return q, fmt.Errorf("%s: %w", path, err)
+	if err := job.Decode(path, data, &q); err != nil {
+		return q, err
 	}
 	if err := job.CheckName(q.Name); err != nil {
 		return q, fmt.Errorf("%s: name: %w", path, err)
@@ -114,7 +141,11 @@ func readQueue(stdin io.Reader, path string) (api.Queue, error) {
 
 func removeQueueCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove QUEUE", Short: "Remove an empty queue", Args: args(1, 1),
+		Use:   "remove QUEUE",
+		Short: "Remove an empty queue, or reset the queue default",
+		Long: `Remove a queue that has no jobs but ended ones. The queue "default" is always there:
+to remove it gives it its first settings again, without limits, and its jobs stay.`,
+		Args: args(1, 1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			if err := job.CheckName(args[0]); err != nil {
 				return usage(err)
@@ -122,7 +153,13 @@ func removeQueueCommand(a *app) *cobra.Command {
 			if err := servers.RemoveQueue(c.Context(), args[0]); err != nil {
 				return err
 			}
-			return a.print(c, view{value: args, names: args, people: func(w io.Writer) { fmt.Fprintf(w, "Queue %s is removed.\n", args[0]) }})
+			return a.print(c, view{value: args, names: args, people: func(w io.Writer) {
+				if args[0] == job.DefaultQueue {
+					fmt.Fprintf(w, "Queue %s is back to its first settings; its jobs stay.\n", args[0])
+					return
+				}
+				fmt.Fprintf(w, "Queue %s is removed.\n", args[0])
+			}})
 		}),
 	}
 }

@@ -17,18 +17,26 @@ import (
 )
 
 func revokeCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	sure := false
+	c := &cobra.Command{
 		Use:   "revoke CERTIFICATE...",
-		Short: "End certificates before their time",
-		Long: `End certificates before their time. Name one by its file or its serial number
-(hexadecimal); or all of somebody that were made until now, as user/NAME,
-operator/NAME, agent/NODE or server/SERVER. Servers refuse them from then on, and
-close their connections. It is undone by nothing: who is to be let in again gets a
-new certificate. To revoke user/NAME or operator/NAME also removes the tokens of that role
-and name; "berth token remove" removes a single one.
+		Short: "Revoke certificates before they expire",
+		Long: `Revoke certificates before they expire. Name one by its file or its serial number
+(hexadecimal); or all certificates of one holder that were issued until now, as
+user/NAME, operator/NAME, agent/NODE or server/SERVER. Servers refuse them from then
+on, and close their connections. A revocation cannot be undone: to restore access,
+issue a new certificate. Revoking user/NAME or operator/NAME also removes the tokens
+of that role and name; "berth token remove" removes a single one.
 
-The folder of a server has the authority's key: who has had that can make any
-certificate, and only a new authority helps.`,
+Jobs go on: "berth cancel" ends them.
+
+The data folder of a server contains the authority's key. Anyone with a copy of it can
+issue any certificate, and then only a new authority helps.
+
+Revoking your own access needs --yes. If no operator is left, use the data folder of a
+server to issue a new certificate:
+
+  berth ca issue operator NAME --dir DATA --out NAME.pem`,
 		Example: "  berth server revoke user/eve\n  berth server revoke eve.pem 5d01c7a3...",
 		Args:    args(1, -1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
@@ -38,6 +46,7 @@ certificate, and only a new authority helps.`,
 				if requests[i], err = readRevocation(text); err != nil {
 					return usage(err)
 				}
+				requests[i].Own = sure
 			}
 			var done struct {
 				Revocations []api.RevocationResponse `json:"revocations"`
@@ -59,6 +68,8 @@ certificate, and only a new authority helps.`,
 			return a.print(c, v)
 		}),
 	}
+	c.Flags().BoolVar(&sure, "yes", false, "go ahead, even if it ends your own access")
+	return c
 }
 
 // printRevoked says what was revoked, and which tokens ended with it.
@@ -69,15 +80,21 @@ func printRevoked(w io.Writer, r *api.RevocationResponse) {
 		return
 	}
 	fmt.Fprintf(w, "All certificates of %s are revoked", who)
+	people := who.Role == pki.User || who.Role == pki.Operator
 	switch n := len(r.Tokens); {
 	case n == 1:
 		fmt.Fprintf(w, ", and 1 token is removed: %s", visible(r.Tokens[0]))
 	case n > 1:
 		fmt.Fprintf(w, ", and %d tokens are removed: %s", n, visible(strings.Join(r.Tokens, ", ")))
-	case who.Role == pki.User || who.Role == pki.Operator:
+	case people && r.Jobs == 0:
+		fmt.Fprint(w, ", if there are any: servers know of no token and no job of that name")
+	case people:
 		fmt.Fprint(w, "; there was no token")
 	}
 	fmt.Fprintln(w, ".")
+	if r.Jobs > 0 {
+		fmt.Fprintf(w, "Jobs of %s go on, %d now: berth jobs --owner %s\n", who.Name, r.Jobs, who.Name)
+	}
 }
 
 // readRevocation reads what is to be revoked: role/name, a file, or a serial number.

@@ -44,8 +44,18 @@ func newCommand(a *app, extra []*cobra.Command) *cobra.Command {
 	root := group("berth", "Batch jobs on a fleet of machines",
 		submitCommand(a), jobsCommand(a), jobCommand(a), explainCommand(a), logsCommand(a), waitCommand(a),
 		cancelCommand(a), holdCommand(a), releaseCommand(a), requeueCommand(a),
-		nodesCommand(a), nodeCommand(a), queueCommand(a), eventsCommand(a), usageCommand(a), topCommand(a), tokenCommand(a),
+		nodesCommand(a), nodeCommand(a), queueCommand(a), accountCommand(a), userCommand(a), limitCommand(a), shareCommand(a), prioCommand(a), reservationCommand(a), eventsCommand(a), usageCommand(a), topCommand(a), tokenCommand(a),
 	)
+	root.Long = `Batch jobs on a fleet of machines.
+
+The addresses of the servers and your credentials come from flags, from the environment
+variables named beside the flags below, or from ~/.config/berth/config.yaml or the file
+that BERTH_CONFIG names. The file may set servers, caCert, clientCert, and tokenFile or
+token; BERTH_TOKEN may hold the token, too.
+
+Exit codes: 0 done; 1 failed; 2 a mistake in the command line, a file or a request;
+3 not found; 4 not allowed; 5 no server could be reached. "wait" and "submit --wait"
+exit with the code of the job, or with 125.`
 	root.Version = a.version
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetVersionTemplate("berth {{.Version}}\n")
@@ -63,9 +73,13 @@ func newCommand(a *app, extra []*cobra.Command) *cobra.Command {
 		}
 	}
 	if operate != nil {
-		root.AddCommand(group("server", "Look after the servers", operate...))
+		root.AddCommand(group("server", "Manage the servers", operate...))
 	}
 	root.AddCommand(extra...)
+	root.AddCommand(&cobra.Command{
+		Use: "version", Short: "Print the version", Args: args(0, 0),
+		Run: func(c *cobra.Command, _ []string) { fmt.Fprintf(c.OutOrStdout(), "berth %s\n", a.version) },
+	})
 	return root
 }
 
@@ -75,7 +89,7 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 		Use: use, Short: short,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage(fmt.Errorf("there is no command %q, see %s --help", c.CommandPath()+" "+args[0], c.CommandPath()))
+				return usage(fmt.Errorf("there is no command %q; see %s --help", c.CommandPath()+" "+args[0], c.CommandPath()))
 			}
 			return nil
 		},
@@ -89,10 +103,14 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 func args(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < least || most >= 0 && len(args) > most {
-			return usage(fmt.Errorf("these are not its arguments, they are: %s", c.UseLine()))
+			return notItsArguments(c)
 		}
 		return nil
 	}
+}
+
+func notItsArguments(c *cobra.Command) error {
+	return usage(fmt.Errorf("wrong arguments; the usage is: %s", c.UseLine()))
 }
 
 // client connects as the settings say.

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +26,7 @@ func serverCommands(a *app) []*cobra.Command {
 
 func statusCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show how the servers stand", Args: args(0, 0),
+		Use: "status", Short: "Show the state of the servers", Args: args(0, 0),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 			s, err := servers.ServerStatus(c.Context())
 			if err != nil {
@@ -40,12 +40,25 @@ func statusCommand(a *app) *cobra.Command {
 				fields(w, "Server", s.ID, "Version", s.Version, "Leader", leader, "Term", strconv.FormatUint(s.Term, 10),
 					"Applied", strconv.FormatUint(s.Applied, 10), "Started", a.stamp(s.Started), "Nodes", strconv.Itoa(s.Nodes),
 					"Jobs", strconv.Itoa(s.Jobs), "Pending", strconv.Itoa(s.Pending), "Running", strconv.Itoa(s.Running))
-				for _, part := range slices.Sorted(maps.Keys(s.Queue)) {
-					fields(w, "Queue", fmt.Sprintf("%s %d", part, s.Queue[part]))
-				}
+				fields(w, "To place", partsOfQueue(s.Queue))
 			}})
 		}),
 	}
+}
+
+// partsOfQueue says in plain words how many tasks are in each part of the engine's queue.
+func partsOfQueue(counts map[string]int) string {
+	var parts []string
+	for _, p := range [][2]string{
+		{"active", "to be tried now"}, {"inFlight", "being placed"}, {"backoff", "in a short pause after a try"},
+		{"unschedulable", "that did not fit when tried"}, {"gated", "not to be tried yet"},
+		{"oldBinding", "held back by an earlier start that was called off"},
+	} {
+		if n := counts[p[0]]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, p[1]))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func membersCommand(a *app) *cobra.Command {
@@ -71,13 +84,18 @@ func membersCommand(a *app) *cobra.Command {
 
 func removeMemberCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove SERVER", Short: "Have a server take part no longer", Args: args(1, 1),
+		Use: "remove SERVER", Short: "Remove a server from the cluster of servers", Args: args(1, 1),
+		Long: `Remove a server from the cluster of servers, whether it runs or not. Its certificates are
+revoked: its program ends with an error that says so, and does not join again with its
+data folder. Stop its unit and delete the folder, which has the key of the fleet's
+authority. A server of the same name can join with an empty folder and a new token
+("berth server join-token server").`,
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			if err := servers.RemoveMember(c.Context(), args[0]); err != nil {
 				return err
 			}
 			return a.print(c, view{value: args, names: args, people: func(w io.Writer) {
-				fmt.Fprintf(w, "Server %s takes part no longer.\n", visible(args[0]))
+				fmt.Fprintf(w, "Server %s has been removed.\n", visible(args[0]))
 			}})
 		}),
 	}
@@ -143,13 +161,15 @@ func restoreCommand(a *app) *cobra.Command {
 forgotten: jobs that were submitted are gone, and tasks that were started are ended
 when their nodes hear of it. What ran before goes on, or is tried again where its
 node does not know it any more. Numbers of new jobs and attempts are far above all
-that were used. Tokens that were removed since are good again.`,
+that were used. Tokens that were made since are gone, those that were removed since
+are good again; revocations stay. "berth events" begins anew, without what it had.`,
 		Args: args(1, 1),
 	}
 	c.Flags().BoolVar(&sure, "yes", false, "it is meant")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 		if !sure {
-			return usage(errors.New("this forgets all that has happened since the backup: repeat it with --yes if that is meant"))
+			return usage(errors.New("everything that has happened since the backup will be lost, with the jobs and tokens made since, and all events: " +
+				"to go ahead, repeat the command with --yes"))
 		}
 		from := c.InOrStdin()
 		if args[0] != "-" {
@@ -172,7 +192,7 @@ func joinTokenCommand(a *app) *cobra.Command {
 	expires, out := "1h", ""
 	c := &cobra.Command{
 		Use:       "join-token agent|server",
-		Short:     "Make a token that lets new machines join, and print it",
+		Short:     "Create a token that lets new machines join, and print it",
 		Example:   "  berth server join-token agent --out agent-token",
 		Args:      args(1, 1),
 		ValidArgs: []string{string(api.RoleAgent), string(api.RoleServer)},

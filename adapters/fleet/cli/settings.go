@@ -12,9 +12,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/pflag"
-	"sigs.k8s.io/yaml"
 
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/pki"
 )
 
@@ -105,8 +105,8 @@ func readConfig(getenv func(string) string) (settings, error) {
 	case err != nil:
 		return s, usage(err)
 	}
-	if err := yaml.UnmarshalStrict(data, &s); err != nil {
-		return s, usage(fmt.Errorf("%s: %w", path, err))
+	if err := job.Decode(path, data, &s); err != nil {
+		return s, err
 	}
 	if s.Token != "" {
 		if _, err := pki.ReadSecret(path); err != nil {

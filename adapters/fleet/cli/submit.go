@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,16 +31,23 @@ type submission struct {
 	warnings       []string
 }
 
-// complete applies the options to the jobs.
-func (s *submission) complete(jobs []*flags.Job, options *flags.Set) error {
+// complete applies the options to the jobs, which were read with a *job.ValidationError, or
+// nil. Its error has all that is wrong with all of them, what is the same for several once.
+func (s *submission) complete(jobs []*flags.Job, read error, options *flags.Set) error {
+	var problems []job.Problem
+	var invalid *job.ValidationError
 	for _, j := range jobs {
-		if err := options.Apply(j); errors.Is(err, job.ErrInvalid) {
-			return err
+		if err := options.Apply(j); errors.As(err, &invalid) {
+			for _, p := range invalid.Problems {
+				if !slices.Contains(problems, p) {
+					problems = append(problems, p)
+				}
+			}
 		} else if err != nil {
 			return usage(err)
 		}
 		if j.Spec.Dir == "" {
-			return usage(errors.New("the present directory cannot be found, and jobs run in it: write --dir"))
+			return usage(errors.New("the current directory, where jobs run, cannot be found: use --dir"))
 		}
 		s.specs = append(s.specs, j.Spec)
 		s.wait, s.parsable = s.wait || j.Wait, s.parsable || j.Parsable
@@ -47,7 +55,24 @@ func (s *submission) complete(jobs []*flags.Job, options *flags.Set) error {
 			s.warnings = append(s.warnings, w.String())
 		}
 	}
-	return job.Check(s.specs)
+	if err := job.CheckRead(s.specs, read); errors.As(err, &invalid) {
+		for _, p := range invalid.Problems {
+			p.Field = s.field(p.Field)
+			problems = append(problems, p)
+		}
+	}
+	if len(problems) > 0 {
+		return &job.ValidationError{Problems: problems}
+	}
+	return nil
+}
+
+// field is what names a field, or a job, without the job where there is one only.
+func (s *submission) field(text string) string {
+	if len(s.specs) == 1 {
+		text = strings.TrimPrefix(strings.TrimPrefix(text, "jobs[0]."), "jobs[0]: ")
+	}
+	return text
 }
 
 func submitCommand(a *app) *cobra.Command {
@@ -69,34 +94,65 @@ Jobs run in the directory where they are submitted, which must be there on the
 nodes; --dir names another one, and --dir=own gives each task a folder that is
 removed with it. Paths of --output and --error are relative to that directory.
 
-Without --export or --env no variable of the environment goes along.`,
+Without --export or --env no variable of the environment goes along: in Slurm all
+do, write --export=ALL for that.
+
+Of Slurm's names for options those that mean the same are taken, such as --mem and
+--cpus-per-task. Amounts need a unit, as times do: "--mem 4Gi". Berth sends no mail:
+--mail-type=NONE on the command line submits a script that asks for some.
+
+A job that can never start, because of what it asks for or of a dependency, is taken,
+with a warning. With --wait the exit code is that of the job, or 125: see
+"berth wait --help".`,
+		Args: args(0, -1), // prepare says what is missing
 		Example: `  berth submit --cpu 4 --memory 8Gi --time 2h -- ./simulate --all
   berth submit --array=0-99%10 align.sh
   berth submit pipeline.yaml`,
-		Args: args(1, -1),
 	}
 	c.Flags().SetInterspersed(false)
 	options.AddTo(c.Flags())
-	c.Flags().BoolVar(&s.check, "check", false, "submit nothing, say what would be wrong")
+	c.Flags().BoolVar(&s.check, "check", false, "submit nothing; only say what is wrong")
 	c.Flags().StringVar(&s.key, "key", "", "`text` that makes it safe to submit again: with the same one, nothing is submitted twice")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		// Problems of the jobs are told before problems of the connection.
-		jobs, err := readJobs(c.InOrStdin(), args, c.ArgsLenAtDash() == 0, origin)
-		if err != nil {
-			return err
-		}
-		if err := s.complete(jobs, options); err != nil {
-			return err
-		}
-		if s.parsable && a.format == "" {
-			a.format = "name"
+		if err := a.prepare(c, &s, args, origin, options); err != nil {
+			return s.failed(err)
 		}
 		printWarnings(c, s.warnings)
-		return a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
+		return s.failed(a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 			return a.submit(c, servers, s)
-		})(c, nil)
+		})(c, nil))
 	}
 	return c
+}
+
+// prepare reads the jobs and completes them. Problems of the jobs are told before
+// problems of the connection.
+func (a *app) prepare(c *cobra.Command, s *submission, args []string, origin flags.Origin, options *flags.Set) error {
+	if len(args) == 0 { // what is refused may say what to write, such as --wrap
+		if err := options.Apply(&flags.Job{}); err != nil {
+			return err
+		}
+		return notItsArguments(c)
+	}
+	jobs, err := readJobs(c.InOrStdin(), args, c.ArgsLenAtDash() == 0, origin)
+	if err != nil && len(jobs) == 0 {
+		return err
+	}
+	if err := s.complete(jobs, err, options); err != nil {
+		return err
+	}
+	if s.parsable && a.format == "" {
+		a.format = "name"
+	}
+	return nil
+}
+
+// failed is an error as it ends the command: see notTheJobs.
+func (s *submission) failed(err error) error {
+	if s.wait {
+		return notTheJobs(err)
+	}
+	return err
 }
 
 // printWarnings prints each warning once, on the error output: scripts read the other
@@ -111,7 +167,8 @@ func printWarnings(c *cobra.Command, warnings []string) {
 	}
 }
 
-// readJobs are the jobs that the arguments name.
+// readJobs are the jobs that the arguments name. With a *job.ValidationError come those of a job
+// file, as far as they could be read.
 func readJobs(stdin io.Reader, args []string, isCommand bool, origin flags.Origin) ([]*flags.Job, error) {
 	if isCommand {
 		return []*flags.Job{{Spec: job.Spec{Command: args}}}, nil
@@ -150,14 +207,11 @@ func readJobs(stdin io.Reader, args []string, isCommand bool, origin flags.Origi
 		return nil, usage(fmt.Errorf("%s is a job file and takes no arguments; a script begins with \"#!\"", name))
 	}
 	specs, err := job.Parse(strings.NewReader(string(data)))
-	if err != nil {
-		return nil, err
-	}
 	jobs := make([]*flags.Job, len(specs))
 	for i := range specs {
 		jobs[i] = &flags.Job{Spec: specs[i]}
 	}
-	return jobs, nil
+	return jobs, err
 }
 
 // jobFileStart is the first line of a job file that is neither empty nor a comment.
@@ -187,11 +241,20 @@ func fileName(path string) string {
 	return s.WithDefaults().Name
 }
 
-// submit hands in the jobs.
+// submit submits the jobs.
 func (a *app) submit(c *cobra.Command, servers *client.Client, s submission) error {
 	answer, err := servers.Submit(c.Context(), api.SubmitRequest{Jobs: s.specs, Key: s.key, Check: s.check})
 	if err != nil {
+		var refused *api.Error
+		if errors.As(err, &refused) {
+			for i := range refused.Problems {
+				refused.Problems[i].Field = s.field(refused.Problems[i].Field)
+			}
+		}
 		return err
+	}
+	for i, w := range answer.Warnings {
+		answer.Warnings[i] = s.field(w)
 	}
 	printWarnings(c, answer.Warnings)
 	var names []string
@@ -203,7 +266,7 @@ func (a *app) submit(c *cobra.Command, servers *client.Client, s submission) err
 		case s.check:
 			fmt.Fprintln(w, "It can be submitted.")
 		case answer.Repeated:
-			fmt.Fprintf(w, "Job %s is there already, by the same key.\n", strings.Join(names, ", "))
+			fmt.Fprintf(w, "Job %s was submitted before with the same key.\n", strings.Join(names, ", "))
 		default:
 			fmt.Fprintf(w, "Submitted job %s.\n", strings.Join(names, ", "))
 		}
@@ -211,5 +274,9 @@ func (a *app) submit(c *cobra.Command, servers *client.Client, s submission) err
 	if err != nil || !s.wait || s.check {
 		return err
 	}
-	return a.wait(c, servers, answer.Jobs)
+	list := make([]one, len(answer.Jobs))
+	for i, id := range answer.Jobs {
+		list[i].job = id
+	}
+	return a.wait(c, servers, list)
 }

@@ -5,6 +5,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/api/client"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -47,24 +51,60 @@ func parseTarget(s string) (target, error) {
 	return t, nil
 }
 
-// parseElement reads a job or one of its elements; 0 where none is named.
-func parseElement(s string) (job.ID, int32, error) {
-	t, err := parseTarget(s)
-	if err != nil || t.elements == "" {
-		return t.job, 0, err
+// parseElement reads a job, or one of its elements: then t.element is set.
+func parseElement(s string) (t one, err error) {
+	several, err := parseTarget(s)
+	if t.job = several.job; err != nil || several.elements == "" {
+		return t, err
 	}
-	index, err := strconv.ParseInt(t.elements, 10, 32)
+	index, err := strconv.ParseInt(several.elements, 10, 32)
 	if err != nil {
-		return 0, 0, usage(fmt.Errorf("%q is more than one element", s))
+		return t, usage(fmt.Errorf("%q is more than one element", s))
 	}
-	return t.job, int32(index), nil
+	element := int32(index)
+	t.element = &element
+	return t, nil
 }
 
-// parseJob reads a whole job.
-func parseJob(s string) (job.ID, error) {
-	t, err := parseTarget(s)
-	if err == nil && t.elements != "" {
-		err = usage(fmt.Errorf("%q names elements, and this is for whole jobs", s))
+// one is a job, or one of its elements.
+type one struct {
+	job     job.ID
+	element *int32
+}
+
+func (t one) String() string {
+	if t.element == nil {
+		return t.job.String()
 	}
-	return t.job, err
+	return fmt.Sprintf("%s_%d", t.job, *t.element)
+}
+
+// index is the element for requests, in which 0 stands for none, too.
+func (t one) index() int32 {
+	if t.element == nil {
+		return 0
+	}
+	return *t.element
+}
+
+// look asks for the job, and with an element for that alone of its elements.
+func (t one) look(c *cobra.Command, servers *client.Client) (api.JobDetail, error) {
+	if t.element == nil {
+		return servers.Job(c.Context(), t.job)
+	}
+	return servers.JobElement(c.Context(), t.job, *t.element)
+}
+
+// noteFirst says on the error output that of an array only the first element is shown,
+// where none was named. It returns what that is called.
+func (a *app) noteFirst(c *cobra.Command, servers *client.Client, t one) string {
+	if t.element != nil || a.format != "" {
+		return t.String()
+	}
+	j, err := servers.Job(c.Context(), t.job)
+	if first, ok := j.Spec.Array.First(); err == nil && ok { // else the command itself says what is wrong
+		fmt.Fprintf(c.ErrOrStderr(), "berth: job %s is an array; this is its element %d: name another one as %s_N\n", t.job, first, t.job)
+		t.element = &first
+	}
+	return t.String()
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func tokenCommand(a *app) *cobra.Command {
-	return group("token", "Make, list and end the tokens that users bear",
+	return group("token", "Create, list and revoke the tokens of users",
 		createTokenCommand(a), listTokensCommand(a), removeTokenCommand(a))
 }
 
@@ -25,7 +25,7 @@ func createTokenCommand(a *app) *cobra.Command {
 	role, expires, out := "", "", ""
 	c := &cobra.Command{
 		Use:     "create NAME",
-		Short:   "Make a token for a user, and print it; it is shown this once",
+		Short:   "Create a token for a user and print it; it is shown only once",
 		Example: "  berth token create eve --expires 30d --out eve.token",
 		Args:    args(1, 1),
 	}
@@ -93,7 +93,7 @@ func (a *app) giveToken(c *cobra.Command, out string, create func() (api.TokenRe
 	}
 	_, err = fmt.Fprintln(f, t.Token)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("token %s is made and could not be written; remove it: %w", t.ID, err)
+		return fmt.Errorf("token %s was created but could not be written; remove it: %w", t.ID, err)
 	}
 	return a.print(c, view{value: t.TokenInfo, names: []string{t.ID}, people: func(w io.Writer) {
 		fmt.Fprintf(w, "Token %s is in %s.\n", visible(t.ID), visible(out))
@@ -122,11 +122,11 @@ func listTokensCommand(a *app) *cobra.Command {
 
 func removeTokenCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove TOKEN...", Short: "End tokens, by the names that list has for them", Args: args(1, -1),
+		Use: "remove TOKEN...", Short: "Revoke tokens, by the names that list shows", Args: args(1, -1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			for _, id := range args {
 				if strings.Trim(id, "0123456789abcdefABCDEF") != "" {
-					return usage(fmt.Errorf("that is not what list calls a token; if it is a token itself, end it: it may be known now"))
+					return usage(fmt.Errorf("this is not the name of a token as list shows it; if it is the token itself, revoke it: others may have seen it"))
 				}
 			}
 			for _, id := range args {

@@ -30,7 +30,7 @@ func topCommand(a *app) *cobra.Command {
 	once := false
 	c := &cobra.Command{
 		Use:   "top",
-		Short: "Watch the fleet: nodes, and jobs that run and wait; Ctrl-C ends it",
+		Short: "Watch the fleet: its nodes, and the jobs that run and wait; Ctrl-C quits",
 		Args:  args(0, 0),
 	}
 	c.Flags().DurationVar(&every, "every", every, "`pause` between two looks")

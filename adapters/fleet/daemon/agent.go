@@ -43,7 +43,8 @@ type AgentSettings struct {
 	// Accounts: "users" runs tasks as their owners (needs root, and is the default
 	// then), "own" as the agent.
 	Accounts agent.Accounts `json:"accounts,omitempty"`
-	// MinUID is the lowest user number that tasks may run as.
+	// MinUID is the lowest user number that tasks may run as. Default: 1000: those below
+	// are the system's accounts on most machines.
 	MinUID int `json:"minUID,omitempty"`
 	// Cgroup is the folder of the control group to work in; "none" uses none.
 	Cgroup string `json:"cgroup,omitempty"`
@@ -93,7 +94,7 @@ func AgentCommand(version string) *cobra.Command {
 and the next agent finds them.
 
 The first start joins the fleet with --servers and --join-token-file (berth
-server join-token --role agent). Later starts need --servers only.`,
+server join-token agent). Later starts need --servers only.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := flagsOver(c.Flags(), func() error { return readSettings(config, &s) }); err != nil {
@@ -109,7 +110,7 @@ server join-token --role agent). Later starts need --servers only.`,
 			return s.run(c.Context(), version, log)
 		},
 	}
-	s.addTo(c.Flags())
+	s.addTo(c.Flags(), agentData, agentPort)
 	c.Flags().StringVar(&config, "config", "", "`file` of settings (YAML)")
 	c.Flags().StringToStringVar(&s.Labels, "label", nil, "`labels` of the node, name=value")
 	return c
@@ -118,7 +119,7 @@ server join-token --role agent). Later starts need --servers only.`,
 // run runs an agent until ctx ends.
 func (s *AgentSettings) run(ctx context.Context, version string, log hclog.Logger) error {
 	if len(s.Servers) == 0 {
-		return errors.New("servers: name the servers of the fleet")
+		return errors.New("--servers, or servers in the settings: name the servers of the fleet")
 	}
 	if err := os.MkdirAll(s.Data, 0o711); err != nil {
 		return err
@@ -194,7 +195,7 @@ func (s *AgentSettings) enrol(ctx context.Context) error {
 		return err
 	}
 	if join == nil || join.Token == "" {
-		return fmt.Errorf("there is no certificate in %s: join the fleet with --join-token-file", path)
+		return fmt.Errorf("there is no certificate in %s: join the fleet with --join-token-file, or tokenFile in the settings", path)
 	}
 	got, key, err := server.RequestCertificate(ctx, pki.Identity{Role: pki.Agent, Name: s.Name}, join, s.hosts())
 	if err != nil {

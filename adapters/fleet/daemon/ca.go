@@ -40,7 +40,7 @@ func caInit() *cobra.Command {
 			if err := a.Save(dir, false); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "wrote %s and %s in %s; whoever can read the key is lord of the fleet\n", pki.CAFile, pki.CAKeyFile, dir)
+			fmt.Fprintf(c.OutOrStdout(), "wrote %s and %s in %s; anyone who can read the key controls the fleet\n", pki.CAFile, pki.CAKeyFile, dir)
 			return nil
 		},
 	}

@@ -32,6 +32,9 @@ type dev struct {
 	agentAddress string
 	verbose      bool
 	log          hclog.Logger
+	// temporary: the folder goes at the end, so nothing may be left that runs.
+	temporary bool
+	command   job.ID // 0: there is none
 }
 
 // ExitError asks the program to end with a job's exit code.
@@ -52,7 +55,8 @@ func DevCommand(version string) *cobra.Command {
 		Long: `Run a server and an agent in one process, to try things out. With a command it
 runs that as a job in the present directory, prints what it writes, and ends with
 its exit code; without, it goes on until it is interrupted, and prints how to reach
-it.`,
+it. At its end it cancels the command, and in a temporary folder all other jobs, too.
+With --data those go on, and the next "dev" with that folder finds them.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			level := hclog.Off
 			if d.verbose {
@@ -76,7 +80,7 @@ func (d *dev) run(ctx context.Context, out io.Writer, args []string) error {
 			return err
 		}
 		defer os.RemoveAll(dir)
-		d.dir = dir
+		d.dir, d.temporary = dir, true
 	}
 	if err := d.fixPort(); err != nil {
 		return err
@@ -91,17 +95,18 @@ func (d *dev) run(ctx context.Context, out io.Writer, args []string) error {
 	if err := d.prepare(); err != nil {
 		return errors.Join(err, s.Close())
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	all, inner := errgroup.WithContext(ctx)
+	// When ctx ends, server and agent are still needed to end what runs.
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	all, inner := errgroup.WithContext(running)
 	all.Go(func() error { return s.Run(inner) })
 	all.Go(func() error { return d.agent().run(inner, d.version, d.log.Named("agent")) })
 	all.Go(func() error {
-		err := d.use(inner, out, args)
-		if len(args) > 0 || err != nil {
-			stop(nil) // done
-		}
-		return err
+		defer stop()
+		used, cancel := context.WithCancel(ctx)
+		defer context.AfterFunc(inner, cancel)()
+		defer cancel()
+		return d.use(used, inner, out, args)
 	})
 	return all.Wait()
 }
@@ -183,8 +188,9 @@ func (d *dev) agent() *AgentSettings {
 	}
 }
 
-// use runs the command, or says how to reach the fleet.
-func (d *dev) use(ctx context.Context, out io.Writer, args []string) error {
+// use runs the command, or says how to reach the fleet and waits for the end of ctx. Then it
+// ends what runs, while the fleet does.
+func (d *dev) use(ctx, fleet context.Context, out io.Writer, args []string) error {
 	keeper, err := pki.NewKeeper(pki.Files{
 		CA:         filepath.Join(d.dir, "server", pki.CAFile),
 		Credential: filepath.Join(d.dir, "server", "admin.pem"),
@@ -202,9 +208,47 @@ func (d *dev) use(ctx context.Context, out io.Writer, args []string) error {
 	}
 	if len(args) == 0 {
 		fmt.Fprintf(out, "The fleet is ready. In another shell:\n\n    export BERTH_CONFIG=%s\n    berth submit -- echo hello\n\n", d.settingsFile())
-		return nil
+		<-ctx.Done()
+	} else {
+		err = d.runJob(ctx, cl, out, args)
 	}
-	return runJob(ctx, cl, out, args)
+	return errors.Join(err, d.endJobs(fleet, cl))
+}
+
+// unended are the states of jobs that endJobs looks for.
+const unended = string(job.Pending + "," + job.Starting + "," + job.Running + "," + job.Completing)
+
+// endJobs cancels the jobs that may not outlast this program, and waits until they have ended.
+func (d *dev) endJobs(fleet context.Context, cl *client.Client) error {
+	const limit = 2 * time.Duration(job.DefaultKillGrace)
+	ctx, cancel := context.WithTimeout(fleet, limit)
+	defer cancel()
+	for {
+		list, err := cl.Jobs(ctx, client.JobFilter{State: unended, Limit: api.MaxPage})
+		if err != nil {
+			return fmt.Errorf("tasks may be left that run: %w", err)
+		}
+		left := 0
+		for _, j := range list.Jobs {
+			if !d.temporary && j.ID != d.command {
+				continue
+			}
+			if left++; j.State != job.Completing {
+				_, err = cl.Cancel(ctx, j.ID, api.Selection{Reason: "berth dev ended"})
+			}
+			if err != nil {
+				return fmt.Errorf("tasks may be left that run: %w", err)
+			}
+		}
+		if left == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d jobs are left that do not end", left)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // waitForNode waits until a node is there.
@@ -224,7 +268,7 @@ func waitForNode(ctx context.Context, cl *client.Client) error {
 }
 
 // runJob runs a command as a job, and prints what it writes.
-func runJob(ctx context.Context, cl *client.Client, out io.Writer, args []string) error {
+func (d *dev) runJob(ctx context.Context, cl *client.Client, out io.Writer, args []string) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
@@ -238,6 +282,7 @@ func runJob(ctx context.Context, cl *client.Client, out io.Writer, args []string
 		return err
 	}
 	id := got.Jobs[0]
+	d.command = id
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -260,6 +305,10 @@ func runJob(ctx context.Context, cl *client.Client, out io.Writer, args []string
 func jobEnd(ctx context.Context, cl *client.Client, out io.Writer, j *api.JobDetail) error {
 	for stream, to := range map[api.Stream]io.Writer{api.Stdout: out, api.Stderr: os.Stderr} {
 		text, err := cl.Logs(ctx, j.ID, api.LogQuery{Stream: stream})
+		var none *api.Error
+		if errors.As(err, &none) && none.Code == api.CodeNotFound {
+			break // it never ran
+		}
 		if err != nil {
 			return err
 		}
@@ -273,6 +322,9 @@ func jobEnd(ctx context.Context, cl *client.Client, out io.Writer, j *api.JobDet
 	case j.State == job.Completed:
 		return nil
 	case last.Exit != nil && last.Exit.Code > 0:
+		if last.Message != "" {
+			return fmt.Errorf("%w: %s", ExitError(last.Exit.Code), last.Message)
+		}
 		return ExitError(last.Exit.Code)
 	}
 	return fmt.Errorf("the job is %s: %s", j.State, last.Message)

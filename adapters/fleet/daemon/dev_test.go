@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,6 +65,39 @@ func TestDevRunsACommand(t *testing.T) {
 			require.Equal(t, c.code, exit.ExitCode())
 		})
 	}
+}
+
+// A program that is missing has a shell's exit code for that, with the reason.
+func TestDevWithoutTheProgram(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	command := DevCommand("test")
+	command.SilenceErrors, command.SilenceUsage = true, true
+	command.SetArgs([]string{"--", "berth-no-such-program"})
+	err := command.ExecuteContext(ctx)
+	var exit ExitError
+	require.ErrorAs(t, err, &exit)
+	require.Equal(t, 127, exit.ExitCode())
+	require.ErrorContains(t, err, "berth-no-such-program")
+}
+
+// When it is interrupted, its tasks end before it does.
+func TestDevEndsItsTasks(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	dir := t.TempDir()
+	ended := filepath.Join(dir, "ended")
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "began"), 0o600))
+	command := DevCommand("test")
+	command.SilenceErrors, command.SilenceUsage = true, true
+	command.SetArgs([]string{"--", "sh", "-c", "trap 'echo > " + ended + "; exit' TERM; echo > " + dir + "/began; while :; do sleep 0.1; done"})
+	done := make(chan error, 1)
+	go func() { done <- command.ExecuteContext(ctx) }()
+	_, err := os.ReadFile(filepath.Join(dir, "began")) // waits for it
+	require.NoError(t, err)
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+	require.FileExists(t, ended)
 }
 
 // Without a command it says how it is reached, stays until it is interrupted, and

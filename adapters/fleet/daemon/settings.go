@@ -10,8 +10,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/pflag"
-	"sigs.k8s.io/yaml"
 
+	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/pki"
 	"github.com/berth-project/berth/adapters/fleet/server"
 )
@@ -35,15 +35,15 @@ type Common struct {
 	LogJSON   bool     `json:"logJSON,omitempty"`
 }
 
-// addTo adds the flags.
-func (c *Common) addTo(fs *pflag.FlagSet) {
+// addTo adds the flags, with the defaults of fill.
+func (c *Common) addTo(fs *pflag.FlagSet, data, port string) {
 	fs.StringVar(&c.Name, "name", "", "`name` of this machine in the fleet (default: its host name)")
-	fs.StringVar(&c.Data, "data", "", "`folder` of all that is kept (default "+c.Data+")")
-	fs.StringVar(&c.Listen, "listen", "", "`address` to listen on (default "+c.Listen+")")
-	fs.StringVar(&c.Advertise, "advertise", "", "`address` at which others reach this machine")
+	fs.StringVar(&c.Data, "data", "", "`folder` of all that is kept (default "+data+")")
+	fs.StringVar(&c.Listen, "listen", "", "`address` to listen on (default :"+port+")")
+	fs.StringVar(&c.Advertise, "advertise", "", "`address` at which others reach this machine (default: that of --listen, or of its first network)")
 	fs.StringSliceVar(&c.Servers, "servers", nil, "`addresses` of servers of the fleet")
 	fs.StringVar(&c.TokenFile, "join-token-file", "", "`file` with a join token, for the first start")
-	fs.StringVar(&c.LogLevel, "log-level", "", "trace, debug, info, warn or error (default info)")
+	fs.StringVar(&c.LogLevel, "log-level", "", "`level` of what is logged: trace, debug, info, warn or error (default info)")
 	fs.BoolVar(&c.LogJSON, "log-json", false, "log as JSON")
 }
 
@@ -67,10 +67,7 @@ func readSettings(path string, into any) error {
 	if len(text) > maxSettings { // what is left after a cut may mean something else
 		return fmt.Errorf("%s: it has more than %d bytes", path, maxSettings)
 	}
-	if err := yaml.UnmarshalStrict(text, into); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
+	return job.Decode(path, text, into)
 }
 
 // flagsOver gives the flags that were set the last word: what the file says of them
@@ -116,7 +113,7 @@ func (c *Common) fill(data, port string) error {
 	}
 	host, listenPort, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return fmt.Errorf("--listen, or listen in the settings: %w", err)
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		if host, err = ownAddress(); err != nil {
@@ -149,13 +146,13 @@ func (c *Common) join(enrolled bool) (*server.Join, error) {
 	case c.TokenFile == "" && len(c.Servers) == 0:
 		return nil, nil
 	case len(c.Servers) == 0:
-		return nil, errors.New("servers: to join a fleet, name one of its servers")
+		return nil, errors.New("--servers, or servers in the settings: name servers of the fleet that is to be joined")
 	case c.TokenFile == "" || enrolled:
 		return &server.Join{Servers: c.Servers}, nil
 	}
 	text, err := pki.ReadSecret(c.TokenFile)
 	if err != nil {
-		return nil, fmt.Errorf("the join token: %w", err)
+		return nil, fmt.Errorf("--join-token-file, or tokenFile in the settings: %w", err)
 	}
 	return &server.Join{Servers: c.Servers, Token: strings.TrimSpace(string(text))}, nil
 }
@@ -165,7 +162,7 @@ func (c *Common) logger() (hclog.Logger, error) {
 	level := hclog.Info
 	if c.LogLevel != "" {
 		if level = hclog.LevelFromString(c.LogLevel); level == hclog.NoLevel {
-			return nil, fmt.Errorf("logLevel: there is no level %q; it is trace, debug, info, warn or error", c.LogLevel)
+			return nil, fmt.Errorf("--log-level, or logLevel in the settings: there is no level %q; it is trace, debug, info, warn or error", c.LogLevel)
 		}
 	}
 	return hclog.New(&hclog.LoggerOptions{Name: "berth", Level: level, JSONFormat: c.LogJSON, Output: os.Stderr}), nil

@@ -6,9 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/scheduler"
+	"github.com/berth-project/berth/adapters/fleet/server"
 )
 
 func settingsFile(t *testing.T, text string) string {
@@ -30,6 +36,12 @@ func TestSettingsFiles(t *testing.T) {
 		require.Error(t, err, name)
 		require.Contains(t, err.Error(), "settings.yaml", name)
 	}
+	err := readSettings(settingsFile(t, "name: n1\nnobodyKnows: 1\nmaxTasks: many\nrate: x\n"), &AgentSettings{})
+	require.ErrorContains(t, err, "line 2: nobodyKnows: there is no such field; line 3: maxTasks: \"many\" is no whole number")
+	var server ServerSettings
+	require.NoError(t, readSettings(settingsFile(t, "rate: 2.5\nservers: [a:1]\nlost: 5m\n"), &server))
+	require.Equal(t, 2.5, server.Rate)
+	require.Equal(t, []string{"a:1"}, server.Servers)
 	var s AgentSettings
 	require.NoError(t, readSettings(settingsFile(t, "labels: {a: b}\nreserved: {memory: 1Gi}\naccounts: own\n"), &s))
 	require.Equal(t, "b", s.Labels["a"])
@@ -46,6 +58,18 @@ func TestPinCores(t *testing.T) {
 	}
 }
 
+// The help has the defaults that fill fills in.
+func TestDefaultsAreInTheHelp(t *testing.T) {
+	for _, c := range []struct {
+		command    *cobra.Command
+		data, port string
+	}{{ServerCommand("x"), serverData, serverPort}, {AgentCommand("x"), agentData, agentPort}} {
+		require.Contains(t, c.command.Flag("data").Usage, "(default "+c.data+")")
+		require.Contains(t, c.command.Flag("listen").Usage, "(default :"+c.port+")")
+		require.Contains(t, c.command.Long, "join-token "+c.command.Name()+")")
+	}
+}
+
 // A join token that others can read is refused, and is not looked at where none is needed.
 func TestJoinTokenIsPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "join-token")
@@ -57,7 +81,7 @@ func TestJoinTokenIsPrivate(t *testing.T) {
 	for _, mode := range []os.FileMode{0o644, 0o640, 0o604, 0o610, 0o660} {
 		require.NoError(t, os.Chmod(path, mode))
 		_, err := c.join(false)
-		require.ErrorContains(t, err, fmt.Sprintf("the join token: %s holds a secret, and others may read it (mode %04o): run \"chmod 600 %s\"", path, mode, path))
+		require.ErrorContains(t, err, fmt.Sprintf("--join-token-file, or tokenFile in the settings: others than its owner can read %s (mode %04o): a file with a token", path, mode))
 		require.NotContains(t, err.Error(), "secret\n")
 	}
 	for _, gone := range []bool{false, true} {
@@ -88,4 +112,54 @@ func FuzzSettings(f *testing.F) {
 			}
 		}
 	})
+}
+
+// configOf is the server's configuration by a file of settings.
+func configOf(t *testing.T, text string) *server.Config {
+	t.Helper()
+	s := ServerSettings{Common: Common{Data: t.TempDir()}}
+	require.NoError(t, readSettings(settingsFile(t, text), &s))
+	cfg, err := s.config("test")
+	require.NoError(t, err)
+	return cfg
+}
+
+// How GPUs are packed gets from the file to the server.
+func TestPackingIsASetting(t *testing.T) {
+	for text, want := range map[string]string{"packing: Rollout": "Rollout", "rate: 1": ""} {
+		require.Equal(t, want, configOf(t, text).Packing)
+	}
+}
+
+// How many have reservations gets from the file to the server.
+func TestReservationsAreASetting(t *testing.T) {
+	for text, want := range map[string]int{"reservations: 500": 500, "rate: 1": 0} {
+		require.Equal(t, want, configOf(t, text).Reservations)
+	}
+}
+
+// Of how many it is forecast when they start gets from the file to the server.
+func TestForecastsAreASetting(t *testing.T) {
+	for text, want := range map[string]int{"forecasts: 100": 100, "rate: 1": 0} {
+		require.Equal(t, want, configOf(t, text).Forecasts)
+	}
+}
+
+// How measured load counts gets from the file to the server; what it cannot be is said.
+func TestLoadIsASetting(t *testing.T) {
+	for text, want := range map[string]scheduler.Load{
+		"rate: 1":                   {},
+		"load: {policy: LoadAware}": {Policy: "LoadAware"},
+		"load: {policy: LoadAware, thresholds: {cpu: 90, memory: 0}, maxAge: 10m, weight: 3}": {
+			Policy: "LoadAware", Thresholds: map[string]int64{"cpu": 90, "memory": 0}, MaxAge: job.Duration(10 * time.Minute), Weight: 3},
+		"load: {policy: TargetLoadPacking, target: 60}": {Policy: "TargetLoadPacking", Target: 60},
+	} {
+		require.Equal(t, want, configOf(t, text).Load)
+	}
+	for text, want := range map[string]string{
+		"load: {polcy: LoadAware}": "polcy", "load: {policy: LoadAware, maxAge: soon}": "maxAge", "load: LoadAware": "load",
+		"load: {policy: LoadAware, thresholds: {cpu: .nan}}": "thresholds",
+	} {
+		require.ErrorContains(t, readSettings(settingsFile(t, text), &ServerSettings{}), want, text)
+	}
 }

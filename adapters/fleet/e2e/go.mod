@@ -4,7 +4,7 @@ module github.com/berth-project/berth/adapters/fleet/e2e
 go 1.26.0
 
 require (
-	github.com/berth-project/berth/adapters/fleet v0.0.0
+	github.com/berth-project/berth/adapters/fleet v0.1.0
 	github.com/hashicorp/go-hclog v1.6.3
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/sync v0.22.0
@@ -40,7 +40,7 @@ require (
 )
 
 require (
-	github.com/berth-project/berth v0.0.0 // indirect
+	github.com/berth-project/berth v0.1.0 // indirect
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
 	github.com/fatih/color v1.13.0 // indirect

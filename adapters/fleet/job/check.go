@@ -1,7 +1,9 @@
 package job
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,9 +50,35 @@ func Check(specs []Spec) error {
 	return all.err()
 }
 
+// CheckRead is Check of jobs that were read with an error of Parse or Decode, nil for none. It
+// returns the problems of both together, without what Check says of fields that could not be
+// read: they do not have the values that were meant.
+func CheckRead(specs []Spec, read error) error {
+	if read == nil {
+		return Check(specs)
+	}
+	var unread, wrong *ValidationError
+	if len(specs) == 0 || !errors.As(read, &unread) || !errors.As(Check(specs), &wrong) {
+		return read
+	}
+	all := checker{problems: slices.Clone(unread.Problems)}
+	for _, p := range wrong.Problems {
+		if !slices.ContainsFunc(unread.Problems, func(u Problem) bool { return within(p.Field, u.Field) || within(u.Field, p.Field) }) {
+			all.report(p.Field, "%s", p.Message)
+		}
+	}
+	return all.err()
+}
+
+// within reports whether a field is the other one, or a part of it.
+func within(field, other string) bool {
+	rest, ok := strings.CutPrefix(field, other)
+	return ok && other != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
 // Resolve is the place, among the jobs that are submitted together, of the one that
 // the dependency names; ok is false where it names one by its number, or there is
-// not exactly one of the name.
+// not exactly one with the name.
 func Resolve(specs []Spec, d *Dependency) (index int, ok bool) {
 	name, ok := d.Name()
 	if !ok {

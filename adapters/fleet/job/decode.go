@@ -30,9 +30,9 @@ var ErrTooLarge = errors.New("the job file is too large")
 // false stand for themselves, so that "command: [sleep, 10]" and "env: {PORT:
 // 80}" mean what they say. Anchors and aliases are refused.
 //
-// The jobs are as they are written; Check says whether they can be submitted. The
+// The jobs are as they are written; CheckRead says whether they can be submitted. The
 // error is a *ValidationError with all problems, each with its field ("jobs[0].cpu")
-// and its line; or is ErrTooLarge, or an error of reading.
+// and its line, and the jobs have what could be read; or is ErrTooLarge, or an error of reading.
 func Parse(r io.Reader) ([]Spec, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxFileSize+1))
 	if err != nil {
@@ -52,10 +52,29 @@ func Parse(r io.Reader) ([]Spec, error) {
 	if len(d.specs) == 0 && len(d.problems) == 0 {
 		d.report("jobs", "there are none in the file")
 	}
-	if err := d.err(); err != nil {
-		return nil, err
+	return d.specs, d.err()
+}
+
+// Decode fills what into points to, a struct with JSON tags, from the text of a file of
+// settings: one document of YAML or JSON, read as strictly as Parse reads jobs. Fields
+// that it does not name, or that cannot be read, stay as they are. The error is a
+// *ValidationError about the file.
+func Decode(file string, data []byte, into any) error {
+	d := &decoder{}
+	documents, err := parseDocuments(data)
+	var invalid *ValidationError
+	switch {
+	case errors.As(err, &invalid):
+		d.problems = invalid.Problems
+	case len(documents) > 1:
+		d.reportLine(documents[1].Line, "", "there is more than one document")
+	case len(documents) == 1:
+		d.read("", documents[0], into)
 	}
-	return d.specs, nil
+	if len(d.problems) == 0 {
+		return nil
+	}
+	return &ValidationError{About: file, Problems: d.problems}
 }
 
 // parseDocuments reads the documents of a file, without those that are empty.

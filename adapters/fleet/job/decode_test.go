@@ -133,6 +133,38 @@ func TestParseProblems(t *testing.T) {
 	}
 }
 
+// What is wrong with values is told together with what could not be read, which is not told twice.
+func TestParseAndCheck(t *testing.T) {
+	const file = "jobs:\n- command: [x]\n  nmae: a\n  tasks: -1\n  priority: high\n  resources: {cpu: 1, memory: lots, gpus: {count: -2}}\n" +
+		"  after: [{kind: later, job: 12}, {kind: [x], job: x}]\n- command: {x: y}\n  output: out\n"
+	specs, read := Parse(strings.NewReader(file))
+	var invalid *ValidationError
+	require.ErrorAs(t, CheckRead(specs, read), &invalid)
+	var got []string
+	for _, p := range invalid.Problems {
+		got = append(got, p.String())
+	}
+	assert.Equal(t, []string{
+		`line 3: jobs[0].nmae: there is no such field`,
+		`line 5: jobs[0].priority: "high" is no whole number, or too large`,
+		`line 6: jobs[0].resources.memory: "lots" is no amount of bytes: ` + byteHint,
+		`line 7: jobs[0].after[1].kind: must be one value, it is a list`,
+		`line 8: jobs[1].command: must be a list, such as ["a", "b"], it is fields with values`,
+		`jobs[0].resources.gpus.count: -2 is not between 0 and 1024`,
+		`jobs[0].tasks: -1 is not between 0 and 10000`,
+		`jobs[0].after[0].kind: "later" is not one of afterok, afternotok, afterany, aftercorr, after`,
+		`jobs[0].after[1].job: "x" is neither the number of a job nor "@" and a name`,
+		`jobs[1].output: "out" would be in the task's own folder, which is removed with the task: write a path that begins with "/", or a working directory (dir)`,
+	}, got)
+
+	specs, read = Parse(strings.NewReader("name: a\nhold: maybe\ncommand: [x]\n"))
+	assert.Equal(t, read, CheckRead(specs, read), "nothing else is wrong")
+	specs, read = Parse(strings.NewReader("{"))
+	assert.Equal(t, read, CheckRead(specs, read), "there is nothing to check")
+	assert.NoError(t, CheckRead([]Spec{{Command: []string{"x"}}}, nil))
+	assert.ErrorIs(t, CheckRead([]Spec{{}}, nil), ErrInvalid)
+}
+
 func TestParseLimits(t *testing.T) {
 	_, err := Parse(io.LimitReader(endless{}, MaxFileSize+10))
 	assert.ErrorIs(t, err, ErrTooLarge)

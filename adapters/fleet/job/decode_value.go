@@ -156,13 +156,20 @@ func (d *decoder) scalar(path string, n *yaml.Node, v reflect.Value) {
 			return
 		}
 		v.SetBool(strings.EqualFold(n.Value, "true"))
-	case reflect.Int32, reflect.Int64:
+	case reflect.Int, reflect.Int32, reflect.Int64:
 		number, err := strconv.ParseInt(n.Value, 10, v.Type().Bits())
 		if err != nil || n.Tag != "!!int" {
 			d.reportLine(n.Line, path, "%s is no whole number, or too large", quote(n.Value))
 			return
 		}
 		v.SetInt(number)
+	case reflect.Float64:
+		number, err := strconv.ParseFloat(n.Value, 64)
+		if err != nil {
+			d.reportLine(n.Line, path, "%s is no number", quote(n.Value))
+			return
+		}
+		v.SetFloat(number)
 	default:
 		panic(fmt.Sprintf("job: the decoder does not know fields of type %s", v.Type()))
 	}
@@ -190,8 +197,13 @@ func like(name string, fields map[string][]int) string {
 	return ""
 }
 
-// join appends a field to a path.
-func join(path, field string) string { return path + "." + field }
+// join appends a field to a path, which may be empty.
+func join(path, field string) string {
+	if path == "" {
+		return field
+	}
+	return path + "." + field
+}
 
 // cut shortens a path that has an outside text in it, and makes it one line.
 func cut(path string) string {

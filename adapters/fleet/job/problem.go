@@ -37,6 +37,8 @@ func (p Problem) String() string {
 
 // ValidationError is all that is wrong with a job, a submission, or a file.
 type ValidationError struct {
+	// About is the file of settings that they are in; empty: they are in jobs.
+	About string
 	// Problems has at least one. Those of a check are in the order of the fields
 	// of Spec, those of a decoder in the order of the file.
 	Problems []Problem
@@ -47,6 +49,9 @@ func (e *ValidationError) Error() string {
 	parts := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
 		parts[i] = p.String()
+	}
+	if e.About != "" {
+		return e.About + ": " + strings.Join(parts, "; ")
 	}
 	return "invalid job: " + strings.Join(parts, "; ")
 }

@@ -64,6 +64,10 @@ type Spec struct {
 	Apart  []Affinity `json:"apart,omitempty"`
 	Spread []Spread   `json:"spread,omitempty"`
 
+	// Reservation, where not empty, is the one whose nodes the job uses while it is on;
+	// it runs nowhere else.
+	Reservation string `json:"reservation,omitempty"`
+
 	// Priority: higher goes first; from MinPriority to MaxPriority.
 	Priority int32 `json:"priority,omitempty"`
 	// Hold: the job waits until it is released.

@@ -22,6 +22,11 @@ const (
 	Requeued    State = "REQUEUED"  // of an attempt: the element is tried again by request
 )
 
+// States are those that a job or an element can be in, in their order.
+var States = []State{
+	Pending, Starting, Running, Completing, Completed, Failed, Timeout, Cancelled, NodeFail, OutOfMemory, Preempted, Deadline, BootFail,
+}
+
 // Ended reports whether the state is an end.
 func (s State) Ended() bool {
 	switch s {
@@ -50,4 +55,5 @@ const (
 	ReasonArrayLimit     Reason = "JobArrayTaskLimit"
 	ReasonQueueLimit     Reason = "QueueLimit"
 	ReasonQueueStopped   Reason = "QueueStopped"
+	ReasonReservation    Reason = "Reservation" // that of the job is not on, or is gone
 )

@@ -16,7 +16,8 @@ type MilliCPU int64
 
 // Bytes is an amount of memory or disk. It is written as a number of bytes or
 // with a unit: K, M, G, T, P and E are powers of 1000, with or without a B after
-// them; Ki, Mi, Gi, Ti, Pi and Ei powers of 1024. Small letters will do.
+// them; Ki, Mi, Gi, Ti, Pi and Ei powers of 1024. Small letters will
+// do, but "8Gb" is refused: it would be bits.
 type Bytes int64
 
 // Duration is a time.Duration that is written as people write it in job files:
@@ -82,7 +83,8 @@ var byteUnits = []struct {
 }
 
 // byteHint ends the errors of ParseBytes.
-const byteHint = `write bytes, or a unit: "4G" is 4000000000, "4Gi" is 4294967296 (K, M, G, T or Ki, Mi, Gi, Ti; a B may follow)`
+const byteHint = `write a number and its unit: "4G" is 4000000000 bytes, "4Gi" is 4294967296 ` +
+	`(the units: B, K, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei; a B may follow)`
 
 // ParseBytes reads "512Mi", "4GiB", "1.5G", "4GB" or "1048576". It fails where
 // the amount is negative, too large, or no whole number of bytes.
@@ -100,6 +102,9 @@ func ParseBytes(s string) (Bytes, error) {
 }
 
 func byteUnit(unit string) (size int64, ok bool) {
+	if strings.HasSuffix(unit, "b") && unit != strings.ToLower(unit) {
+		return 0, false // "Gb" is bits
+	}
 	unit = strings.ToUpper(unit)
 	unit = strings.TrimSuffix(unit, "B")
 	if unit == "" {

@@ -17,6 +17,9 @@ func (s *Spec) validatePlace(c *checker) {
 			}
 		}
 	}
+	if s.Reservation != "" {
+		c.name("reservation", s.Reservation)
+	}
 	c.atMost("constraints", len(s.Constraints), MaxConditions, "conditions")
 	for i := range s.Constraints {
 		s.Constraints[i].validate(c, fmt.Sprintf("constraints[%d].", i))

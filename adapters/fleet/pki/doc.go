@@ -16,13 +16,13 @@
 // of the authority without exactly one such URI is refused everywhere.
 //
 // Servers and agents have the fixed DNS names [ServerDNS] and [AgentDNS] too.
-// Whoever connects asks for these, so that the check does not depend on
+// Clients verify these, so that the check does not depend on
 // addresses; the addresses are in the certificate for browsers alone.
 //
 // # Files
 //
 //	ca.pem       the authority's certificate; everybody has it
-//	ca-key.pem   its key; whoever can read it is lord of the fleet
+//	ca-key.pem   its key; anyone who can read it controls the fleet
 //	<name>.pem   a credential: certificate, authority's certificate, key
 //
 // A credential is one file, so that it is replaced in one step when it is

@@ -12,7 +12,7 @@ import (
 // maxFile is the size that a file of certificates or keys may have.
 const maxFile = 64 << 10
 
-// writeFile writes a file in one step: whoever looks sees all of it or none. The
+// writeFile writes a file in one step: readers see all of it or none. The
 // file is on the disk when it returns. A file that is there stays, and the error
 // is fs.ErrExist, unless replace is set.
 func writeFile(path string, data []byte, mode fs.FileMode, replace bool) (err error) {
@@ -39,6 +39,9 @@ func writeFile(path string, data []byte, mode fs.FileMode, replace bool) (err er
 		err = os.Rename(tmp.Name(), path)
 	} else {
 		err = os.Link(tmp.Name(), path) // fails where there is one, rename would not
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return &fs.PathError{Op: "write", Path: path, Err: fs.ErrExist}
 	}
 	if err != nil {
 		return err
@@ -76,7 +79,7 @@ func ReadSecret(path string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s holds a secret, and others may read it (mode %04o): run \"chmod 600 %s\"", path, info.Mode().Perm(), path)
+		return nil, fmt.Errorf("others than its owner can read %s (mode %04o): a file with a token or a key needs mode 0600 (chmod 600)", path, info.Mode().Perm())
 	}
 	return readAll(f)
 }

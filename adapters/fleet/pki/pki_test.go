@@ -329,7 +329,7 @@ func TestFilesAreKeptSafe(t *testing.T) {
 
 	require.NoError(t, os.Chmod(file, 0o640))
 	_, err = LoadCredential(file)
-	require.ErrorContains(t, err, "others may read it")
+	require.ErrorContains(t, err, "a file with a token or a key needs mode 0600")
 
 	loaded, err := LoadAuthority(f.dir)
 	require.NoError(t, err)

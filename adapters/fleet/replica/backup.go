@@ -183,7 +183,7 @@ func readBackup(from io.Reader, to io.Writer) (BackupInfo, error) {
 	if !bytes.Equal(sum.Sum(nil), want[:]) {
 		return info, bad("its hash is wrong, it was altered")
 	}
-	if _, err := in.ReadByte(); err != io.EOF {
+	if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
 		return info, readError(err, bad("there is something behind its end"))
 	}
 	return info, nil
@@ -192,7 +192,7 @@ func readBackup(from io.Reader, to io.Writer) (BackupInfo, error) {
 // readError tells an early end of the data, and too much of it, from a failure to
 // read.
 func readError(err, bad error) error {
-	if err == nil || err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return bad
 	}
 	return err

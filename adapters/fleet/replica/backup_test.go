@@ -18,6 +18,7 @@ func prepareList(r io.Reader, w io.Writer) error {
 }
 
 func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t).steady().three()
 	c.propose("one")
 	c.propose("two")
@@ -60,6 +61,7 @@ func TestBackupAndRestore(t *testing.T) {
 }
 
 func TestFollowerHasTheSameBackupWhereNothingHasHappened(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t).steady().three()
 	leader := c.leader()
 	for _, n := range c.all() {
@@ -76,6 +78,7 @@ func TestFollowerHasTheSameBackupWhereNothingHasHappened(t *testing.T) {
 }
 
 func TestBackupIntoAnotherFleet(t *testing.T) {
+	t.Parallel()
 	a, b := newCluster(t), newCluster(t)
 	a.start("s1", true)
 	b.start("s1", true)
@@ -90,6 +93,7 @@ func TestBackupIntoAnotherFleet(t *testing.T) {
 }
 
 func TestSpoiledBackupsChangeNothing(t *testing.T) {
+	t.Parallel()
 	random := seeded(t)
 	c := newCluster(t)
 	s := c.start("s1", true)

@@ -12,6 +12,7 @@ import (
 // A sender whose answers nobody reads any more is not stuck: not when the transport
 // ends its pipelines, and not longer than an answer may take.
 func TestPipelineThatNobodyReads(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		timeout time.Duration
 		free    func(*contactTransport)

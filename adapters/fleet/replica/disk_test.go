@@ -29,6 +29,7 @@ func (d fullDisk) StoreLogs(logs []*raft.Log) error {
 }
 
 func TestServerWithAFullDiskStopsAndTheOthersGoOn(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	full := map[string]*atomic.Bool{"s1": {}, "s2": {}, "s3": {}}
 	c.change = func(name string, conf *Config) {
@@ -61,6 +62,7 @@ func TestServerWithAFullDiskStopsAndTheOthersGoOn(t *testing.T) {
 }
 
 func TestOneServerWithAFullDisk(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	full := &atomic.Bool{}
 	c.change = func(_ string, conf *Config) {
@@ -82,6 +84,7 @@ func TestOneServerWithAFullDisk(t *testing.T) {
 // The machine dies while the last entry is being written: some of its bytes are
 // there. All that was acknowledged before is.
 func TestTornTail(t *testing.T) {
+	t.Parallel()
 	random := seeded(t)
 	c := newCluster(t)
 	c.start("s1", true)
@@ -130,6 +133,7 @@ func tear(t *testing.T, dir string, n, how int) string {
 }
 
 func TestGuardedLogTakesNothingAfterAFailure(t *testing.T) {
+	t.Parallel()
 	full := &atomic.Bool{}
 	calls := 0
 	g := &guardedLog{LogStore: fullDisk{raft.NewInmemStore(), full}, onFailure: func(error) { calls++ }}

@@ -4,7 +4,7 @@
 //
 // # One command's way
 //
-//	Propose   a caller on the leader hands in a command, and waits
+//	Propose   a caller on the leader submits a command, and waits
 //	gather    what has come while the last entry was on its way becomes the next
 //	entry     commands with their lengths, one raft log entry (entry.go)
 //	write     the leader's disk and those of the followers, one fsync each

@@ -10,6 +10,7 @@ import (
 )
 
 func TestEntryRoundTrip(t *testing.T) {
+	t.Parallel()
 	for _, commands := range [][][]byte{
 		nil, {{}}, {[]byte("a"), {}, bytes.Repeat([]byte{7}, MaxCommand)}, make([][]byte, maxEntryCommands),
 	} {
@@ -23,6 +24,7 @@ func TestEntryRoundTrip(t *testing.T) {
 }
 
 func TestEntriesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	for want, entry := range map[string][]byte{
 		"empty":                    {},
 		"version 2":                {2},

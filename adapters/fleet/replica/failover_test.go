@@ -47,6 +47,7 @@ func dialAs(t *testing.T, c *cluster, credential *pki.Credential) *tls.Conn {
 // Under load, leaders are killed and cut off by chance; whatever was acknowledged
 // is on all servers, in one order, at the place that the client was told.
 func TestNothingAcknowledgedIsLost(t *testing.T) {
+	t.Parallel()
 	random := seeded(t)
 	c := newCluster(t)
 	c.change = func(_ string, conf *Config) {
@@ -99,6 +100,7 @@ func goOn(c *cluster, h *history, more int) {
 }
 
 func TestAllServersStopAndStartAgain(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t).three()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -116,6 +118,7 @@ func TestAllServersStopAndStartAgain(t *testing.T) {
 }
 
 func TestLeaderWithoutMajorityVerifiesNothing(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t).three()
 	old := c.leader()
 	c.net.isolate(old.name, true)
@@ -136,6 +139,7 @@ func TestLeaderWithoutMajorityVerifiesNothing(t *testing.T) {
 // What Lead runs begins with the whole state, is never run twice at once on a
 // server, is told when leadership is lost, and terms only grow.
 func TestLeadBeginsCompleteAndIsJoined(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t).three()
 	type run struct {
 		term uint64
@@ -191,6 +195,7 @@ func TestLeadBeginsCompleteAndIsJoined(t *testing.T) {
 }
 
 func TestLeadThatReturnsEarlyWaitsForTheNextLeadership(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	s := c.start("s1", true)
 	c.leader()

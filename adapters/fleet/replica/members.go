@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -70,6 +71,9 @@ func (r *Replica) AddVoter(ctx context.Context, id, address string) error {
 		if m.Address == address && m.ID != id {
 			return fmt.Errorf("server %s has the address %s already: remove it first", m.ID, address)
 		}
+	}
+	if slices.ContainsFunc(ms, func(m Member) bool { return m.ID == id && m.Address == address }) {
+		return nil
 	}
 	r.trans.forget(raft.ServerID(id)) // what was known may be of an earlier life
 	return r.await(ctx, r.raft.AddNonvoter(raft.ServerID(id), raft.ServerAddress(address), 0, limitOf(ctx)))

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Propose hands in a command and waits until it is committed by a majority and
+// Propose submits a command and waits until it is committed by a majority and
 // applied here; it returns the machine's result for it. Only the leader can. The
 // errors are ErrNotLeader, ErrTooBig, ErrClosed, ErrLost, and the context's; where
 // ErrLost is not among them the command was not and will not be committed.

@@ -18,6 +18,7 @@ import (
 )
 
 func TestOneServer(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	s := c.start("s1", true)
 	c.leader()
@@ -40,6 +41,7 @@ func TestOneServer(t *testing.T) {
 }
 
 func TestConfigProblemsAreToldAtOnce(t *testing.T) {
+	t.Parallel()
 	_, err := Open(Config{Slowness: -1})
 	for _, field := range []string{"ID", "Address", "Dir", "Machine", "Keeper", "Slowness"} {
 		require.ErrorContains(t, err, field)
@@ -47,6 +49,7 @@ func TestConfigProblemsAreToldAtOnce(t *testing.T) {
 }
 
 func TestFolderHasOneUser(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.start("s1", true)
 	_, err := Open(Config{ID: "x", Address: "x", Dir: filepath.Join(c.dir, "s1"), Machine: &list{}, Keeper: c.keeper("x")})
@@ -54,6 +57,7 @@ func TestFolderHasOneUser(t *testing.T) {
 }
 
 func TestCommandsAreLimited(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	s := c.start("s1", true)
 	c.leader()
@@ -67,6 +71,7 @@ func TestCommandsAreLimited(t *testing.T) {
 }
 
 func TestFollowersCatchUpAndDecline(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t).steady().three()
 	ctx, cancel := context.WithCancel(t.Context())
 	h, work := c.clients(ctx, 8)
@@ -94,6 +99,7 @@ func TestFollowersCatchUpAndDecline(t *testing.T) {
 }
 
 func TestProposalGivenUpBeforeItIsSentIsNotMade(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	s := c.start("s1", true)
 	c.leader()
@@ -118,6 +124,7 @@ func TestProposalGivenUpBeforeItIsSentIsNotMade(t *testing.T) {
 }
 
 func TestClosedReplicaAnswers(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	s := c.start("s1", true)
 	c.leader()
@@ -133,6 +140,7 @@ func TestClosedReplicaAnswers(t *testing.T) {
 }
 
 func TestCloseLeavesNothingRunning(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t).three()
 	c.propose("something")
 	c.kill(c.leader().name)
@@ -152,6 +160,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 }
 
 func TestMembers(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t).steady().three()
 	leader := c.leader()
 	c.wait("the leader hears of all", func() bool {
@@ -189,6 +198,7 @@ func TestMembers(t *testing.T) {
 }
 
 func TestOnlyServersReplicate(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	s := c.start("s1", true)
 	for _, role := range []pki.Role{pki.Agent, pki.User, pki.Operator} {
@@ -207,6 +217,7 @@ func TestOnlyServersReplicate(t *testing.T) {
 }
 
 func TestLateServerIsRestoredFromASnapshot(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.change = func(_ string, conf *Config) {
 		conf.segment = 4096

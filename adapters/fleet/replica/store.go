@@ -19,7 +19,7 @@ type store struct {
 	meta *metadb.BoltMetaDB
 	wal  *wal.WAL
 	log  raft.LogStore
-	snap *raft.FileSnapshotStore
+	snap *snapshots
 }
 
 // openStore takes the folder for this process and reads what is in it.
@@ -53,8 +53,12 @@ func openStore(c Config, onFailure func(error)) (_ *store, err error) {
 	if s.log, err = raft.NewLogCache(cachedEntries, guarded); err != nil {
 		return nil, err
 	}
-	s.snap, err = raft.NewFileSnapshotStoreWithLogger(c.Dir, keptSnapshots, c.Log.Named("snapshot"))
-	return s, err
+	files, err := raft.NewFileSnapshotStoreWithLogger(c.Dir, keptSnapshots, c.Log.Named("snapshot"))
+	if err != nil {
+		return nil, err
+	}
+	s.snap = &snapshots{FileSnapshotStore: files}
+	return s, nil
 }
 
 func lockFile(path string) (*os.File, error) {

@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -32,7 +33,13 @@ func lasting(w *world) {
 
 // expected is when and where a job is expected to start.
 func (w *world) expected(id job.ID) (time.Time, string) {
-	at, nodes, _ := w.leader.Expected(id, -1)
+	v := w.state.View()
+	j := v.Job(id)
+	index, ok := v.NextWaiting(j, -1)
+	if !ok {
+		index = 0
+	}
+	at, nodes, _ := w.leader.Expected(v, j, index)
 	return at, strings.Join(nodes, " ")
 }
 
@@ -41,6 +48,31 @@ func (w *world) message(id job.ID) string {
 	v := w.state.View()
 	_, m := w.leader.Why(v, v.Job(id), 0)
 	return m
+}
+
+// As many of those that wait have an expected start as the fleet has reservations.
+func TestReservationsOfTheFirst(t *testing.T) {
+	for reservations, want := range map[int]int{0: 1, 1: 1, 3: 3, 100: 4} {
+		in(t, []*api.Registration{node("a", 8)}, func(w *world) {
+			lasting(w)
+			w.make = func(c scheduler.Config) (*scheduler.Controller, error) {
+				c.Reservations = reservations
+				return scheduler.New(c)
+			}
+			w.lead()
+			w.submit("name: 10m\nresources: {cpu: 8}\ntimeLimit: 10m")
+			w.pass(5 * time.Second)
+			var starts []time.Time
+			for _, id := range w.submit(slices.Repeat([]string{"name: 10m\nresources: {cpu: 8}\ntimeLimit: 10m"}, 4)...) {
+				w.pass(5 * time.Second)
+				if at, _ := w.expected(id); !at.IsZero() {
+					starts = append(starts, at)
+				}
+			}
+			require.Len(t, starts, want, "%d reservations", reservations)
+			require.True(t, slices.IsSortedFunc(starts, time.Time.Compare), "%v", starts)
+		})
+	}
 }
 
 // Small jobs never stop coming. A gang that needs all of the fleet starts when it was
@@ -202,8 +234,7 @@ func TestNextLeaderKeepsRoomToo(t *testing.T) {
 	})
 }
 
-// When something ends before it must the promise gets better, and is used at once. What
-// is kept does not wander from node to node meanwhile.
+// When something ends before it must the promise gets better, and is used at once.
 func TestPromiseGetsBetter(t *testing.T) {
 	in(t, []*api.Registration{node("a", 4), node("b", 2), node("c", 2)}, func(w *world) {
 		lasting(w)
@@ -212,7 +243,7 @@ func TestPromiseGetsBetter(t *testing.T) {
 		gang := w.submit("name: 1h\ntasks: 3\nresources: {cpu: 2}\ntimeLimit: 1h")[0]
 		w.pass(4 * time.Minute)
 		at, nodes := w.expected(gang)
-		require.Equal(t, "a c", nodes)
+		require.Equal(t, "a b c", nodes)
 		require.Greater(t, time.Until(at), 5*time.Minute)
 		w.pass(3*time.Minute - 5*time.Second)
 		ended := time.Now()
@@ -229,8 +260,8 @@ func TestNothingIsKeptOfWhatIsTaken(t *testing.T) {
 			for w.states(holder) == "PENDING" {
 				w.pass(50 * time.Millisecond)
 			}
-			_, nodes := w.expected(holder)
-			require.Equal(t, "a c", nodes, "the reservation is still there, for a moment")
+			at, _ := w.expected(holder)
+			require.Zero(t, at)
 			id := w.submit("nodes: [c]\nresources: {cpu: 1}")[0]
 			w.pass(50 * time.Millisecond)
 			require.Equal(t, "RUNNING", w.states(id), w.message(id))
@@ -303,8 +334,9 @@ func TestRoomIsNotKeptBeforeMaintenance(t *testing.T) {
 	})
 }
 
-// Where it is not a matter of room alone where a job can go, none is kept for it.
-func TestRoomIsNotKeptForMoreThanRoom(t *testing.T) {
+// A job for which it is not a matter of room alone where it can go has a reservation like any
+// other: the same filters say when it fits.
+func TestMoreThanRoomIsPlanned(t *testing.T) {
 	for _, terms := range []string{
 		"apart: [{labels: {role: db}}]", "near: [{labels: {role: db}}]\nlabels: {role: db}", "spread: [{maxSkew: 1}]",
 	} {
@@ -312,12 +344,13 @@ func TestRoomIsNotKeptForMoreThanRoom(t *testing.T) {
 			w.runs = func(*state.Task) run { return run{lasts: time.Hour, ends: job.Completed} }
 			w.submit("nodes: [a]\ntimeLimit: 1h", "nodes: [b]\ntimeLimit: 1h")
 			w.pass(5 * time.Second)
-			ids := w.submit(terms+"\nresources: {cpu: 2}\ntimeLimit: 1h", "resources: {cpu: 2}\ntimeLimit: 1h")
+			began := time.Now()
+			id := w.submit(terms + "\nresources: {cpu: 2}\ntimeLimit: 1h")[0]
 			w.pass(5 * time.Second)
-			at, _ := w.expected(ids[0])
-			require.Zero(t, at, terms)
-			at, _ = w.expected(ids[1])
-			require.NotZero(t, at, terms)
+			at, _ := w.expected(id)
+			require.WithinDuration(t, began.Add(time.Hour), at, time.Minute, terms)
+			w.pass(time.Hour)
+			require.Equal(t, "RUNNING", w.states(id), terms)
 		})
 	}
 }
@@ -343,53 +376,38 @@ func TestRoomIsNotKeptForWhatNeverComes(t *testing.T) {
 	})
 }
 
-// What something else than room keeps from starting has room kept for it for a while,
-// and is passed over then.
-func TestWhatShouldFitAndDoesNotIsPassedOver(t *testing.T) {
+// What will not fit whatever ends has no reservation, and holds nobody up: neither one job
+// nor the elements of an array one after the other.
+func TestWhatNeverFitsHoldsNobodyUp(t *testing.T) {
 	in(t, []*api.Registration{node("a", 4)}, func(w *world) {
 		w.runs = func(*state.Task) run { return run{lasts: 10 * time.Hour, ends: job.Completed} }
 		w.submit("apart: [{labels: {role: db}}]")
 		w.pass(5 * time.Second)
-		kept := w.submit("labels: {role: db}\nresources: {cpu: 3}")[0]
+		never := w.submit("array: 0-9\nlabels: {role: db}\nresources: {cpu: 3}")[0]
 		w.pass(5 * time.Second)
-		at, _ := w.expected(kept)
-		require.False(t, at.After(time.Now()))
-		id := w.submit("")[0]
-		w.pass(time.Minute)
-		require.Equal(t, "PENDING PENDING", w.states(kept, id))
-		w.pass(time.Minute + 15*time.Second)
-		require.Equal(t, "PENDING RUNNING", w.states(kept, id))
+		at, _ := w.expected(never)
+		require.Zero(t, at)
+		id := w.submit("resources: {cpu: 3}")[0]
+		w.pass(5 * time.Second)
+		require.Equal(t, "PENDING RUNNING", w.states(never, id), w.message(id))
 	})
 }
 
-// So are the other elements of an array, which want the same: else each would have room
-// kept for it in turn, and nobody behind them would ever start.
-func TestElementsAreNotPassedOverOneByOne(t *testing.T) {
-	in(t, []*api.Registration{node("a", 4)}, func(w *world) {
-		w.runs = func(*state.Task) run { return run{lasts: 10 * time.Hour, ends: job.Completed} }
-		w.submit("apart: [{labels: {role: db}}]")
-		w.pass(5 * time.Second)
-		w.submit("array: 0-9\nlabels: {role: db}\nresources: {cpu: 3}")
-		w.pass(5 * time.Second)
-		id := w.submit("")[0]
-		w.pass(2*time.Minute + 15*time.Second)
-		require.Equal(t, "RUNNING", w.states(id), w.message(id))
-	})
-}
-
-// Who has been promised something keeps it when another of the same priority is let go
-// that was there before, and loses it to one of higher priority.
-func TestPromiseIsKept(t *testing.T) {
+// Order is strict: the reservation is that of the first by priority and number, also where
+// that comes later than another that had one.
+func TestReservationFollowsTheOrder(t *testing.T) {
 	in(t, three(), func(w *world) {
 		held := w.submit("name: 10m\nhold: true\nresources: {cpu: 2}\nnodes: [a]\ntimeLimit: 2h")[0]
 		holder(w, func(holder job.ID) {
 			w.do(&state.Command{Hold: &state.Hold{Select: state.Select{Job: held}, Release: true}})
 			w.pass(10 * time.Second)
 			at, _ := w.expected(holder)
+			require.Zero(t, at)
+			at, _ = w.expected(held)
 			require.NotZero(t, at)
 			higher := w.submit("resources: {cpu: 2}\nnodes: [a]\ntimeLimit: 2h\npriority: 1")[0]
 			w.pass(5 * time.Second)
-			at, _ = w.expected(holder)
+			at, _ = w.expected(held)
 			require.Zero(t, at)
 			_, nodes := w.expected(higher)
 			require.Equal(t, "a", nodes)
@@ -397,12 +415,13 @@ func TestPromiseIsKept(t *testing.T) {
 	})
 }
 
+var fleetsFlag = flag.Int("fleets", 8, "simulate as many fleets")
+
 // Whatever comes and goes, as long as tasks keep to their limits and nodes stay: who has
 // been promised something starts by then, and the promise only gets better.
 func TestPromisesAreKeptInRandomFleets(t *testing.T) {
 	promises := 0
-	for range 8 {
-		seed := uint64(time.Now().UnixNano())
+	for seed := range uint64(*fleetsFlag) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		var nodes []*api.Registration
 		for i := range 2 + random.IntN(4) {

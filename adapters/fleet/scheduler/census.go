@@ -208,7 +208,7 @@ func nameDemands(s *job.Spec) []demand {
 // sizeDemands are those of the amounts that a task needs.
 func sizeDemands(s *job.Spec) []demand {
 	r := requests(&s.Resources)
-	one := func(name, resource string, amount int64, text func(int64) string) demand {
+	one := func(name, resource string, amount int64, text, there func(int64) string) demand {
 		return demand{
 			what: text(amount) + " " + name,
 			met:  func(n *model.Node) bool { return amount <= n.Allocatable.Get(resource) },
@@ -218,20 +218,22 @@ func sizeDemands(s *job.Spec) []demand {
 					largest = max(largest, n.Allocatable.Get(resource))
 				}
 				return fmt.Sprintf("no node is large enough: it asks for %s %s, and the largest of %d nodes has %s",
-					text(amount), name, len(nodes), text(largest))
+					text(amount), name, len(nodes), there(largest))
 			},
 		}
 	}
-	out := []demand{one("cpu", model.CPU, r.CPU, func(n int64) string { return job.MilliCPU(n).String() })}
+	cores := func(n int64) string { return job.MilliCPU(n).String() }
+	out := []demand{one("cpu", model.CPU, r.CPU, cores, cores)}
 	bytes := func(n int64) string { return job.Bytes(n).String() }
 	if r.Memory > 0 {
-		out = append(out, one("memory", model.Memory, r.Memory, bytes))
+		out = append(out, one("memory", model.Memory, r.Memory, bytes, bytesThere))
 	}
 	if r.EphemeralStorage > 0 {
-		out = append(out, one("disk", model.EphemeralStorage, r.EphemeralStorage, bytes))
+		out = append(out, one("disk", model.EphemeralStorage, r.EphemeralStorage, bytes, bytesThere))
 	}
+	number := func(n int64) string { return fmt.Sprint(n) }
 	for _, scalar := range r.Scalars {
-		out = append(out, one(scalar.Name, scalar.Name, scalar.Amount, func(n int64) string { return fmt.Sprint(n) }))
+		out = append(out, one(scalar.Name, scalar.Name, scalar.Amount, number, number))
 	}
 	return out
 }

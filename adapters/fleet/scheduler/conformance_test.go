@@ -23,6 +23,17 @@ func TestConformance(t *testing.T) { adaptertest.Run(t, newHarness) }
 
 func TestConformanceInBubble(t *testing.T) { adaptertest.RunInBubble(t, newHarness) }
 
+// By queues everything else holds as well: jobs of one user in one queue go in their order.
+func TestConformanceByQueues(t *testing.T) { adaptertest.RunInBubble(t, newHarnessByQueues) }
+
+func newHarnessByQueues(tb adaptertest.TB) adaptertest.Harness {
+	h := newHarness(tb).(*harness)
+	if _, err := h.do(&state.Command{PutAccount: &state.Account{Name: "uni"}}); err != nil {
+		tb.Errorf("%v", err)
+	}
+	return h
+}
+
 // harness is a fleet for the kit: a state, and agents whose tasks write the history
 // and run until they are ended.
 type harness struct {

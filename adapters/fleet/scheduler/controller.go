@@ -3,7 +3,9 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -13,6 +15,7 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/state"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins/devicepacking"
 )
 
 // Propose has a command recorded, and returns what came of it. The error says that
@@ -37,7 +40,19 @@ type Config struct {
 	// attempts. Defaults: 7 days, 500,000.
 	KeepEnded   time.Duration
 	KeepRecords int
-	Logger      hclog.Logger
+	// Packing is how GPUs are packed: devicepacking.BestFit, which keeps to the nodes with
+	// least left, or devicepacking.Rollout, which learns from the tasks that run what the
+	// next ones will need. Default: devicepacking.BestFit.
+	Packing devicepacking.Policy
+	// Load says how measured load counts. Default: nobody measures it.
+	Load Load
+	// Reservations is how many elements that wait have a reservation and an expected start, the
+	// first in the order. Default: DefaultReservations.
+	Reservations int
+	// Forecasts is of how many elements that wait it is forecast when they will probably start, the
+	// first in the order; at most MaxForecasts. Default: of none.
+	Forecasts int
+	Logger    hclog.Logger
 }
 
 // Times are pauses. The zero value of each means its default.
@@ -70,6 +85,8 @@ func (c Config) withDefaults() Config {
 	c.Crowd = orDefault(c.Crowd, 200_000)
 	c.KeepEnded = orDefault(c.KeepEnded, 7*24*time.Hour)
 	c.KeepRecords = orDefault(c.KeepRecords, 500_000)
+	c.Packing = orDefault(c.Packing, devicepacking.BestFit)
+	c.Reservations = orDefault(c.Reservations, DefaultReservations)
 	if c.Logger == nil {
 		c.Logger = hclog.NewNullLogger()
 	}
@@ -85,30 +102,46 @@ func orDefault[T comparable](v, def T) T {
 }
 
 // Controller schedules during one term of leadership. Changed, Heartbeat, Interval,
-// Expected, Why, Explain and Counts may be called by any goroutine, also before and after
+// MeasureEvery, Measured, Load, Expected, Forecast, Calibration, Why, Explain and Counts may be called by any goroutine, also before and after
 // Run.
 type Controller struct {
-	cfg     Config
-	eng     *engine.Engine
-	inbox   *inbox
-	beats   *heartbeats
-	reasons *reasons
-	blocked *blocked
-	keeper  *keeper
-	census  Census
+	cfg   Config
+	eng   atomic.Pointer[engine.Engine] // another one when the order is another
+	inbox *inbox
+	beats *heartbeats
+	// measured are the loads of nodes.
+	measured measured
+	reasons  *reasons
+	census   Census
+	// foreseen is the last forecast, nil where there is none of this engine.
+	foreseen atomic.Pointer[foreseen]
+	tasks    sync.WaitGroup // proposals under way, and the engine
 
-	// What follows is Run's.
+	// configure says how the engine is made.
+	configure func(*Controller) engine.Config
+	books
+}
+
+// books are what is known of one engine. They are Run's.
+type books struct {
+	// byQueues: the engine orders by queues.
+	byQueues   bool
 	jobs       map[job.ID]*tracked
 	dependents map[job.ID]map[job.ID]bool
 	loads      loads
 	nodes      map[string]*model.Node
-	known      map[string]phase // workloads in the engine, by ID, see note
-	waiting    int              // those that are offered
-	members    map[string]int   // groups in the engine, and how many members each has there
+	holds      map[string]*model.Hold           // those of reservations, in the engine
+	tree       map[model.ObjectRef]model.Object // queues, principals and limits, in the engine
+	owners     map[string]bool                  // of jobs that it has had
+	known      map[string]phase                 // workloads in the engine, by ID, see note
+	waiting    int                              // those that are offered
+	members    map[string]int                   // groups in the engine, and how many members each has there
+	loadsTold  map[string]*model.NodeLoad       // in the engine
+	uses       map[string]*nodeUse              // of the tasks of nodes, by node
+	toldLoads  time.Time                        // when it was last told of some
 	timers     timers
 	changes    []engine.Change // for the engine, gathered
 	gone       []job.TaskID    // those that they take back
-	tasks      sync.WaitGroup  // proposals under way
 }
 
 // phase says how far the engine has a workload.
@@ -142,26 +175,41 @@ func New(cfg Config) (*Controller, error) {
 
 // engineConfig is that of a controller's engine.
 func (c *Controller) engineConfig() engine.Config {
-	return engine.Config{
-		Profiles: profiles(), Registry: registry(c.keeper), Orchestrator: c, MaxBindings: maxBindings,
+	e := engine.Config{
+		Profiles: profiles(c.cfg.Packing, c.cfg.Load), Backfill: backfilling(c.cfg.Reservations, c.byQueues), Forecast: forecasting(c.cfg.Forecasts), Orchestrator: c, MaxBindings: maxBindings,
 		Listener: engine.Listener{Rejected: c.rejected, Decided: c.reasons.decided, Failed: c.failed}, Logger: c.cfg.Logger.Named("engine"),
 	}
+	if c.byQueues {
+		e.Order = engine.OrderByQueues
+	}
+	return e
 }
 
 // newController makes a controller, and its engine from what the function says.
 func newController(cfg Config, configure func(*Controller) engine.Config) (*Controller, error) {
-	c := &Controller{
-		cfg: cfg.withDefaults(), inbox: newInbox(), reasons: newReasons(), beats: newHeartbeats(),
-		blocked: newBlocked(), keeper: &keeper{},
-		jobs: map[job.ID]*tracked{}, dependents: map[job.ID]map[job.ID]bool{}, loads: loads{},
-		nodes: map[string]*model.Node{}, known: map[string]phase{}, members: map[string]int{},
+	if err := cfg.Load.Validate(); err != nil {
+		return nil, fmt.Errorf("load: %w", err)
 	}
-	eng, err := engine.New(configure(c))
+	c := &Controller{cfg: cfg.withDefaults(), inbox: newInbox(), reasons: newReasons(), beats: newHeartbeats(), configure: configure}
+	c.measured.nodes = map[string]*measurement{}
+	return c, c.begin()
+}
+
+// begin makes an engine that knows nothing yet, for the order that the state wants.
+func (c *Controller) begin() error {
+	c.books = books{
+		byQueues: c.cfg.State != nil && c.cfg.State.View().ByQueues(),
+		jobs:     map[job.ID]*tracked{}, dependents: map[job.ID]map[job.ID]bool{}, loads: loads{},
+		nodes: map[string]*model.Node{}, holds: map[string]*model.Hold{}, tree: map[model.ObjectRef]model.Object{}, owners: map[string]bool{},
+		loadsTold: map[string]*model.NodeLoad{}, uses: map[string]*nodeUse{}, known: map[string]phase{}, members: map[string]int{},
+	}
+	eng, err := engine.New(c.configure(c))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c.eng = eng
-	return c, nil
+	c.eng.Store(eng)
+	c.foreseen.Store(nil)
+	return nil
 }
 
 // maxBindings is how many placements may be on their way to the log at once: many,
@@ -174,28 +222,47 @@ func (c *Controller) Changed(ch state.Changed) { c.inbox.add(ch) }
 
 // Run schedules until ctx ends.
 func (c *Controller) Run(ctx context.Context) error {
+	for {
+		again, err := c.runOne(ctx)
+		if err != nil || !again {
+			return err
+		}
+		c.cfg.Logger.Info("the order of jobs is another now", "byQueues", !c.byQueues)
+		if err := c.begin(); err != nil {
+			return err
+		}
+		c.reasons.clear()
+	}
+}
+
+// runOne schedules with one engine, until ctx ends or, which it reports, the order is to
+// be another. What is on its way to the log then may be recorded all the same, as it may
+// when a leader ends: whatever comes of it the next engine hears from the state.
+func (c *Controller) runOne(ctx context.Context) (again bool, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var engineErr error
+	eng := c.eng.Load()
 	c.tasks.Go(func() {
-		engineErr = c.eng.Run(ctx)
+		engineErr = eng.Run(ctx)
 		stop(engineErr)
 	})
-	if c.keeper.handle != nil {
-		r := reserver{state: c.cfg.State, eng: c.eng, blocked: c.blocked, keeper: c.keeper, passed: map[job.ID]time.Time{}}
-		c.tasks.Go(func() { r.run(ctx) })
+	if c.cfg.Forecasts > 0 {
+		c.tasks.Go(func() { c.keepForecasting(ctx, eng) })
 	}
 	c.inbox.add(state.Changed{All: true})
-	c.loop(ctx)
+	again = c.loop(ctx)
+	stop(nil)
 	c.tasks.Wait()
 	if engineErr != nil && !errors.Is(engineErr, context.Canceled) {
-		return engineErr
+		return false, engineErr
 	}
-	return nil
+	return again, nil
 }
 
-// loop works off what has changed, and what is due.
-func (c *Controller) loop(ctx context.Context) {
+// loop works off what has changed, and what is due, until ctx ends, or reports that the
+// order is to be another.
+func (c *Controller) loop(ctx context.Context) (again bool) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	timer := time.NewTimer(time.Hour)
@@ -205,12 +272,15 @@ func (c *Controller) loop(ctx context.Context) {
 		timer.Reset(c.timers.wait(time.Now()))
 		select {
 		case <-ctx.Done():
-			return
+			return false
 		case <-c.inbox.signal:
-			c.workOff(c.inbox.take())
+			if !c.workOff(c.inbox.take()) {
+				return true
+			}
 		case <-timer.C:
 		case <-tick.C:
 			c.watchNodes(ctx)
+			c.tellLoads(time.Now())
 		}
 		for _, d := range c.timers.due(time.Now()) {
 			c.isDue(ctx, d)
@@ -219,15 +289,32 @@ func (c *Controller) loop(ctx context.Context) {
 	}
 }
 
-// workOff brings the books and the engine up to what has changed.
-func (c *Controller) workOff(ch *changes) {
+// workOff brings the books and the engine up to what has changed. False: the order is
+// to be another than the engine's.
+func (c *Controller) workOff(ch *changes) bool {
 	v := c.cfg.State.View()
+	if (ch.all || ch.tree) && v.ByQueues() != c.byQueues {
+		return false
+	}
+	isNew := ch.all
 	if ch.all {
 		ch = everything(v)
 		c.beats.restart(time.Now())
 	}
+	if ch.tree && c.byQueues {
+		c.refreshTree(v)
+	}
+	if isNew && c.byQueues {
+		c.chargePast(v)
+	}
+	if isNew && c.cfg.Forecasts > 0 {
+		c.tellPast(v)
+	}
 	for name := range ch.nodes {
 		c.nodeChanged(v, name)
+	}
+	if ch.reservations {
+		c.refreshHolds(v)
 	}
 	for id := range ch.tasks {
 		c.taskChanged(v, id)
@@ -241,6 +328,7 @@ func (c *Controller) workOff(ch *changes) {
 	for _, id := range c.loads.unlimited() {
 		c.refill(v, id)
 	}
+	return true
 }
 
 // tell tells the engine what was gathered. What it refuses is a mistake somewhere;
@@ -249,12 +337,12 @@ func (c *Controller) tell() {
 	if len(c.changes) == 0 {
 		return
 	}
-	if err := c.eng.Apply(c.changes...); err != nil {
+	if err := c.eng.Load().Apply(c.changes...); err != nil {
 		for _, ch := range c.changes {
-			if err := c.eng.Apply(ch); err != nil {
+			if err := c.eng.Load().Apply(ch); err != nil {
 				c.cfg.Logger.Error("the engine refuses a change", "error", err)
-				if ch.Submit != nil {
-					c.refused(ch.Submit.ID, err)
+				if ch.Verb() == "submit" {
+					c.refused(ch.ID(), err)
 				}
 			}
 		}
@@ -263,7 +351,6 @@ func (c *Controller) tell() {
 	for _, id := range c.gone { // the engine may have told of them meanwhile
 		if c.known[id.String()] == 0 {
 			c.reasons.forget(id)
-			c.blocked.forget(id)
 		}
 	}
 	c.gone = c.gone[:0]
@@ -301,8 +388,6 @@ func (c *Controller) rejected(e engine.RejectedEvent) {
 		c.cfg.Logger.Error("a task could not be tried", "task", e.Workload.ID, "error", e.Err)
 	}
 	c.reasons.rejected(e)
-	c.blocked.rejected(e)
-	c.keeper.rejected(e)
 }
 
 // failed is told of failures in the engine.

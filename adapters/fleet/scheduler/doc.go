@@ -17,10 +17,27 @@
 //
 // # Keeping room
 //
-// So that small jobs do not keep a large one waiting for ever, room is kept for the
-// first that was tried and not placed: the reserver plans when and where it will fit
-// (package backfill), and the plugin Backfill keeps those off that come after it and
-// would be in its way then. Nothing of that is recorded.
+// So that small jobs do not keep a large one waiting for ever, the engine plans: the
+// first that was tried and not placed has a reservation from the moment when tasks must
+// have ended, and others go ahead where they do not delay it (engine.Backfill). Nothing of
+// that is recorded.
+//
+// # Reservations
+//
+// Each interval of a reservation is a hold of the engine (plugin NodeHolds), told four weeks
+// ahead where it repeats. Jobs that name one are not offered until it begins
+// (state.View.Waits), and the plugin Reservation keeps them on its nodes and within its time.
+// Maintenance windows are something else: the node takes no tasks while they are on, what
+// still runs there is ended, and what would run into one is kept away by the plugin
+// Maintenance, which goes by the time limit alone, as what is late is ended anyway.
+//
+// # Order
+//
+// As long as nobody says anything of shares, the engine orders by priority and number. A
+// tree of queues is another order for it, not only another weight of the same: users
+// are parts of it, so that their jobs are not compared by priority. So that those who
+// configure nothing see no change, the engine orders by queues only where there is something
+// to order by (state.View.ByQueues); when that changes, Run begins anew with another engine.
 //
 // # Names
 //
@@ -29,6 +46,6 @@
 //
 // # Goroutines
 //
-// Run is the controller's own, which owns all its books. The engine has its own, and
-// so has the reserver; commands that are no placements are proposed by goroutines that Run joins.
+// Run is the controller's own, which owns all its books. The engine has its own;
+// commands that are no placements are proposed by goroutines that Run joins.
 package scheduler

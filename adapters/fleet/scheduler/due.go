@@ -35,6 +35,8 @@ func (c *Controller) isDue(ctx context.Context, d due) {
 		c.again(v, now, d)
 	case dueNever:
 		c.neverDue(ctx, v, d)
+	case dueHolds:
+		c.refreshHolds(v)
 	case duePurge:
 		c.propose(ctx, &state.Command{Purge: &state.Purge{
 			Before: now.Add(-c.cfg.KeepEnded), Records: c.cfg.KeepRecords, ByQueues: true,

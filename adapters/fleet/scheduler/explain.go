@@ -3,6 +3,8 @@ package scheduler
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/state"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
 )
 
 // Why says why an element waits, in one line: what the state knows, and if that is
@@ -24,6 +27,15 @@ func (c *Controller) Why(v state.View, j *state.Job, index int32) (job.Reason, s
 		return w.Reason, w.Message
 	}
 	id := nextTask(v, j, index)
+	p, waits := c.position(v, id)
+	if reason, message, held := turn(&p); held {
+		return reason, message
+	}
+	if r := v.Reservation(j.Spec.Reservation); r != nil {
+		if never := OutlastsReservation(j.Spec, r); never != "" {
+			return job.ReasonReservation, never
+		}
+	}
 	if message, never, tried := c.reasons.of(id, j.Spec); tried {
 		if never || j.Spec.Tasks > 1 {
 			if problems := c.census.Never(v, j.Spec); len(problems) > 0 {
@@ -32,7 +44,15 @@ func (c *Controller) Why(v state.View, j *state.Job, index int32) (job.Reason, s
 		}
 		return job.ReasonResources, message
 	}
-	if _, queued := c.eng.Queue(id.String()); queued {
+	if !waits {
+		p, waits = c.eng.Load().Queue(id.String())
+	}
+	switch {
+	case waits && p.Place == queue.Binding:
+		return job.ReasonPriority, "it is about to start on node " + p.Node
+	case waits && p.Place == queue.OldBinding:
+		return job.ReasonPriority, fmt.Sprintf("its start on node %s was called off, and that has not been answered", p.Node)
+	case waits:
 		return job.ReasonPriority, "it has not been tried yet"
 	}
 	if limit := j.Spec.Array.Limit; limit > 0 && j.Active() >= limit {
@@ -44,18 +64,31 @@ func (c *Controller) Why(v state.View, j *state.Job, index int32) (job.Reason, s
 	return job.ReasonPriority, "other elements of the job go first"
 }
 
-// Expected says when, at the latest, and where an element is expected to start, or with
-// one below 0 any of the job. It is known only of the one that room is kept for; of
-// others it is false.
-func (c *Controller) Expected(id job.ID, element int32) (start time.Time, nodes []string, ok bool) {
-	r := c.keeper.expected(id, element)
-	if r == nil {
+// position is where a task stands in the order by queues; false where there is none, for it
+// takes the engine's time.
+func (c *Controller) position(v state.View, id job.TaskID) (queue.Position, bool) {
+	if !v.ByQueues() {
+		return queue.Position{}, false
+	}
+	return c.eng.Load().Queue(id.String())
+}
+
+// Expected says when, at the latest, and where an element is expected to start. It is
+// known only of one that has a reservation; of others it is false.
+func (c *Controller) Expected(v state.View, j *state.Job, element int32) (start time.Time, nodes []string, ok bool) {
+	p, ok := c.eng.Load().Promise(waitingName(j, nextTask(v, j, element)))
+	if !ok {
 		return time.Time{}, nil, false
 	}
-	for _, p := range r.plan.Parts {
-		nodes = append(nodes, p.Node)
+	return p.Current, slices.Compact(slices.Sorted(maps.Values(p.Nodes))), true
+}
+
+// waitingName is the name under which the engine has what waits: a task's own, or that of its gang.
+func waitingName(j *state.Job, id job.TaskID) string {
+	if j.Spec.Tasks > 1 {
+		return groupID(id)
 	}
-	return r.plan.At, nodes, true
+	return id.String()
 }
 
 // nextTask is the first task of an element's next attempt.
@@ -70,15 +103,17 @@ func (c *Controller) Explain(v state.View, j *state.Job, index int32) (*api.Expl
 	out := &api.Explanation{Job: j.ID, Element: index, State: s, Tasks: j.Spec.Tasks}
 	if s == job.Pending {
 		out.Reason, out.Message = c.Why(v, j, index)
-		out.ExpectedStart, out.ExpectedNodes, _ = c.Expected(j.ID, index)
+		out.ExpectedStart, out.ExpectedNodes, _ = c.Expected(v, j, index)
+		out.Forecast, out.Calibration = c.Forecast(v, j, index), c.Calibration()
 	}
-	x, err := c.eng.Explain(nextTask(v, j, index).String(), engine.ExplainOptions{AllFilters: true})
+	x, err := c.eng.Load().Explain(nextTask(v, j, index).String(), engine.ExplainOptions{AllFilters: true})
 	switch {
 	case errors.Is(err, engine.ErrNotFound), errors.Is(err, engine.ErrNoRecord):
 		return out, nil
 	case err != nil:
 		return nil, err
 	}
+	explainTurn(v, x, out)
 	for _, p := range x.Scores {
 		out.Scores = append(out.Scores, scoreName(p.Plugin))
 	}
@@ -107,9 +142,9 @@ func verdict(w *model.Workload, node *model.Node, n *engine.NodeExplanation) api
 
 // Counts says how many workloads are in each part of the engine's queue.
 func (c *Controller) Counts() map[string]int {
-	q := c.eng.QueueCounts()
+	q := c.eng.Load().QueueCounts()
 	return map[string]int{
 		"active": q.Active, "backoff": q.Backoff + q.ErrorBackoff, "unschedulable": q.Unschedulable,
-		"gated": q.Gated, "inFlight": q.InFlight,
+		"gated": q.Gated, "inFlight": q.InFlight + q.Permit + q.Binding, "oldBinding": q.OldBinding,
 	}
 }

@@ -1,18 +1,16 @@
 package scheduler
 
 import (
-	"slices"
-
+	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/engine"
-	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 )
 
-// NewWithoutBackfill makes a controller that keeps no room.
+// NewWithoutBackfill makes a controller that plans nothing.
 func NewWithoutBackfill(cfg Config) (*Controller, error) {
 	return newController(cfg, func(c *Controller) engine.Config {
 		e := c.engineConfig()
-		m := &e.Profiles[0].Plugins.MultiPoint
-		m.Enabled = slices.DeleteFunc(m.Enabled, func(r extpoints.PluginRef) bool { return r.Name == backfillName })
+		e.Backfill = engine.Backfill{}
 		return e
 	})
 }
@@ -26,5 +24,22 @@ func NewWithEngine(cfg Config, e engine.Config) (*Controller, *engine.Engine, er
 	if err != nil {
 		return nil, nil, err
 	}
-	return c, c.eng, nil
+	return c, c.eng.Load(), nil
+}
+
+// EngineLoad is the load of a node that the engine has.
+func (c *Controller) EngineLoad(node string) *model.NodeLoad {
+	l, _ := c.eng.Load().View().Object(model.ObjectRef{Kind: model.NodeLoadKind, ID: node})
+	load, _ := l.Object.(*model.NodeLoad)
+	return load
+}
+
+// TasksMeasured are the tasks of the last report of a node.
+func (c *Controller) TasksMeasured(node string) (out []job.TaskID) {
+	c.measured.mu.Lock()
+	defer c.measured.mu.Unlock()
+	for _, t := range c.measured.nodes[node].load.Tasks {
+		out = append(out, t.Task)
+	}
+	return out
 }

@@ -24,6 +24,10 @@ type changes struct {
 	elements map[state.ElementID]bool
 	tasks    map[job.TaskID]bool
 	nodes    map[string]bool
+	// reservations: some have come or gone.
+	reservations bool
+	// tree: queues, accounts, users or limits have changed.
+	tree bool
 }
 
 func newChanges() *changes {
@@ -40,6 +44,8 @@ func (b *inbox) add(ch state.Changed) {
 	defer b.mu.Unlock()
 	p := b.pending
 	p.all = p.all || ch.All
+	p.reservations = p.reservations || ch.Reservations
+	p.tree = p.tree || ch.Tree
 	for _, id := range ch.Jobs {
 		p.jobs[id] = true
 	}
@@ -70,6 +76,7 @@ func (b *inbox) take() *changes {
 // everything is all that there is in the view.
 func everything(v state.View) *changes {
 	ch := newChanges()
+	ch.reservations, ch.tree = true, true
 	for n := range v.Nodes() {
 		ch.nodes[n.Node] = true
 	}

@@ -32,8 +32,9 @@ func (c *Controller) refreshNode(n *state.Node, name string) {
 	}
 	if n == nil || n.State == api.NodeLost {
 		if c.nodes[name] != nil {
-			c.change(engine.Change{RemoveNode: name})
+			c.change(engine.RemoveNode(name))
 			delete(c.nodes, name)
+			c.forgetLoad(name)
 		}
 		return
 	}
@@ -47,7 +48,7 @@ func (c *Controller) refreshNode(n *state.Node, name string) {
 		return
 	}
 	c.nodes[name] = next
-	c.change(engine.Change{PutNode: next})
+	c.change(engine.PutNode(next))
 }
 
 // remind sets timers for what is to be done about a node later.
@@ -77,9 +78,9 @@ func (c *Controller) nodeDue(ctx context.Context, v state.View, name string) {
 	reason := ""
 	switch m := n.Maintenance; {
 	case n.Drain != nil && !n.Drain.Deadline.IsZero() && !now.Before(n.Drain.Deadline):
-		reason = "the node is drained: " + n.Drain.Reason
+		reason = "the node is drained" + n.Drain.Because()
 	case m != nil && !now.Before(m.From) && now.Before(m.To):
-		reason = "the node has a maintenance window: " + m.Reason
+		reason = "the node has a maintenance window" + m.Because()
 	default:
 		return
 	}

@@ -49,7 +49,7 @@ func (c *Controller) jobChanged(v state.View, id job.ID) {
 	t := c.jobs[id]
 	if j == nil || j.Done() {
 		if t != nil {
-			c.untrack(id, t)
+			c.untrack(v, id, t)
 		}
 		c.noteSame(v, id)
 		c.wake(v, id, j)
@@ -81,7 +81,7 @@ func cancelledOf(counts state.Counts) int32 {
 func (c *Controller) recheck(v state.View, j *state.Job, t *tracked) {
 	for _, index := range slices.Sorted(maps.Keys(t.offers)) {
 		if s, isHeld := v.StateOf(j, index); s != job.Starting && (s != job.Pending || isHeld) {
-			c.withdraw(state.ElementID{Job: j.ID, Index: index}, t)
+			c.withdraw(v, state.ElementID{Job: j.ID, Index: index}, t)
 		}
 	}
 	t.cursor = -1
@@ -113,8 +113,8 @@ func (c *Controller) track(j *state.Job) *tracked {
 }
 
 // untrack ends to look after a job.
-func (c *Controller) untrack(id job.ID, t *tracked) {
-	c.withdrawAll(id, t)
+func (c *Controller) untrack(v state.View, id job.ID, t *tracked) {
+	c.withdrawAll(v, id, t)
 	for _, need := range t.needs {
 		delete(c.dependents[need], id)
 		if len(c.dependents[need]) == 0 {
@@ -173,12 +173,17 @@ func (c *Controller) fill(v state.View, j *state.Job, t *tracked) {
 		c.noteNever(j.ID)
 	}
 	if w := v.Waits(j, now); !w.None() {
-		c.withdrawAll(j.ID, t)
+		c.withdrawAll(v, j.ID, t)
 		c.loads.claim(t, j.Active()*t.tasks)
 		if !w.Until.IsZero() {
 			c.timers.set(w.Until, jobDue(dueJob, j.ID))
 		}
 		return
+	}
+	if r := v.Reservation(j.Spec.Reservation); r != nil {
+		if now, ok := r.Next(now); ok {
+			c.timers.set(now.To, jobDue(dueJob, j.ID)) // then it waits for the next
+		}
 	}
 	c.loads.claim(t, (j.Active()+int32(len(t.offers)))*t.tasks)
 	for room := c.room(v, j, t); room > 0; room-- {
@@ -257,7 +262,7 @@ func (c *Controller) offer(v state.View, j *state.Job, t *tracked, index int32) 
 		}
 		id := job.TaskID{Job: j.ID, Element: index, Attempt: o.attempt, Rank: rank}
 		c.joinGroup(j, q, id)
-		c.change(engine.Change{Submit: workloadModel(j, q, id, avoid)})
+		c.change(engine.Submit(c.workload(v, j, q, id, avoid)))
 		c.note(id.String(), offered)
 		o.ranks[rank] = true
 	}
@@ -281,13 +286,13 @@ func (c *Controller) elementChanged(v state.View, id state.ElementID) {
 	o := t.offers[id.Index]
 	switch {
 	case e == nil:
-		c.withdraw(id, t)
+		c.withdraw(v, id, t)
 		c.wakeSame(v, id)
 	case e.State == job.Pending:
 		if o != nil && o.stands(v.NextAttempt(id.Job, id.Index), e.Held) {
 			return
 		}
-		c.withdraw(id, t)
+		c.withdraw(v, id, t)
 		if w := v.ElementWaits(j, id.Index, time.Now()); w.None() {
 			t.again[id.Index] = true
 		} else if !w.Until.IsZero() {
@@ -296,23 +301,29 @@ func (c *Controller) elementChanged(v state.View, id state.ElementID) {
 	case e.State == job.Starting && e.Placed < j.Spec.Tasks:
 		c.timers.set(time.Now().Add(c.cfg.Times.Gang), due{kind: dueGang, element: id, attempt: e.Attempt})
 		if o == nil || o.attempt != e.Attempt {
-			c.withdraw(id, t)
+			c.withdraw(v, id, t)
 			c.offer(v, j, t, id.Index)
 		}
 	default:
-		c.withdraw(id, t)
+		c.withdraw(v, id, t)
 	}
 }
 
-// withdraw takes an offer back, as far as its tasks have no nodes.
-func (c *Controller) withdraw(id state.ElementID, t *tracked) {
+// withdraw takes an offer back, as far as its tasks have no nodes. The state may have given
+// one a node of which this controller has not been told yet: the engine is told of it now,
+// for without the task it would take the node's room for free.
+func (c *Controller) withdraw(v state.View, id state.ElementID, t *tracked) {
 	o := t.offers[id.Index]
 	if o == nil {
 		return
 	}
 	for rank := range o.ranks {
 		task := job.TaskID{Job: id.Job, Element: id.Index, Attempt: o.attempt, Rank: rank}
-		if c.known[task.String()] == offered {
+		switch {
+		case c.known[task.String()] != offered:
+		case v.Task(task) != nil:
+			c.taskChanged(v, task)
+		default:
 			c.forget(task)
 		}
 	}
@@ -320,9 +331,9 @@ func (c *Controller) withdraw(id state.ElementID, t *tracked) {
 }
 
 // withdrawAll takes all offers of a job back.
-func (c *Controller) withdrawAll(id job.ID, t *tracked) {
+func (c *Controller) withdrawAll(v state.View, id job.ID, t *tracked) {
 	for _, index := range slices.Sorted(maps.Keys(t.offers)) {
-		c.withdraw(state.ElementID{Job: id, Index: index}, t)
+		c.withdraw(v, state.ElementID{Job: id, Index: index}, t)
 	}
 	t.cursor = -1
 }

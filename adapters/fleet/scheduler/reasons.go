@@ -43,16 +43,18 @@ type tally struct {
 
 func newReasons() *reasons { return &reasons{last: map[job.TaskID]*rejection{}} }
 
+// attemptOf names the attempt that a task is of by its task of rank 0.
+func attemptOf(id job.TaskID) job.TaskID {
+	id.Rank = 0
+	return id
+}
+
 // rejected is told by the engine: of a gang once for each task, in the order in which
 // they were tried.
 func (r *reasons) rejected(e engine.RejectedEvent) {
-	id, err := job.ParseTaskID(e.Workload.ID)
-	if err != nil {
-		return
-	}
+	id := attemptOf(taskOf(e.Workload).id)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	id = attemptOf(id)
 	x := r.last[id]
 	if x == nil || x.over {
 		x = &rejection{over: e.Workload.Group == ""}
@@ -75,7 +77,7 @@ func (r *reasons) decided(e engine.GroupEvent) {
 	}
 	x.over = true
 	if x.nodes == 0 && x.other == "" && x.making == "" {
-		x.other = groupWords(e.Message, e.Group.TopologyKey)
+		x.other = groupWords(&e)
 	}
 }
 
@@ -84,6 +86,13 @@ func (r *reasons) set(id job.TaskID, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last[attemptOf(id)] = &rejection{over: true, other: text}
+}
+
+// clear forgets everything, for another engine.
+func (r *reasons) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.last)
 }
 
 func (r *reasons) forget(id job.TaskID) {
@@ -115,7 +124,7 @@ func (x *rejection) add(e *engine.RejectedEvent) {
 	switch {
 	case e.Code == extpoints.Error:
 		x.other = failureWords(e.Err)
-	case e.Diagnosis != nil:
+	case !e.Diagnosis.IsZero():
 		x.diagnose(e.Workload, e.Diagnosis)
 	case e.Message == engine.ErrNoNodes.Error():
 		x.other = "no node of the fleet is up"
@@ -136,34 +145,37 @@ func failureWords(err error) string {
 }
 
 // diagnose takes in what was said of the nodes.
-func (x *rejection) diagnose(w *model.Workload, d *engine.Diagnosis) {
-	if d.PreFilterMessage != "" { // it says of all nodes what Get says of any
-		st := d.Get("")
-		x.other = strings.Join(inWords(w, &model.Node{}, st.Plugin(), st.Reasons(), false), ", ")
-		return
-	}
-	if list := d.Rejections(); len(list) == 1 && !aboutNodes(list[0].Status) {
-		x.other = refusedWords(list[0].Status)
-		return
-	}
-	x.nodes, x.never = len(d.Rejections()), true
-	if w.Group != "" && x.nodes > 0 {
-		x.labels = d.Rejections()[0].Node.Node.Labels
-	}
+func (x *rejection) diagnose(w *model.Workload, d engine.Diagnosis) {
+	var last *extpoints.Status
 	counts := map[string]int{}
 	same := map[*extpoints.Status][]string{} // what a status says of every node
-	for _, r := range d.Rejections() {
-		x.never = x.never && r.Status.Code() == extpoints.UnschedulableAndUnresolvable
-		texts, ok := same[r.Status]
+	x.never = true
+	for node, st := range d.Nodes() {
+		x.nodes++
+		x.never = x.never && st.Code() == extpoints.UnschedulableAndUnresolvable
+		if x.nodes == 1 && w.Group != "" {
+			x.labels = node.Labels
+		}
+		texts, ok := same[st]
 		if !ok {
-			texts = inWords(w, r.Node.Node, r.Status.Plugin(), r.Status.Reasons(), false)
-			if !dependsOnNode(r.Status) {
-				same[r.Status] = texts
+			texts = inWords(w, node, st.Plugin(), st.Reasons(), false)
+			if !dependsOnNode(st) {
+				same[st] = texts
 			}
 		}
 		for _, text := range texts {
 			counts[text]++
 		}
+		last = st
+	}
+	switch {
+	case x.nodes == 0: // PreFilter has rejected it, on whatever node
+		st := d.Status("")
+		x.never, x.other = false, strings.Join(inWords(w, &model.Node{}, st.Plugin(), st.Reasons(), false), ", ")
+		return
+	case x.nodes == 1 && !aboutNodes(last):
+		x.nodes, x.never, x.labels, x.other = 0, false, nil, refusedWords(last)
+		return
 	}
 	for text, n := range counts {
 		x.why = append(x.why, tally{text, n})

@@ -15,11 +15,7 @@ var _ extpoints.Orchestrator = (*Controller)(nil)
 
 // Bind implements extpoints.Orchestrator: it has the placement recorded.
 func (c *Controller) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
-	id, err := job.ParseTaskID(w.ID)
-	if err != nil {
-		return err
-	}
-	p := &state.Place{Task: id, Node: b.Node}
+	p := &state.Place{Task: taskOf(w).id, Node: b.Node}
 	for _, d := range b.Devices {
 		p.GPUs = append(p.GPUs, state.GPUShare{GPU: d.Device, Share: d.Share})
 	}
@@ -28,11 +24,7 @@ func (c *Controller) Bind(ctx context.Context, w *model.Workload, b model.Bindin
 
 // Evict implements extpoints.Orchestrator: it has the attempt ended.
 func (c *Controller) Evict(ctx context.Context, w *model.Workload, reason string) error {
-	id, err := job.ParseTaskID(w.ID)
-	if err != nil {
-		return err
-	}
-	return c.carryOut(ctx, &state.Command{StopTask: &state.StopTask{Task: id, State: job.Preempted, Reason: evictionWords(reason)}})
+	return c.carryOut(ctx, &state.Command{StopTask: &state.StopTask{Task: taskOf(w).id, State: job.Preempted, Reason: evictionWords(reason)}})
 }
 
 func (c *Controller) carryOut(ctx context.Context, cmd *state.Command) error {
@@ -61,15 +53,14 @@ func (c *Controller) taskChanged(v state.View, id job.TaskID) {
 	case 0:
 		c.adopt(v, k)
 	case offered:
-		c.change(engine.Change{Confirm: &model.Binding{
+		c.change(engine.Confirm(model.Binding{
 			Workload: name, Node: k.Node, Devices: devices(k.GPUs), Since: k.Placed,
-		}})
+		}))
 		c.reasons.forget(id)
-		c.blocked.forget(id)
 		c.note(name, placed)
 	}
 	if k.Stop != nil && c.known[name] == placed {
-		c.change(engine.Change{Terminate: name})
+		c.change(engine.Terminate(name))
 		c.note(name, stopping)
 	}
 }
@@ -79,9 +70,7 @@ func (c *Controller) adopt(v state.View, k *state.Task) {
 	j := v.Job(k.ID.Job)
 	q := queueOf(v, j)
 	c.joinGroup(j, q, k.ID)
-	c.change(engine.Change{Adopt: &engine.Placement{
-		Workload: workloadModel(j, q, k.ID, nil), Node: k.Node, Devices: devices(k.GPUs), Since: k.Placed,
-	}})
+	c.change(engine.Adopt(c.workload(v, j, q, k.ID, nil), model.Binding{Node: k.Node, Devices: devices(k.GPUs), Since: k.Placed}))
 	c.note(k.ID.String(), placed)
 }
 
@@ -101,7 +90,7 @@ func (c *Controller) joinGroup(j *state.Job, q *state.Queue, id job.TaskID) {
 	}
 	g := groupID(id)
 	if c.members[g] == 0 {
-		c.change(engine.Change{PutGroup: groupModel(j, q, id)})
+		c.change(engine.PutGroup(groupModel(j, q, id)))
 	}
 	c.members[g]++
 }
@@ -109,16 +98,15 @@ func (c *Controller) joinGroup(j *state.Job, q *state.Queue, id job.TaskID) {
 // forget removes a workload from the engine, and with the last member its group.
 func (c *Controller) forget(id job.TaskID) {
 	name := id.String()
-	c.change(engine.Change{Remove: name})
+	c.change(engine.Remove(name))
 	c.note(name, 0)
 	c.reasons.forget(id)
-	c.blocked.forget(id)
 	c.gone = append(c.gone, id)
 	g := groupID(id)
 	switch c.members[g] {
 	case 0:
 	case 1:
-		c.change(engine.Change{RemoveGroup: g})
+		c.change(engine.RemoveGroup(g))
 		delete(c.members, g)
 	default:
 		c.members[g]--

@@ -18,6 +18,7 @@ const (
 	dueDeadline                // a job's deadline
 	dueNode                    // something of a node's drain or maintenance
 	dueNever                   // a job may wait for what can never be
+	dueHolds                   // an interval of a reservation is over
 	duePurge
 )
 

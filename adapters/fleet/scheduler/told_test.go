@@ -18,7 +18,7 @@ import (
 // Every plugin of the profile that can rule out a node has words here, or what a fleet's
 // job and nodes never have would be needed for it to say anything.
 func TestEveryPluginHasWords(t *testing.T) {
-	words := map[string]bool{plugins.NodeUnschedulable: true, plugins.NodeAffinity: true, maintenanceName: true, backfillName: true}
+	words := map[string]bool{plugins.NodeUnschedulable: true, plugins.NodeAffinity: true, maintenanceName: true, backfillName: true, reservedName: true, plugins.NodeHolds: true}
 	for plugin := range told {
 		words[plugin] = true
 	}
@@ -42,11 +42,11 @@ func TestEveryPluginHasWords(t *testing.T) {
 
 // explained is how the engine looked at a workload and a node.
 func explained(t *testing.T, c *Controller) *engine.Explanation {
-	require.NoError(t, c.eng.Apply(
-		engine.Change{PutNode: &model.Node{Name: "n1", Allocatable: model.Resources{CPU: 1000}}},
-		engine.Change{Submit: &model.Workload{ID: "1_0.1.0", Namespace: "ann"}},
+	require.NoError(t, c.eng.Load().Apply(
+		engine.PutNode(&model.Node{Name: "n1", Allocatable: model.Resources{CPU: 1000}}),
+		engine.Submit(&model.Workload{ID: "1_0.1.0", Data: dataOf("1_0.1.0"), Namespace: "ann"}),
 	))
-	x, err := c.eng.Explain("1_0.1.0", engine.ExplainOptions{})
+	x, err := c.eng.Load().Explain("1_0.1.0", engine.ExplainOptions{})
 	require.NoError(t, err)
 	return x
 }
@@ -56,13 +56,11 @@ func TestUnknownWords(t *testing.T) {
 	w, node := &model.Workload{}, &model.Node{}
 	require.Equal(t, []string{`NodePorts says "node(s) didn't have free ports"`},
 		inWords(w, node, plugins.NodePorts, []string{"node(s) didn't have free ports"}, false))
-	require.Equal(t, []string{`NodeAffinity says "pod affinity terms conflict"`},
-		inWords(w, node, plugins.NodeAffinity, []string{"pod affinity terms conflict"}, false))
+	require.Equal(t, []string{`NodeAffinity says "workload affinity terms conflict"`},
+		inWords(w, node, plugins.NodeAffinity, []string{"workload affinity terms conflict"}, false))
 	require.Equal(t, "the operator says so", evictionWords("the operator says so"))
 	require.Equal(t, "it makes room for job 7, which has a higher priority", evictionWords("preempted by group 7_3.1"))
-	require.Equal(t, `the scheduler says "something else"`, groupWords("something else", ""))
-	require.Equal(t, "not all of its tasks wait to be placed yet",
-		groupWords("pod group is unschedulable, minCount (4) cannot be satisfied: 0 scheduled, 3 remaining", ""))
+	require.Equal(t, `the scheduler says "something else"`, groupWords(&engine.GroupEvent{Message: "something else"}))
 }
 
 // What happens after a node was chosen is no verdict on nodes, and a failure says what
@@ -71,7 +69,7 @@ func TestRejectionsOtherThanByNodes(t *testing.T) {
 	id := func(rank int32) job.TaskID { return job.TaskID{Job: 1, Attempt: 1, Rank: rank} }
 	event := func(rank int32, group string, code extpoints.Code, err error, message string) engine.RejectedEvent {
 		return engine.RejectedEvent{
-			At: time.Unix(1, 0), Workload: &model.Workload{ID: id(rank).String(), Group: group}, Code: code, Err: err, Message: message,
+			At: time.Unix(1, 0), Workload: &model.Workload{ID: id(rank).String(), Data: dataOf(id(rank).String()), Group: group}, Code: code, Err: err, Message: message,
 		}
 	}
 	of := func(r *reasons, tasks int32) string {
@@ -88,16 +86,23 @@ func TestRejectionsOtherThanByNodes(t *testing.T) {
 	require.Equal(t, "the scheduler failed to place it, and tries again; the log of the server that leads says why", of(r, 1))
 
 	const g = "1_0.1"
-	ended := func(message string) {
-		r.decided(engine.GroupEvent{Group: &model.Group{ID: g, TopologyKey: "rack"}, Message: message})
+	ended := func(plugin, message string) {
+		r.decided(engine.GroupEvent{Group: &model.Group{ID: g, TopologyKey: "rack"}, Plugin: plugin, Message: message})
 	}
 	for range 2 { // at the same moment
 		r.rejected(event(0, g, extpoints.Unschedulable, nil, "x"))
 		r.rejected(event(1, g, extpoints.Unschedulable, nil, "x"))
-		ended("no feasible placements found")
+		ended(plugins.TopologyPlacementGenerator, "none")
 	}
 	require.Equal(t, "no node has the label rack, of which all of its tasks are to have the same value (sameLabel)", of(r, 2))
 	r.rejected(event(0, g, extpoints.Unschedulable, nil, engine.ErrNoNodes.Error()))
-	ended("minCount")
+	ended(plugins.GangScheduling, "too few")
 	require.Equal(t, "no node of the fleet is up", of(r, 2))
+	for plugin, want := range map[string]string{
+		plugins.GangScheduling: "not all of its tasks wait to be placed yet", "": `the scheduler says "too few"`,
+	} {
+		r.rejected(event(0, g, extpoints.Unschedulable, nil, "x"))
+		ended(plugin, "too few")
+		require.Equal(t, want, of(r, 2))
+	}
 }

@@ -23,11 +23,8 @@ const (
 	ZoneLabel = "zone"
 	// jobLabel is the label of workloads that has the job.
 	jobLabel = "berth/job"
-	// limitLabel has the time limit of a workload in seconds, where it has one.
-	limitLabel = "berth/time-limit"
-	// graceLabel has the time from TERM to KILL of a workload in seconds, where it is
-	// not the default.
-	graceLabel = "berth/kill-grace"
+	// reservationLabel is the label of workloads that has the reservation they may use.
+	reservationLabel = "berth/reservation"
 	// closesLabel has the moment when the maintenance of a node begins, in seconds
 	// since 1970, where there is one to come.
 	closesLabel = "berth/closes"
@@ -70,11 +67,11 @@ func closed(n *state.Node) string {
 	case n.State != api.NodeReady:
 		return "is unreachable"
 	case n.Drain != nil:
-		return "is drained"
+		return "is drained" + n.Drain.Because()
 	case n.Unhealthy != "":
 		return "is unhealthy"
 	}
-	return "is in maintenance"
+	return "is in maintenance" + n.Maintenance.Because()
 }
 
 func scalars(amounts map[string]int64) []model.Scalar {
@@ -112,6 +109,41 @@ func preemption(q *state.Queue) model.PreemptionPolicy {
 	return model.PreemptNever
 }
 
+// task is the Data of a workload.
+type task struct {
+	id    job.TaskID
+	limit time.Duration // of its time; 0: none
+}
+
+// AlikeTo implements [model.Alike]: no plugin looks at the task's number.
+func (t task) AlikeTo(other any) bool {
+	o, ok := other.(task)
+	return ok && o.limit == t.limit
+}
+
+// taskOf is the task that a workload is.
+func taskOf(w *model.Workload) task { return w.Data.(task) }
+
+// startTime is how long it takes, at most, from the decision about a task until it
+// runs. Its time limit begins then.
+const startTime = 5 * time.Second
+
+// roomLimit is for how long a task may take room on its node, from the decision on: until
+// it runs, then by its limit, and then from TERM to KILL. 0: for ever.
+func roomLimit(s *job.Spec) time.Duration {
+	if s.TimeLimit == 0 {
+		return 0
+	}
+	return startTime + time.Duration(s.TimeLimit) + killGrace(s)
+}
+
+func killGrace(s *job.Spec) time.Duration {
+	if s.KillGrace != nil {
+		return time.Duration(*s.KillGrace)
+	}
+	return time.Duration(job.DefaultKillGrace)
+}
+
 // workloadModel is a task as the engine sees it. Avoid are nodes that the attempt is
 // kept from.
 func workloadModel(j *state.Job, q *state.Queue, id job.TaskID, avoid []string) *model.Workload {
@@ -121,18 +153,15 @@ func workloadModel(j *state.Job, q *state.Queue, id job.TaskID, avoid []string) 
 		Priority: priority(j, q), Preemption: preemption(q),
 		Requests: requests(&s.Resources), NodeAffinity: nodeAffinity(s, q, avoid),
 		Affinity: affinity(s.Near), AntiAffinity: affinity(s.Apart), CreatedAt: j.Submitted,
+		Limit: roomLimit(s), Data: task{id: id, limit: time.Duration(s.TimeLimit)},
 	}
 	if w.Labels == nil {
 		w.Labels = map[string]string{}
 	}
 	w.Labels[jobLabel] = j.ID.String()
-	delete(w.Labels, limitLabel) // a user's would be believed
-	delete(w.Labels, graceLabel)
-	if s.TimeLimit > 0 {
-		w.Labels[limitLabel] = wholeSeconds(s.TimeLimit)
-	}
-	if s.KillGrace != nil && *s.KillGrace != job.DefaultKillGrace {
-		w.Labels[graceLabel] = wholeSeconds(*s.KillGrace)
+	delete(w.Labels, reservationLabel) // nobody lets himself in
+	if s.Reservation != "" {
+		w.Labels[reservationLabel] = s.Reservation
 	}
 	if s.Tasks > 1 {
 		w.Group = groupID(id)
@@ -144,11 +173,6 @@ func workloadModel(j *state.Job, q *state.Queue, id job.TaskID, avoid []string) 
 		w.Spread = append(w.Spread, spread(&s.Spread[i], j.ID))
 	}
 	return w
-}
-
-// wholeSeconds is a time in seconds, rounded up.
-func wholeSeconds(d job.Duration) string {
-	return strconv.FormatInt(int64((time.Duration(d)+time.Second-1)/time.Second), 10)
 }
 
 // nodeAffinity is the nodes that will do, and those that are liked.

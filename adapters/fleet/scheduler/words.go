@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
@@ -14,8 +15,8 @@ import (
 	"github.com/berth-project/berth/plugins/podtopologyspread"
 )
 
-// Users of a fleet read what plugins say of nodes, and plugins say it in the words of
-// kube-scheduler. This file has the fleet's words for it. Each text is what is wrong
+// Users of a fleet read what plugins say of nodes, and plugins speak of workloads and of
+// extension points. This file has the fleet's words for it. Each text is what is wrong
 // with a node, and stands behind the node's name, or before the number of such nodes.
 
 // insufficient begins what NodeResourcesFit and Devices say of what a node has too
@@ -41,6 +42,10 @@ var told = map[string]map[string]string{
 		fewRightGPUs: "has fewer GPUs of a model asked for than asked for",
 		occupiedGPUs: "not enough GPUs free",
 	},
+	plugins.LoadAwareScheduling: {
+		"node(s) cpu usage exceed threshold":    "is too busy: not enough cpu idle, as measured",
+		"node(s) memory usage exceed threshold": "is too busy: not enough memory idle, as measured",
+	},
 	plugins.PodTopologySpread: {
 		podtopologyspread.Reason:             "others are to get tasks of the job first (spread)",
 		podtopologyspread.ReasonMissingLabel: "has not the label by which the job is spread",
@@ -52,8 +57,20 @@ var told = map[string]map[string]string{
 	},
 }
 
-// ownWords are the plugins that speak in the fleet's words.
-var ownWords = map[string]bool{maintenanceName: true, backfillName: true}
+// backfillName is the engine's filter that keeps workloads off nodes where they would delay
+// one with a reservation.
+const backfillName = "Backfill"
+
+// delayed finds the workload or group that another would delay.
+var delayed = regexp.MustCompile(`^would delay "([0-9]+)_`)
+
+// keptWords says for whom room is kept.
+func keptWords(reason string) string {
+	if found := delayed.FindStringSubmatch(reason); found != nil {
+		return "is kept for job " + found[1] + ", which goes first"
+	}
+	return reason
+}
 
 // inWords says in the fleet's words why a plugin rejects a node for a workload: first
 // what rules it out, or all where all is asked for.
@@ -80,8 +97,12 @@ func oneInWords(w *model.Workload, node *model.Node, plugin, reason string) stri
 	}
 	resource, ok := strings.CutPrefix(reason, insufficient)
 	switch {
-	case ownWords[plugin]:
+	case plugin == maintenanceName, plugin == reservedName:
 		return reason
+	case plugin == plugins.NodeHolds:
+		return holdWords(w, reason)
+	case plugin == backfillName:
+		return keptWords(reason)
 	case plugin == plugins.NodeResourcesFit && ok:
 		return tooLittle(w, node, resource)
 	case plugin == plugins.Devices && reason == wrongGPUs:
@@ -186,7 +207,11 @@ var scoreNames = map[string]string{
 	plugins.TaintToleration: "taints", plugins.NodeAffinity: "preferences", plugins.NodeResourcesFit: "free resources",
 	plugins.NodeResourcesBalancedAllocation: "balance", plugins.ImageLocality: "images", plugins.PodTopologySpread: "spread",
 	plugins.InterPodAffinity: "near and apart", plugins.DynamicResources: "other devices", plugins.VolumeBinding: "volumes", plugins.DevicePacking: "GPU packing",
+	plugins.LoadAwareScheduling: measuredLoad, plugins.TargetLoadPacking: measuredLoad, plugins.LoadVariationRiskBalancing: measuredLoad,
 }
+
+// measuredLoad is the name of the one of several plugins that a fleet may have.
+const measuredLoad = "measured load"
 
 // scoreName is what a plugin that gives points is called.
 func scoreName(plugin string) string {
@@ -207,15 +232,17 @@ func evictionWords(reason string) string {
 	return reason
 }
 
-// groupWords says why a gang was not tried at all, by the message about its group.
-func groupWords(message, sameLabel string) string {
-	switch {
-	case strings.Contains(message, "no feasible placements found"):
-		return "no node has the label " + sameLabel + ", of which all of its tasks are to have the same value (sameLabel)"
-	case strings.Contains(message, "minCount"):
+// groupWords says why a gang was not tried at all, by what the engine tells of its group.
+func groupWords(e *engine.GroupEvent) string {
+	switch e.Plugin {
+	case plugins.TopologyPlacementGenerator:
+		return "no node has the label " + e.Group.TopologyKey + ", of which all of its tasks are to have the same value (sameLabel)"
+	case plugins.GangScheduling:
 		return "not all of its tasks wait to be placed yet"
+	case backfillName:
+		return "there is room for all of its tasks, but it " + keptWords(e.Message)
 	}
-	return fmt.Sprintf("the scheduler says %q", message)
+	return fmt.Sprintf("the scheduler says %q", e.Message)
 }
 
 // refusedWords says why a node that was chosen was not taken in the end.

@@ -37,7 +37,7 @@ func gpus(n *api.Registration, models ...string) *api.Registration {
 // speaks against each node.
 func TestWords(t *testing.T) {
 	drained := func(w *world) {
-		w.do(&state.Command{Node: &state.NodeChange{Node: "a", Drain: &api.Drain{}}})
+		w.do(&state.Command{Node: &state.NodeChange{Node: "a", Drain: &api.Drain{Reason: "broken fan"}}})
 	}
 	const filler = "name: filler\nresources: {cpu: 2}\ntimeLimit: 1h"
 	for _, c := range []struct {
@@ -84,7 +84,7 @@ func TestWords(t *testing.T) {
 		},
 		{
 			name: "drained, and full", prepare: drained, before: []string{filler}, job: "",
-			reason: job.ReasonResources, message: "0 of 2 nodes fit: is drained (1), not enough cpu free (1)", verdict: "is drained",
+			reason: job.ReasonResources, message: "0 of 2 nodes fit: is drained: broken fan (1), not enough cpu free (1)", verdict: "is drained: broken fan",
 		},
 		{
 			name: "in maintenance, and to come", job: "timeLimit: 2h",

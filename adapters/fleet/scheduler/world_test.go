@@ -33,11 +33,14 @@ type world struct {
 	silent map[string]bool // nodes whose agents are cut off
 	began  map[job.TaskID]int
 	runs   func(k *state.Task) run
+	// late are the changes that the leader is told of by tell only; nil: it is told of each at once.
+	late func(state.Changed) bool
+	kept []state.Changed
 	// make makes the leader's controller.
 	make func(scheduler.Config) (*scheduler.Controller, error)
 }
 
-// run is what becomes of a task: it runs for a while and ends so, or it is never
+// run is what happens to a task: it runs for a while and ends so, or it is never
 // started, for a reason.
 type run struct {
 	lasts time.Duration
@@ -129,7 +132,11 @@ func (w *world) do(c *state.Command) state.Result {
 
 // changed is told of changes, with mu held.
 func (w *world) changed(ch state.Changed) {
-	if w.leader != nil {
+	switch {
+	case w.leader == nil:
+	case w.late != nil && w.late(ch):
+		w.kept = append(w.kept, ch)
+	default:
 		w.leader.Changed(ch)
 	}
 	v := w.state.View()
@@ -138,6 +145,16 @@ func (w *world) changed(ch state.Changed) {
 			go w.agent(k)
 		}
 	}
+}
+
+// tell tells the leader of the first so many changes of which it was not told yet.
+func (w *world) tell(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, ch := range w.kept[:n] {
+		w.leader.Changed(ch)
+	}
+	w.kept = w.kept[n:]
 }
 
 // agent carries out the order for a task.
@@ -167,7 +184,7 @@ func (w *world) agent(k *state.Task) {
 	}
 }
 
-// report tells what became of a task, unless its node is cut off.
+// report tells what happened to a task, unless its node is cut off.
 func (w *world) report(k *state.Task, r api.Report) {
 	if w.ctx.Err() != nil {
 		return
@@ -204,7 +221,7 @@ func (w *world) cut(off bool, names ...string) {
 	}
 }
 
-// submit hands in jobs that were given as job files.
+// submit submits jobs that were given as job files.
 func (w *world) submit(files ...string) []job.ID {
 	var specs []job.Spec
 	for _, f := range files {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
@@ -75,11 +76,22 @@ func (s *Server) poll(r *request) (any, error) {
 	defer timer.Stop()
 	if n := s.state.View().Node(in.Node); n != nil && n.Boot == in.Boot {
 		r.lead.Heartbeat(in.Node, api.CutMessage(in.Unhealthy))
+	} else {
+		in.Load = nil // another life of the machine, or another machine, has measured
+	}
+	refused := ""
+	if in.Load != nil {
+		if err := r.lead.Measured(in.Node, in.Load); err != nil {
+			refused = api.CutMessage(strings.ReplaceAll(err.Error(), "\n", "; "))
+			s.cfg.Logger.Debug("a measured load is refused", "node", in.Node, "problem", refused)
+		}
 	}
 	for {
 		news := s.polls.on(in.Node)
 		v := s.state.View()
-		out := api.PollResponse{Term: r.lead.term, Index: v.Index(), Heartbeat: job.Duration(interval)}
+		out := api.PollResponse{
+			Term: r.lead.term, Index: v.Index(), Heartbeat: job.Duration(interval), Measure: job.Duration(r.lead.MeasureEvery()), LoadRefused: refused,
+		}
 		n := v.Node(in.Node)
 		if n == nil || n.Boot != in.Boot {
 			out.Unregistered = true
@@ -190,7 +202,7 @@ const maxSignal = 16
 // checkReport refuses a report that makes no sense, and cuts its message.
 func checkReport(r *api.Report) error {
 	if !slices.Contains(reported, r.State) {
-		return invalid("tasks", "%q is not what becomes of a task", r.State)
+		return invalid("tasks", "%q is not an outcome of a task", r.State)
 	}
 	if u := &r.Usage; u.CPUSeconds < 0 || u.PeakMemory < 0 || u.ReadBytes < 0 || u.WriteBytes < 0 {
 		return invalid("tasks", "task %s cannot have used less than nothing", r.Task)

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"net/http"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,6 +47,7 @@ var asked = []string{"/v1/self", "/v1/jobs", "/v1/server/status"}
 // A token is good at all servers when it was created, and at none when it was removed;
 // and so are certificates until they are revoked: also at a server that is behind.
 func TestServersAgree(t *testing.T) {
+	t.Parallel()
 	w := begunThree(t)
 	leader := w.leader()
 	op := w.as(oscar).at(w.servers[leader])
@@ -115,6 +118,7 @@ func TestServerStartsBehind(t *testing.T) {
 // A server that is cut off from the majority says nothing about anybody: a token may
 // have been created or removed meanwhile.
 func TestServerAloneIdentifiesNobody(t *testing.T) {
+	t.Parallel()
 	w := begunThree(t)
 	token := w.bearing(w.token(api.TokenRequest{Role: api.RoleUser, Name: "alice"}).Token)
 	unknown, _, err := pki.NewBearer()
@@ -123,23 +127,27 @@ func TestServerAloneIdentifiesNobody(t *testing.T) {
 	w.stops[2]()
 	alone := w.servers[0]
 	eventually(t, func() bool { return alone.leading.Load() == nil })
-	for i, c := range []*caller{token, w.bearing(unknown), w.as(alice), w.as(oscar)} {
-		paths := asked
-		if i > 0 {
-			paths = asked[:1] // each takes as long as a leader is looked for
-		}
-		for _, path := range paths {
-			got := c.at(alone).ask("GET", path, nil)
-			e := c.refusal(got, http.StatusServiceUnavailable)
-			require.Equal(t, api.CodeNoLeader, e.Code)
-			require.Equal(t, "1", got.header.Get("Retry-After"))
-		}
+	// Each answer takes as long as a leader is looked for: all are asked for at once.
+	callers := []*caller{token, token, token, w.bearing(unknown), w.as(alice), w.as(oscar)}
+	paths := append(slices.Clone(asked), asked[0], asked[0], asked[0])
+	answers := make([]got, len(callers))
+	var all sync.WaitGroup
+	for i, c := range callers {
+		c = c.at(alone)
+		all.Go(func() { answers[i] = c.ask("GET", paths[i], nil) })
+	}
+	all.Wait()
+	for _, got := range answers {
+		e := token.refusal(got, http.StatusServiceUnavailable)
+		require.Equal(t, api.CodeNoLeader, e.Code)
+		require.Equal(t, "1", got.header.Get("Retry-After"))
 	}
 	w.with(nil).at(alone).refused(http.StatusUnauthorized, "GET", "/v1/self", nil) // nothing was shown
 }
 
 // What goes on for long ends with the token that it was asked for with.
 func TestStreamsEndWithTheirToken(t *testing.T) {
+	t.Parallel()
 	w := begunThree(t)
 	leader := w.leader()
 	for i, end := range []func(made api.TokenResponse){

@@ -15,6 +15,7 @@ import (
 // Of a job of many elements those attempts are shown that ended last, however many there
 // were and wherever they are.
 func TestLastAttempts(t *testing.T) {
+	t.Parallel()
 	s := state.New(nil)
 	index := uint64(0)
 	begin := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -36,7 +37,7 @@ func TestLastAttempts(t *testing.T) {
 		do(&state.Command{Place: &state.Place{Task: id, Node: "n1"}})
 		do(&state.Command{Report: &state.Report{Node: "n1", Tasks: []api.Report{{Task: id, State: job.Completed}}}})
 	}
-	last := lastAttempts(s.View(), 1)
+	last := lastAttempts(s.View().RecordsOf(1))
 	require.Len(t, last, api.MaxAttemptsShown)
 	for i, rec := range last {
 		require.EqualValues(t, elements/2-api.MaxAttemptsShown+i, rec.Element)

@@ -33,6 +33,15 @@ type Config struct {
 	Slowness float64
 	// Times are pauses that decide about nodes.
 	Times scheduler.Times
+	// Packing is how GPUs are packed; see scheduler.Config. Default: BestFit.
+	Packing string
+	// Load says how measured load counts; see scheduler.Load. Default: nobody
+	// measures it.
+	Load scheduler.Load
+	// Reservations is how many elements that wait have a reservation; see scheduler.Config.
+	Reservations int
+	// Forecasts is of how many elements that wait it is forecast when they start; see scheduler.Config.
+	Forecasts int
 	// Limits are those of requests.
 	Limits Limits
 	// Version of the program, for people.
@@ -108,6 +117,14 @@ func (c Config) validate() error {
 	bad(err == nil && (host == "" || ip != nil && ip.IsUnspecified()), "Advertise",
 		"others cannot reach %q; give an address of this machine", c.Advertise)
 	bad(c.Bootstrap && c.Join != nil, "Join", "a server that begins a new fleet cannot join another")
+	_, err = scheduler.PackingOf(c.Packing)
+	bad(err != nil, "Packing", "%w", err)
+	err = c.Load.Validate()
+	bad(err != nil, "Load", "%w", err)
+	bad(c.Reservations < 0 || c.Reservations > scheduler.MaxReservations, "Reservations",
+		"%d is not between 1 and %d", c.Reservations, scheduler.MaxReservations)
+	bad(c.Forecasts < 0 || c.Forecasts > scheduler.MaxForecasts, "Forecasts",
+		"%d is not between 0 and %d", c.Forecasts, scheduler.MaxForecasts)
 	return errors.Join(problems...)
 }
 

@@ -2,7 +2,9 @@ package server
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +30,7 @@ const noProgram = "program nosuchprog: it is in no folder of PATH=/bin"
 
 // A user's mistake is said wherever she looks, and its exit code is there.
 func TestMistakesAreShown(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	node, a := f.agent("n1"), f.as(alice)
 	id := a.submit(job.Spec{Command: []string{"nosuchprog"}, Retry: job.Retry{Limit: 3}})[0]
@@ -48,8 +51,38 @@ func TestMistakesAreShown(t *testing.T) {
 	require.Equal(t, noProgram, x.Message)
 }
 
+// One element of an array is shown by itself, whatever has become of it; and an
+// explanation says where it is, or why it was ended.
+func TestOneElement(t *testing.T) {
+	t.Parallel()
+	f := begun(t)
+	node, a := f.agent("n1"), f.as(alice)
+	id := a.submit(job.Spec{Command: []string{"x"}, Array: indexes(t, "3-5"), Resources: job.Resources{CPU: 4000}})[0]
+	node.never(node.order(id).Task, job.Failed, 127, noProgram)
+	node.order(id)
+	a.must("POST", jobPath(id, "/cancel"), api.Selection{Elements: "5", Reason: "enough"}, nil)
+	for element, want := range map[int]struct {
+		state    job.State
+		attempts int
+		says     string
+	}{3: {job.Failed, 1, noProgram}, 4: {job.Starting, 0, "it is on node n1"}, 5: {job.Cancelled, 0, "enough"}} {
+		query := "?element=" + strconv.Itoa(element)
+		var j api.JobDetail
+		a.must("GET", jobPath(id, query), nil, &j)
+		require.Len(t, j.Elements, 1)
+		require.EqualValues(t, element, j.Elements[0].Index)
+		require.Equal(t, want.state, j.Elements[0].State)
+		require.Len(t, j.Attempts, want.attempts)
+		var x api.Explanation
+		a.must("GET", jobPath(id, "/explain"+query), nil, &x)
+		require.Equal(t, want.says, x.Message, element)
+	}
+	a.refused(http.StatusNotFound, "GET", jobPath(id, "?element=6"), nil)
+}
+
 // What a node is at fault for is said while the job waits to be tried again, and when.
 func TestBackoffIsShown(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	node, a := f.agent("n1"), f.as(alice)
 	id := a.submit(job.Spec{Command: []string{"true"}})[0]
@@ -72,6 +105,7 @@ func TestBackoffIsShown(t *testing.T) {
 
 // The same mistake of many elements is told once.
 func TestMistakesOfAnArrayAreGrouped(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	node, a := f.agent("n1"), f.as(alice)
 	whole := job.Resources{CPU: 4000} // one at a time
@@ -103,6 +137,7 @@ func TestMistakesOfAnArrayAreGrouped(t *testing.T) {
 // Attempts are grouped by how they ended and what was said of them. Those that ran have
 // times and usage of their own, and are not.
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	rec := func(element int32, node string, s job.State, code int, message string) *state.Record {
 		r := &state.Record{Element: element, Nodes: []string{node}, Outcome: state.Outcome{State: s, Message: message}}
 		if code != 0 {

@@ -26,9 +26,14 @@ import (
 // onBehalf is the header in which a server hands on what it was shown, see credential.
 const onBehalf = "Berth-On-Behalf-Of"
 
-// errUnauthorized: nobody we know.
+// errUnauthorized: nobody we know. All that is shown in vain is refused in the same words:
+// they say nothing about what there is.
 var errUnauthorized = fail(http.StatusUnauthorized, api.CodeUnauthorized,
-	"show a certificate of this fleet, or a token that is good (Authorization: Bearer)")
+	"the token or certificate is not valid: it is incomplete, expired, removed, of another fleet, or only for joining")
+
+// errNothingShown: somebody without a token or a certificate.
+var errNothingShown = fail(http.StatusUnauthorized, api.CodeUnauthorized,
+	"show a token (--token-file, BERTH_TOKEN_FILE; in the API Authorization: Bearer) or a certificate of this fleet")
 
 // credential is what somebody shows to say who she is: a certificate, or else a token
 // to bear or to join with.
@@ -55,7 +60,7 @@ func shown(r *http.Request) (*credential, error) {
 	}
 	text, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
-		return nil, errUnauthorized
+		return nil, errNothingShown
 	}
 	if hash, err := pki.HashBearer(text); err == nil {
 		return &credential{hash: hash}, nil

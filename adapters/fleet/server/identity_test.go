@@ -49,6 +49,7 @@ func (f *fleet) crafted(change func(*x509.Certificate)) *pki.Credential {
 
 // A certificate that is not right in every way gets no connection.
 func TestCertificates(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	uri := func(text string) *url.URL {
 		u, err := url.Parse(text)
@@ -111,6 +112,7 @@ func TestCertificates(t *testing.T) {
 
 // A token is good for who and as long as it was made for, and in one way.
 func TestTokens(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	op := f.as(oscar)
 	k := f.token(api.TokenRequest{Role: api.RoleUser, Name: "alice", Expires: time.Now().Add(time.Hour)})
@@ -188,6 +190,7 @@ func (f *fleet) certified(a api.JoinResponse) (pki.Identity, *x509.Certificate) 
 
 // A join token lets a new machine of its kind in, and nobody else.
 func TestJoin(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	op := f.as(oscar)
 	agents, servers := f.joinToken(api.RoleAgent), f.joinToken(api.RoleServer)
@@ -246,8 +249,9 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// Who has a certificate gets the next one: for herself, and for no longer.
+// A holder of a certificate gets the next one: for the same name, and for no longer.
 func TestRenewal(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	f.agent("n1")
 	for _, who := range []pki.Identity{alice, oscar, nodeN1, self1} {
@@ -270,6 +274,7 @@ func TestRenewal(t *testing.T) {
 
 // A browser that is on the page of another site does not act for its user.
 func TestOtherSites(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	op := f.as(oscar)
 	for _, headers := range []map[string]string{

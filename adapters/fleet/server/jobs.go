@@ -1,7 +1,9 @@
 package server
 
 import (
+	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -9,7 +11,6 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
-	"github.com/berth-project/berth/adapters/fleet/scheduler"
 	"github.com/berth-project/berth/adapters/fleet/state"
 )
 
@@ -23,8 +24,9 @@ const (
 // submit answers POST /v1/jobs.
 func (s *Server) submit(r *request) (any, error) {
 	var in api.SubmitRequest
-	if err := r.decode(&in, false); err != nil {
-		return nil, err
+	unread := r.decodeJobs(&in)
+	if unread != nil && !errors.Is(unread, job.ErrInvalid) {
+		return nil, unread
 	}
 	if len(in.Key) > 128 {
 		return nil, invalid("key", "it is longer than 128 characters")
@@ -35,14 +37,17 @@ func (s *Server) submit(r *request) (any, error) {
 	if !s.limits.allow(r.who, len(in.Jobs)/jobsARequest) {
 		return nil, errRate
 	}
+	v := s.state.View()
 	specs := make([]job.Spec, len(in.Jobs))
 	for i := range in.Jobs {
+		if in.Jobs[i].Queue == "" {
+			in.Jobs[i].Queue = v.QueueOf(r.who.Name)
+		}
 		specs[i] = in.Jobs[i].WithDefaults()
 	}
-	if err := job.Check(specs); err != nil {
+	if err := job.CheckRead(specs, unread); err != nil {
 		return nil, err
 	}
-	v := s.state.View()
 	if err := s.mayBe(r, v, specs); err != nil {
 		return nil, err
 	}
@@ -84,6 +89,11 @@ func (s *Server) mayBe(r *request, v state.View, specs []job.Spec) error {
 		if q == nil {
 			bad(i, "queue", "there is no queue %q; see the queues with: berth queue", spec.Queue)
 			continue
+		}
+		if name := spec.Reservation; name != "" {
+			if why := mayReserve(v, r.who.Name, name); why != "" {
+				bad(i, "reservation", "%s", why)
+			}
 		}
 		switch spec.TimeLimit {
 		case 0:
@@ -131,25 +141,6 @@ func mayStore(v state.View, owner string, specs []job.Spec) error {
 		mebi(has), owner, mebi(more), mebi(limit))
 }
 
-// warnings say which jobs no node of today could run, and which nodes they name that
-// there are not.
-func warnings(v state.View, specs []job.Spec) []string {
-	var out []string
-	var fleet scheduler.Census
-	for i := range specs {
-		for _, problem := range fleet.Never(v, &specs[i]) {
-			out = append(out, fmt.Sprintf("jobs[%d]: as the fleet is, it can never start: %s", i, problem))
-		}
-		for _, doubt := range scheduler.Doubts(v, &specs[i]) {
-			out = append(out, fmt.Sprintf("jobs[%d]: %s", i, doubt))
-		}
-	}
-	for range v.Nodes() {
-		return out
-	}
-	return append(out, "the fleet has no nodes yet")
-}
-
 // job finds the job of the path, if the caller may see it.
 func (r *request) job(v state.View) (*state.Job, error) {
 	text := r.PathValue("id")
@@ -184,7 +175,11 @@ func (s *Server) listJobs(r *request) (any, error) {
 	}
 	states := map[job.State]bool{}
 	for _, st := range strings.FieldsFunc(q.Get("state"), func(c rune) bool { return c == ',' }) {
-		states[job.State(strings.ToUpper(st))] = true
+		state := job.State(strings.ToUpper(st))
+		if !slices.Contains(job.States, state) {
+			return nil, invalid("state", "%.80q is no state of a job, it is one of %v", st, job.States)
+		}
+		states[state] = true
 	}
 	v := s.state.View()
 	out := api.JobList{Jobs: []api.Job{}}
@@ -212,15 +207,25 @@ func (s *Server) showJob(r *request) (any, error) {
 		return nil, err
 	}
 	out := api.JobDetail{Job: viewJob(r.lead, v, j), Spec: *j.Spec}
-	for e := range v.Elements(j.ID) {
-		if len(out.Elements) == api.MaxAttemptsShown {
-			break
+	records := v.RecordsOf(j.ID)
+	if r.URL.Query().Has("element") {
+		index, err := r.element(j)
+		if err != nil {
+			return nil, err
 		}
-		out.Elements = append(out.Elements, viewElement(r.lead, v, j, e))
+		records = v.RecordsOfElement(j.ID, index)
+		out.Elements = []api.Element{oneElement(r.lead, v, j, index)}
+	} else {
+		for e := range v.Elements(j.ID) {
+			if len(out.Elements) == api.MaxAttemptsShown {
+				break
+			}
+			out.Elements = append(out.Elements, viewElement(r.lead, v, j, e))
+		}
 	}
-	list, place := failures(v.RecordsOf(j.ID))
+	list, place := failures(records)
 	out.Failures = list
-	for _, rec := range lastAttempts(v, j.ID) {
+	for _, rec := range lastAttempts(records) {
 		at := viewAttempt(rec)
 		if kind, ok := failedAs(rec); ok {
 			at.Failure = place[kind]
@@ -230,15 +235,15 @@ func (s *Server) showJob(r *request) (any, error) {
 	return out, nil
 }
 
-// lastAttempts are those of a job that ended last, in that order. It keeps few at a
-// time: a job may have had hundreds of thousands.
-func lastAttempts(v state.View, id job.ID) []*state.Record {
+// lastAttempts are those that ended last, in that order. It keeps few at a time: a job
+// may have had hundreds of thousands.
+func lastAttempts(records iter.Seq[*state.Record]) []*state.Record {
 	var last []*state.Record
 	cut := func() {
 		slices.SortStableFunc(last, func(a, b *state.Record) int { return a.Ended.Compare(b.Ended) })
 		last = last[max(0, len(last)-api.MaxAttemptsShown):]
 	}
-	for rec := range v.RecordsOf(id) {
+	for rec := range records {
 		if last = append(last, rec); len(last) == 8*api.MaxAttemptsShown {
 			cut()
 		}
@@ -334,8 +339,13 @@ func (s *Server) explain(r *request) (any, error) {
 		return nil, err
 	}
 	out.Eligible = eligible(v, j, index, out.Reason)
-	if out.State.Ended() {
+	switch e := v.Element(j.ID, index); {
+	case out.State == job.Cancelled, out.State == job.Deadline:
+		out.Message = j.CancelReason
+	case out.State.Ended():
 		out.Message = whyFailed(v.LastRecord(j.ID, index))
+	case e != nil && len(e.Nodes) > 0:
+		out.Message = "it is on node " + shortNames(e.Nodes)
 	}
 	records := v.RecordsOfElement(j.ID, index)
 	if !r.URL.Query().Has("element") {
@@ -343,6 +353,15 @@ func (s *Server) explain(r *request) (any, error) {
 	}
 	out.Failures, _ = failures(records)
 	return out, nil
+}
+
+// shortNames is a list of nodes, each once, and the first of them where it is long.
+func shortNames(names []string) string {
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	if len(names) > api.MaxNodesShown {
+		return fmt.Sprintf("%s and %d others", strings.Join(names[:api.MaxNodesShown], ", "), len(names)-api.MaxNodesShown)
+	}
+	return strings.Join(names, ", ")
 }
 
 // element reads the element of the query, the first of the job where none is named.

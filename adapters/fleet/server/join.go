@@ -99,7 +99,7 @@ func (s *Server) afterRevocation(who pki.Identity) time.Time {
 	return time.Time{}
 }
 
-// isMember reports whether there is a server of the ID.
+// isMember reports whether there is a server with the ID.
 func (s *Server) isMember(id string) bool {
 	members, err := s.replica.Members()
 	return err != nil || slices.ContainsFunc(members, func(m memberOf) bool { return m.ID == id })

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -33,8 +34,11 @@ const patience = time.Minute
 type fleet struct {
 	t         *testing.T
 	server    *Server
+	stop      func() // ends the server, and waits for its end
 	authority *pki.Authority
 	logged    *logged
+	// mayEnd is the error that servers may end of.
+	mayEnd error
 
 	mu      sync.Mutex
 	secrets []string
@@ -59,7 +63,8 @@ func begun(t *testing.T, changes ...func(*Config)) *fleet {
 	for _, change := range changes {
 		change(&cfg)
 	}
-	f.server = f.run(cfg)
+	f.server, f.stop = f.start(cfg)
+	t.Cleanup(f.stop)
 	var err error
 	f.authority, err = pki.LoadAuthority(cfg.Dir)
 	require.NoError(t, err)
@@ -85,7 +90,8 @@ func (f *fleet) run(cfg Config) *Server {
 	return s
 }
 
-// start starts a server, and returns what ends it.
+// start starts a server, and returns what ends it and waits for its end: only then may another
+// one use its folder.
 func (f *fleet) start(cfg Config) (*Server, func()) {
 	f.t.Helper()
 	s, err := New(f.t.Context(), cfg)
@@ -97,7 +103,7 @@ func (f *fleet) start(cfg Config) (*Server, func()) {
 	return s, func() {
 		once.Do(func() {
 			cancel()
-			if err := <-done; err != nil {
+			if err := <-done; err != nil && !errors.Is(err, f.mayEnd) {
 				f.t.Errorf("server %s: %v", cfg.ID, err)
 			}
 			f.keptSecrets()
@@ -283,7 +289,7 @@ func (c *caller) refusal(a got, status int) api.Error {
 	return e
 }
 
-// submit hands in jobs.
+// submit submits jobs.
 func (c *caller) submit(specs ...job.Spec) []job.ID {
 	c.f.t.Helper()
 	var out api.SubmitResponse
@@ -352,7 +358,7 @@ func (a *agent) order(id job.ID) api.Order {
 	return api.Order{}
 }
 
-// report says what became of a task.
+// report says what happened to a task.
 func (a *agent) report(id job.TaskID, s job.State) {
 	a.f.t.Helper()
 	now := time.Now().UTC()

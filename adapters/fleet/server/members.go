@@ -10,6 +10,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/pki"
 	"github.com/berth-project/berth/adapters/fleet/replica"
 	"github.com/berth-project/berth/adapters/fleet/state"
 )
@@ -82,12 +83,40 @@ func (s *Server) addMember(r *request) (any, error) {
 	if _, _, err := net.SplitHostPort(in.Address); err != nil {
 		return nil, invalid("address", "%v", err)
 	}
+	s.joining.Lock()
+	defer s.joining.Unlock()
+	if _, err := s.who(r.shown); err != nil {
+		return nil, err // it was removed just now
+	}
 	return nil, memberError(s.replica.AddVoter(r.Context(), in.ID, in.Address))
 }
 
-// removeMember answers DELETE /v1/server/members/{id}.
+// removeMember answers DELETE /v1/server/members/{id}. The server's certificates are
+// revoked, so it does not come back with its old folder. It is removed before that: no
+// majority may depend on a server that nobody talks to.
 func (s *Server) removeMember(r *request) (any, error) {
-	return nil, memberError(s.replica.Remove(r.Context(), r.PathValue("id")))
+	id := r.PathValue("id")
+	if list, err := s.replica.Members(); err == nil && len(list) == 1 && list[0].ID == id {
+		return nil, fail(http.StatusConflict, api.CodeConflict, "%s is the only server: without it there is no fleet; let another one join first", id)
+	}
+	if id == s.cfg.ID { // another one, that stays, does it
+		if err := s.replica.TransferLeadership(r.Context()); err != nil {
+			return nil, memberError(err)
+		}
+		return nil, errNoLeader
+	}
+	s.joining.Lock()
+	defer s.joining.Unlock()
+	if err := s.replica.Remove(r.Context(), id); err != nil {
+		return nil, memberError(err)
+	}
+	who := pki.Identity{Role: pki.Server, Name: id}
+	_, err := s.revokeNow(r, &api.Revocation{ID: who.String(), Created: time.Now().UTC(), Expires: s.keeper.CA().NotAfter.UTC(), By: r.who.Name})
+	if err != nil {
+		return nil, fail(http.StatusConflict, api.CodeConflict,
+			"server %s was removed, but its certificates could not be revoked: do that with \"berth server revoke %s\", or it may join again (%v)", id, who, err)
+	}
+	return nil, nil
 }
 
 // memberError gives errors of the replication their status.
@@ -121,7 +150,7 @@ const afterRestore = 30 * time.Second
 
 // restore answers POST /v1/server/restore.
 func (s *Server) restore(r *request) (any, error) {
-	// Who uploads may take her time.
+	// An upload may take as long as it needs.
 	if err := http.NewResponseController(r.w).SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 // Two machines with one name, both with good certificates: the second is refused while
 // the first is heard of, and ends nothing of what that runs.
 func TestTwoMachinesOfOneName(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	a, first := f.as(alice), f.agent("n1")
 	id := a.submit(job.Spec{Command: []string{"true"}})[0]
@@ -41,6 +42,7 @@ func TestTwoMachinesOfOneName(t *testing.T) {
 // When the first is not heard of any more the second is let in: neither that it asks to
 // be, nor that it polls, is taken for a sign of the first's life.
 func TestMachineStartedAnew(t *testing.T) {
+	t.Parallel()
 	f := begun(t, func(c *Config) {
 		c.Times = scheduler.Times{Heartbeat: 50 * time.Millisecond, Unreachable: 200 * time.Millisecond}
 	})
@@ -57,4 +59,28 @@ func TestMachineStartedAnew(t *testing.T) {
 	n.seen = api.PollResponse{}
 	again := n.order(id)
 	require.Greater(t, again.Task.Attempt, o.Task.Attempt, "what ran before is lost, and tried again")
+}
+
+// A state that there is not is refused: a list without jobs would be taken for an answer.
+func TestStatesOfLists(t *testing.T) {
+	t.Parallel()
+	f := begun(t)
+	a := f.as(alice)
+	a.submit(sleeper())
+	var list api.JobList
+	a.must("GET", "/v1/jobs?state=pending,RUNNING", nil, &list)
+	require.Len(t, list.Jobs, 1)
+	e := a.refused(http.StatusBadRequest, "GET", "/v1/jobs?state=PENDING,FALED", nil)
+	require.Contains(t, e.Problems[0].Message, `"FALED" is no state of a job, it is one of [PENDING STARTING`)
+}
+
+// The only server stays.
+func TestTheOnlyServerStays(t *testing.T) {
+	t.Parallel()
+	f := begun(t)
+	e := f.as(oscar).refused(http.StatusConflict, "DELETE", "/v1/server/members/s1", nil)
+	require.Equal(t, "s1 is the only server: without it there is no fleet; let another one join first", e.Message)
+	f.as(oscar).refused(http.StatusNotFound, "DELETE", "/v1/server/members/s2", nil)
+	e = f.with(nil).refused(http.StatusUnauthorized, "GET", "/v1/self", nil)
+	require.Equal(t, errNothingShown.Message, e.Message)
 }

@@ -54,10 +54,21 @@ func (s *Server) drain(r *request) (any, error) {
 	if err := r.decode(&in, true); err != nil {
 		return nil, err
 	}
+	if err := checkReason(in.Reason); err != nil {
+		return nil, err
+	}
 	return s.change(r, &state.NodeChange{Drain: &api.Drain{Reason: in.Reason, Deadline: in.Deadline}})
 }
 
-// resume answers POST /v1/nodes/{name}/resume. It ends a maintenance window too.
+// checkReason refuses a reason of an operator that is too long: jobs that wait are told it.
+func checkReason(reason string) error {
+	if len(reason) > api.MaxReason {
+		return invalid("reason", "it is longer than %d characters", api.MaxReason)
+	}
+	return nil
+}
+
+// resume answers POST /v1/nodes/{name}/resume.
 func (s *Server) resume(r *request) (any, error) {
 	return s.change(r, &state.NodeChange{Resume: true})
 }
@@ -77,6 +88,9 @@ func (s *Server) maintenance(r *request) (any, error) {
 	}
 	if in.To.Before(time.Now()) {
 		return nil, invalid("to", "it has passed")
+	}
+	if err := checkReason(in.Reason); err != nil {
+		return nil, err
 	}
 	return s.change(r, &state.NodeChange{Maintenance: &in})
 }
@@ -101,70 +115,5 @@ func (s *Server) label(r *request) (any, error) {
 // removeNode answers DELETE /v1/nodes/{name}.
 func (s *Server) removeNode(r *request) (any, error) {
 	_, err := s.do(r, &state.Command{RemoveNode: r.PathValue("name")})
-	return nil, err
-}
-
-// listQueues answers GET /v1/queues.
-func (s *Server) listQueues(r *request) (any, error) {
-	v := s.state.View()
-	type count struct{ pending, running int32 }
-	counts := map[string]count{}
-	for j := range v.Jobs() {
-		c := counts[j.Spec.Queue]
-		c.pending += j.Counts.Of(job.Pending)
-		c.running += j.Active()
-		counts[j.Spec.Queue] = c
-	}
-	out := api.QueueList{}
-	for _, q := range v.Queues() {
-		c := counts[q.Name]
-		out.Queues = append(out.Queues, api.QueueStatus{Queue: *q, Pending: c.pending, Running: c.running})
-	}
-	return out, nil
-}
-
-// putQueue answers PUT /v1/queues/{name}.
-func (s *Server) putQueue(r *request) (any, error) {
-	var q api.Queue
-	if err := r.decode(&q, false); err != nil {
-		return nil, err
-	}
-	if q.Name != r.PathValue("name") {
-		return nil, invalid("name", "it is not that of the path")
-	}
-	if err := job.CheckName(q.Name); err != nil {
-		return nil, invalid("name", "%v", err)
-	}
-	for i := range q.Nodes {
-		if err := q.Nodes[i].Validate(); err != nil {
-			return nil, invalid("nodes", "%v", err)
-		}
-		q.Nodes[i] = q.Nodes[i].WithDefaults()
-	}
-	if q.MaxQueued < -1 {
-		return nil, invalid("maxQueued", "it must be a number, 0 for %d, or -1 for no limit", api.DefaultMaxQueued)
-	}
-	if q.MaxRunning < 0 || q.DefaultTime < 0 || q.MaxTime < 0 {
-		return nil, invalid("limits", "they cannot be negative")
-	}
-	if q.MaxTime > 0 && q.DefaultTime > q.MaxTime {
-		return nil, invalid("defaultTime", "it is %s, more than maxTime, %s: a job without a limit would be refused", q.DefaultTime, q.MaxTime)
-	}
-	if q.DefaultMemoryPerCPU > api.MaxDefaultMemory {
-		return nil, invalid("defaultMemoryPerCPU", "it is %s, at most %s is allowed", q.DefaultMemoryPerCPU, api.MaxDefaultMemory)
-	}
-	if q.MaxStored > state.MaxStored {
-		return nil, invalid("maxStored", "it is %s, at most %s is allowed", q.MaxStored, job.Bytes(state.MaxStored))
-	}
-	if q.Priority < job.MinPriority || q.Priority > job.MaxPriority {
-		return nil, invalid("priority", "it must be from %d to %d", job.MinPriority, job.MaxPriority)
-	}
-	_, err := s.do(r, &state.Command{PutQueue: &q})
-	return nil, err
-}
-
-// removeQueue answers DELETE /v1/queues/{name}.
-func (s *Server) removeQueue(r *request) (any, error) {
-	_, err := s.do(r, &state.Command{RemoveQueue: r.PathValue("name")})
 	return nil, err
 }

@@ -45,7 +45,21 @@ var described = map[string]reflect.Type{
 	"Drain": reflect.TypeFor[api.Drain](), "Maintenance": reflect.TypeFor[api.Maintenance](), "Labels": reflect.TypeFor[api.Labels](),
 	"Machine": reflect.TypeFor[api.Machine](), "NUMANode": reflect.TypeFor[api.NUMANode](), "GPU": reflect.TypeFor[api.GPU](),
 	"Isolation": reflect.TypeFor[api.Isolation](),
-	"Queue":     reflect.TypeFor[api.Queue](), "QueueStatus": reflect.TypeFor[api.QueueStatus](), "QueueList": reflect.TypeFor[api.QueueList](),
+	"Load":      reflect.TypeFor[api.Load](), "LoadWindow": reflect.TypeFor[api.LoadWindow](), "LoadStats": reflect.TypeFor[api.LoadStats](),
+	"TaskLoad": reflect.TypeFor[api.TaskLoad](),
+	"Queue":    reflect.TypeFor[api.Queue](), "QueueStatus": reflect.TypeFor[api.QueueStatus](), "QueueList": reflect.TypeFor[api.QueueList](),
+
+	"Amounts": reflect.TypeFor[api.Amounts](), "Policy": reflect.TypeFor[api.Policy](), "Each": reflect.TypeFor[api.Each](),
+	"Account": reflect.TypeFor[api.Account](), "AccountList": reflect.TypeFor[api.AccountList](),
+	"User": reflect.TypeFor[api.User](), "UserList": reflect.TypeFor[api.UserList](),
+	"Limit": reflect.TypeFor[api.Limit](), "LimitList": reflect.TypeFor[api.LimitList](),
+	"Share": reflect.TypeFor[api.Share](), "ShareList": reflect.TypeFor[api.ShareList](), "Turn": reflect.TypeFor[api.Turn](),
+	"PastUse": reflect.TypeFor[api.PastUse](), "Level": reflect.TypeFor[api.Level](), "TurnList": reflect.TypeFor[api.TurnList](),
+	"Timeline": reflect.TypeFor[api.Timeline](), "NodeTimeline": reflect.TypeFor[api.NodeTimeline](), "BusyUntil": reflect.TypeFor[api.BusyUntil](),
+	"ReservedInterval": reflect.TypeFor[api.ReservedInterval](), "PromisedStart": reflect.TypeFor[api.PromisedStart](),
+	"Forecast": reflect.TypeFor[api.Forecast](), "Calibration": reflect.TypeFor[api.Calibration](),
+	"Repeat": reflect.TypeFor[api.Repeat](), "Reservation": reflect.TypeFor[api.Reservation](), "ReservationStatus": reflect.TypeFor[api.ReservationStatus](),
+	"ReservationList": reflect.TypeFor[api.ReservationList](), "ReservationResponse": reflect.TypeFor[api.ReservationResponse](),
 
 	"Event": reflect.TypeFor[api.Event](), "UsageRow": reflect.TypeFor[api.UsageRow](), "UsageList": reflect.TypeFor[api.UsageList](),
 	"Record": reflect.TypeFor[api.Record](), "RecordList": reflect.TypeFor[api.RecordList](),
@@ -113,6 +127,7 @@ func operations(t *testing.T, doc object) map[string]object {
 }
 
 func TestOpenAPIIsServed(t *testing.T) {
+	t.Parallel()
 	w := httptest.NewRecorder()
 	openAPI(w, httptest.NewRequest(http.MethodGet, "/v1/openapi.yaml", nil))
 	require.Equal(t, http.StatusOK, w.Code)
@@ -122,6 +137,7 @@ func TestOpenAPIIsServed(t *testing.T) {
 }
 
 func TestOpenAPIHasTheRoutes(t *testing.T) {
+	t.Parallel()
 	want := slices.Clone(outside)
 	for _, rt := range (&Server{}).routes() {
 		want = append(want, rt.pattern)
@@ -130,6 +146,7 @@ func TestOpenAPIHasTheRoutes(t *testing.T) {
 }
 
 func TestOpenAPINamesTheRoles(t *testing.T) {
+	t.Parallel()
 	ops := operations(t, document(t))
 	for _, rt := range (&Server{}).routes() {
 		var roles []string
@@ -146,6 +163,7 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 // Each operation has a name of its own, the parameters of its path and no others
 // there, an answer for success, and, below /v1, the errors.
 func TestOpenAPIOperationsAreWhole(t *testing.T) {
+	t.Parallel()
 	doc := document(t)
 	var names []string
 	for pattern, op := range operations(t, doc) {
@@ -192,6 +210,7 @@ func resolve(t *testing.T, doc, v object) object {
 
 // Every reference leads somewhere, and everything that could be referred to is.
 func TestOpenAPIReferences(t *testing.T) {
+	t.Parallel()
 	doc := document(t)
 	used := map[string]bool{}
 	var walk func(v any)
@@ -230,6 +249,7 @@ func TestOpenAPIReferences(t *testing.T) {
 // A schema is that of its Go type, field by field: names, types, and which are
 // always there.
 func TestOpenAPISchemasAreThoseOfTheTypes(t *testing.T) {
+	t.Parallel()
 	schemas := at(t, document(t), "components", "schemas")
 	require.ElementsMatch(t, slices.Collect(maps.Keys(described)), slices.Collect(maps.Keys(schemas)))
 	for name, typ := range described {
@@ -342,6 +362,7 @@ func fieldSchema(typ reflect.Type) object {
 
 // The values of an enum are the constants of its Go type.
 func TestOpenAPIEnumsAreTheConstants(t *testing.T) {
+	t.Parallel()
 	schemas := at(t, document(t), "components", "schemas")
 	constants := constantsOf(t, "../api", "../job")
 	for name, typ := range described {

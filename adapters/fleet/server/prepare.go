@@ -32,7 +32,7 @@ func prepare(ctx context.Context, cfg *Config) error {
 	case cfg.Join != nil && cfg.Join.Token != "":
 		return joinFleet(ctx, cfg)
 	}
-	return fmt.Errorf("server %s: there is no certificate in %s: begin a new fleet, or join one", cfg.ID, cfg.Dir)
+	return fmt.Errorf("server %s: there is no certificate in %s: begin a new fleet (--bootstrap), or join one (--servers and --join-token-file)", cfg.ID, cfg.Dir)
 }
 
 // Enrolled reports whether a server's folder has its certificate. Then it needs no token

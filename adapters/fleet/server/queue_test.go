@@ -15,6 +15,7 @@ import (
 
 // A job that names no time limit and no memory gets what its queue says, and shows it.
 func TestQueueDefaults(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	a, op := f.as(alice), f.as(oscar)
 	op.must("PUT", "/v1/queues/night", api.Queue{
@@ -52,6 +53,7 @@ func TestQueueDefaults(t *testing.T) {
 
 // Settings of a queue that could not work are refused, and the field is named.
 func TestQueueSettingsAreChecked(t *testing.T) {
+	t.Parallel()
 	op := begun(t).as(oscar)
 	for field, q := range map[string]api.Queue{
 		"defaultTime":         {DefaultTime: job.Duration(2 * time.Hour), MaxTime: job.Duration(time.Hour)},
@@ -67,6 +69,7 @@ func TestQueueSettingsAreChecked(t *testing.T) {
 
 // What is stored of a user's jobs has a limit, which a queue may raise.
 func TestStoredLimit(t *testing.T) {
+	t.Parallel()
 	f := begun(t, func(c *Config) { c.Limits.Burst = 1000 })
 	a, op := f.as(alice), f.as(oscar)
 	script := func(i int) api.SubmitRequest {

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +35,27 @@ const maxBody = 448 << 10
 // decode reads the body, which must be one JSON value without fields that nobody
 // knows. An empty body is the zero value where that may be.
 func (r *request) decode(into any, optional bool) error {
-	dec := json.NewDecoder(http.MaxBytesReader(r.w, r.Body, maxBody))
+	return r.decodeFrom(r.limited(), into, optional)
+}
+
+// decodeJobs reads jobs that are submitted. What is wrong with fields is a *job.ValidationError
+// with all of them, and into has the others.
+func (r *request) decodeJobs(into *api.SubmitRequest) error {
+	var text bytes.Buffer
+	err := r.decodeFrom(io.TeeReader(r.limited(), &text), into, false)
+	if err == nil || !json.Valid(text.Bytes()) {
+		return err
+	}
+	*into = api.SubmitRequest{}
+	return cmp.Or(job.Decode("", text.Bytes(), into), err)
+}
+
+// limited is the body up to maxBody.
+func (r *request) limited() io.Reader { return http.MaxBytesReader(r.w, r.Body, maxBody) }
+
+// decodeFrom is decode of what is read.
+func (r *request) decodeFrom(from io.Reader, into any, optional bool) error {
+	dec := json.NewDecoder(from)
 	dec.DisallowUnknownFields()
 	err := dec.Decode(into)
 	var tooLarge *http.MaxBytesError
@@ -92,6 +114,13 @@ func invalid(field, format string, args ...any) *api.Error {
 		Status: http.StatusBadRequest, Code: api.CodeInvalid, Message: "the request is not valid",
 		Problems: []api.Problem{{Field: field, Message: fmt.Sprintf(format, args...)}},
 	}
+}
+
+// notValid is all that is wrong with a request.
+func notValid(problems []api.Problem) *api.Error {
+	e := invalid("", "")
+	e.Problems = problems
+	return e
 }
 
 // errRate: one user asks for too much.

@@ -20,6 +20,7 @@ import (
 // After a backup was restored agents get their orders again, and no number of a job or
 // an attempt is given out a second time: agents would take the new one for the old.
 func TestRestored(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	a, op, node := f.as(alice), f.as(oscar), f.agent("n1")
 	runs := a.submit(job.Spec{Command: []string{"true"}})[0]
@@ -71,6 +72,7 @@ func (uploaded) SetReadDeadline(time.Time) error { return nil }
 
 // Agents get their orders again, too, where the operator has gone before the end.
 func TestRestoredForNobody(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	a, op, node := f.as(alice), f.as(oscar), f.agent("n1")
 	o := node.order(a.submit(job.Spec{Command: []string{"true"}})[0])
@@ -97,6 +99,7 @@ func TestRestoredForNobody(t *testing.T) {
 // A backup may take longer than other bodies to come, also through a server that hands
 // it on.
 func TestSlowUploadThroughAnother(t *testing.T) {
+	t.Parallel()
 	const limit = 300 * time.Millisecond
 	f := begun(t, func(c *Config) { c.Slowness = 1 })
 	cfg := f.config("s2")

@@ -33,14 +33,19 @@ func (s *Server) trust(cert *x509.Certificate) error {
 	return nil
 }
 
+// answerTime is for answers that are on their way over connections that are to be closed:
+// who removes a server may have asked that one. What is asked meanwhile is refused.
+const answerTime = 500 * time.Millisecond
+
 // cutOff closes connections that were made before their certificates were revoked. That
-// ends streams, too; whoever connects again is told why.
+// ends streams, too; a client that connects again is told why.
 func (s *Server) cutOff(ctx context.Context) {
 	for {
 		select {
 		case <-s.revoked:
-			s.mux.CloseIf(func(c *x509.Certificate) bool { return s.trust(c) != nil })
 			s.replica.Recheck()
+			wait(ctx, answerTime)
+			s.mux.CloseIf(func(c *x509.Certificate) bool { return s.trust(c) != nil })
 		case <-ctx.Done():
 			return
 		}
@@ -72,6 +77,10 @@ func (s *Server) revoke(r *request) (any, error) {
 	if err != nil {
 		return nil, invalid("id", "%v", err)
 	}
+	if !in.Own && r.revokesItself(out.ID) {
+		return nil, invalid("own", "these are yours (%s): you lose access, and without another operator's certificate or token you "+
+			"need a new one, made on a server with \"berth ca issue operator NAME --dir DATA\"; to go ahead, repeat it with --yes (in the API \"own\": true)", r.who)
+	}
 	if expired(in.Expires) {
 		return nil, invalid("expires", "it has passed: the certificate is not good without this")
 	}
@@ -79,14 +88,42 @@ func (s *Server) revoke(r *request) (any, error) {
 	if end := s.keeper.CA().NotAfter.UTC(); out.Expires.IsZero() || out.Expires.After(end) {
 		out.Expires = end
 	}
-	if !s.restoring.TryRLock() {
-		return nil, errNoLeader
-	}
-	defer s.restoring.RUnlock()
-	done, err := s.do(r, &state.Command{Revoke: &out})
+	done, err := s.revokeNow(r, &out)
 	if err != nil {
 		return nil, err
 	}
-	s.cfg.Logger.Warn("certificates were revoked", "of", out.ID, "by", r.who.Name, "tokens", done.Tokens)
-	return api.RevocationResponse{Revocation: out, Tokens: done.Tokens}, nil
+	return api.RevocationResponse{Revocation: out, Tokens: done.Tokens, Jobs: jobsOf(s.state.View(), out.ID)}, nil
+}
+
+// revokeNow records a revocation.
+func (s *Server) revokeNow(r *request, out *api.Revocation) (state.Result, error) {
+	if !s.restoring.TryRLock() {
+		return state.Result{}, errNoLeader
+	}
+	defer s.restoring.RUnlock()
+	done, err := s.do(r, &state.Command{Revoke: out})
+	if err == nil {
+		s.cfg.Logger.Warn("certificates were revoked", "of", out.ID, "by", r.who.Name, "tokens", done.Tokens)
+	}
+	return done, err
+}
+
+// revokesItself reports whether a revocation would end the access of who asks for it. An
+// operator who revokes another one is still there.
+func (r *request) revokesItself(id string) bool {
+	return id == r.who.String() || r.shown.cert != nil && id == pki.Serial(r.shown.cert)
+}
+
+// jobsOf counts the jobs that have not ended of a user or operator who was revoked.
+func jobsOf(v state.View, id string) (n int) {
+	who, err := pki.ParseIdentity(id)
+	if err != nil || who.Role != pki.User && who.Role != pki.Operator {
+		return 0
+	}
+	for j := range v.Jobs() {
+		if j.Owner == who.Name && !j.Done() {
+			n++
+		}
+	}
+	return n
 }

@@ -20,6 +20,7 @@ import (
 // A certificate that was revoked is good for nothing from then on, also on connections
 // that are there; others of the same user are not concerned.
 func TestRevokedCertificate(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	op := f.as(oscar)
 	lost, err := f.authority.Issue(pki.Grant{Identity: alice, Lifetime: time.Hour})
@@ -73,6 +74,7 @@ func cutOff(c *caller, method, path string, body any) api.Error {
 
 // All certificates of somebody can be revoked: those that were made until then.
 func TestRevokedIdentity(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	op, a, n := f.as(oscar), f.as(alice), f.agent("n1")
 	var r api.Revocation
@@ -103,8 +105,32 @@ func TestRevokedIdentity(t *testing.T) {
 	}
 }
 
+// An operator who would end her own access has to say that it is meant; one who revokes another operator
+// is still there.
+func TestOperatorsDoNotRevokeThemselvesUnawares(t *testing.T) {
+	t.Parallel()
+	f := begun(t)
+	own, err := f.authority.Issue(pki.Grant{Identity: oscar})
+	require.NoError(t, err)
+	op := f.with(own)
+	for _, id := range []string{"operator/oscar", pki.Serial(own.Cert)} {
+		e := op.refused(http.StatusBadRequest, "POST", "/v1/revocations", api.RevocationRequest{ID: id})
+		require.Contains(t, e.Problems[0].Message, "berth ca issue operator NAME --dir DATA")
+	}
+	op.must("GET", "/v1/self", nil, nil)
+	var out api.RevocationResponse
+	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: "operator/olga"}, &out)
+	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: "user/oscar"}, &out)
+	f.as(alice).submit(sleeper())
+	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: "user/alice"}, &out)
+	require.Equal(t, 1, out.Jobs)
+	op.ask("POST", "/v1/revocations", api.RevocationRequest{ID: "operator/oscar", Own: true}) // its connection may be closed first
+	cutOff(op, "GET", "/v1/self", nil)
+}
+
 // A backup that is older does not make certificates good again.
 func TestRestoredRevocations(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	op, a := f.as(oscar), f.as(alice)
 	backup := op.ask("GET", "/v1/server/backup", nil)
@@ -117,6 +143,7 @@ func TestRestoredRevocations(t *testing.T) {
 
 // What is revoked while a backup is being restored is not lost either.
 func TestRevokedDuringRestore(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	op, other := f.as(oscar), f.as(oscar)
 	backup := op.ask("GET", "/v1/server/backup", nil)
@@ -149,9 +176,10 @@ func TestRevokedDuringRestore(t *testing.T) {
 	}
 }
 
-// Who is let in again gets a certificate that is good, also where the clock of the
+// A user with restored access gets a certificate that is good, also where the clock of the
 // server that revoked the others is ahead of that of the server that makes it.
 func TestJoinAgainAfterRevocation(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	who := pki.Identity{Role: pki.Agent, Name: "n7"}
 	ahead := time.Now().Add(time.Minute).UTC()
@@ -167,6 +195,7 @@ func TestJoinAgainAfterRevocation(t *testing.T) {
 // A server that is cut off from the others may not know what was revoked: it renews no
 // certificate, for the new one would be good everywhere.
 func TestServerAloneRenewsNothing(t *testing.T) {
+	t.Parallel()
 	w := begunThree(t)
 	w.stops[1]()
 	w.stops[2]()
@@ -181,18 +210,17 @@ func TestServerAloneRenewsNothing(t *testing.T) {
 	require.Equal(t, api.CodeNoLeader, e.Code)
 }
 
-// Servers do not talk to one whose certificate was revoked; the others go on.
+// Servers do not talk to one whose certificate was revoked; it ends, and the others go on.
 func TestRevokedServer(t *testing.T) {
+	t.Parallel()
 	w := begunThree(t)
+	w.mayEnd = errRefused
 	leader := w.leader()
 	gone := w.servers[(leader+1)%3]
 	op := w.as(oscar)
 	op.address = w.servers[leader].Addr().String()
 	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: pki.Serial(gone.keeper.Credential().Cert)}, nil)
-	eventually(t, func() bool {
-		_, ok := gone.replica.Leader()
-		return !ok
-	})
+	<-gone.replica.Done()
 	a := w.as(alice)
 	a.address = op.address
 	require.NotEmpty(t, a.submit(job.Spec{Command: []string{"true"}}))
@@ -201,6 +229,7 @@ func TestRevokedServer(t *testing.T) {
 // Whoever is locked out loses all tokens, and a backup does not bring them back. Those
 // that are made after that are good.
 func TestRevokedUserHasNoTokens(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	op := f.as(oscar)
 	var tokens []api.TokenResponse

@@ -31,6 +31,9 @@ var callers = []string{"nobody", "alice", "bob", "operator", "agent n1", "agent 
 const (
 	aJob   = `{"jobs":[{"command":["true"],"hold":true}]}`
 	aQueue = `{"name":"night"}`
+	aLimit = `{"name":"m","user":"ann","running":3}`
+
+	aReservation = `{"name":"course","nodes":["n9"],"from":"2100-01-01T00:00:00Z","to":"2100-01-02T00:00:00Z"}`
 )
 
 var actions = []action{
@@ -56,6 +59,24 @@ var actions = []action{
 	{"GET /v1/queues", "", "" /*                                       */, "401 200 200 200 403 403 403"},
 	{"PUT /v1/queues/{name}", "/v1/queues/night", aQueue /*            */, "401 403 403 204 403 403 403"},
 	{"DELETE /v1/queues/{name}", "/v1/queues/none", "" /*              */, "401 403 403 404 403 403 403"},
+
+	{"GET /v1/accounts", "", "" /*                                     */, "401 200 200 200 403 403 403"},
+	{"PUT /v1/accounts/{name}", "/v1/accounts/uni", `{"name":"uni"}`, "401 403 403 204 403 403 403"},
+	{"DELETE /v1/accounts/{name}", "/v1/accounts/none", "" /*          */, "401 403 403 404 403 403 403"},
+	{"GET /v1/users", "", "" /*                                        */, "401 200 200 200 403 403 403"},
+	{"PUT /v1/users/{name}", "/v1/users/ann", `{"name":"ann"}` /*      */, "401 403 403 204 403 403 403"},
+	{"DELETE /v1/users/{name}", "/v1/users/none", "" /*                */, "401 403 403 404 403 403 403"},
+	{"GET /v1/limits", "", "" /*                                       */, "401 200 200 200 403 403 403"},
+	{"PUT /v1/limits/{name}", "/v1/limits/m", aLimit /*                */, "401 403 403 204 403 403 403"},
+	{"DELETE /v1/limits/{name}", "/v1/limits/none", "" /*              */, "401 403 403 404 403 403 403"},
+
+	{"GET /v1/shares", "", "" /*                                       */, "401 200 200 200 403 403 403"},
+	{"GET /v1/timeline", "", "" /*                                     */, "401 200 200 200 403 403 403"},
+	{"GET /v1/order", "", "" /*                                        */, "401 200 200 200 403 403 403"},
+
+	{"GET /v1/reservations", "", "" /*                                 */, "401 200 200 200 403 403 403"},
+	{"POST /v1/reservations", "", aReservation /*                      */, "401 403 403 200 403 403 403"},
+	{"DELETE /v1/reservations/{name}", "/v1/reservations/none", "" /*  */, "401 403 403 404 403 403 403"},
 
 	{"GET /v1/events", "", "" /*                                       */, "401 200 200 200 403 403 403"},
 	{"GET /v1/usage", "", "" /*                                        */, "401 200 200 200 403 403 403"},
@@ -91,6 +112,7 @@ var actions = []action{
 
 // Every route has a row, and every row is right for everybody.
 func TestRoles(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	var rows, routes []string
 	for _, a := range actions {
@@ -132,6 +154,7 @@ func (a *action) request(f *fleet) (method, path string, body any) {
 
 // What is no route is not there for anybody, and other methods are not allowed.
 func TestNoRoute(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	for _, r := range []struct {
 		method, path string
@@ -153,6 +176,7 @@ func TestNoRoute(t *testing.T) {
 
 // A user sees and changes what is hers, and hears nothing of what is others'.
 func TestOwnership(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	a, b, op := f.as(alice), f.as(bob), f.as(oscar)
 	node := f.agent("n1")
@@ -209,6 +233,7 @@ func TestOwnership(t *testing.T) {
 
 // A user cannot have jobs run as somebody else, or go before others.
 func TestUserMayNot(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	a, op := f.as(alice), f.as(oscar)
 	op.must("PUT", "/v1/queues/night", api.Queue{Name: "night", Users: []string{"bob"}, MaxQueued: 2}, nil)
@@ -231,6 +256,7 @@ func TestUserMayNot(t *testing.T) {
 
 // What an operator holds stays held, whatever its user tries.
 func TestOperatorsHold(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	a, op := f.as(alice), f.as(oscar)
 	held := func(id job.ID) job.Reason {
@@ -270,6 +296,7 @@ func indexes(t *testing.T, text string) job.Array {
 
 // An agent speaks for its own node, and of tasks that were placed there.
 func TestAgentsSpeakForThemselves(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	a := f.as(alice)
 	n1 := f.agent("n1")
@@ -310,6 +337,7 @@ func TestAgentsSpeakForThemselves(t *testing.T) {
 
 // Whoever a request is on behalf of, only a server is believed.
 func TestOnBehalf(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	var me api.Self
 	for _, who := range []pki.Identity{alice, oscar} {
@@ -357,6 +385,7 @@ func handed(c *caller) string {
 
 // The table of routes lets nobody in by mistake.
 func TestRoutesNameRoles(t *testing.T) {
+	t.Parallel()
 	for _, rt := range (&Server{}).routes() {
 		require.NotEmpty(t, rt.roles, rt.pattern)
 		if rt.where == anywhere {

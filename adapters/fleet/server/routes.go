@@ -71,6 +71,24 @@ func (s *Server) routes() []route {
 		{"PUT /v1/queues/{name}", operators, leader, s.putQueue},
 		{"DELETE /v1/queues/{name}", operators, leader, s.removeQueue},
 
+		{"GET /v1/accounts", people, leader, s.listAccounts},
+		{"PUT /v1/accounts/{name}", operators, leader, s.putAccount},
+		{"DELETE /v1/accounts/{name}", operators, leader, s.removeAccount},
+		{"GET /v1/users", people, leader, s.listUsers},
+		{"PUT /v1/users/{name}", operators, leader, s.putUser},
+		{"DELETE /v1/users/{name}", operators, leader, s.removeUser},
+		{"GET /v1/limits", people, leader, s.listLimits},
+		{"PUT /v1/limits/{name}", operators, leader, s.putLimit},
+		{"DELETE /v1/limits/{name}", operators, leader, s.removeLimit},
+
+		{"GET /v1/shares", people, leader, s.listShares},
+		{"GET /v1/timeline", people, leader, s.timeline},
+		{"GET /v1/order", people, leader, s.listOrder},
+
+		{"GET /v1/reservations", people, leader, s.listReservations},
+		{"POST /v1/reservations", operators, leader, s.addReservation},
+		{"DELETE /v1/reservations/{name}", operators, leader, s.removeReservation},
+
 		{"GET /v1/events", people, leader, s.events},
 		{"GET /v1/usage", people, leader, s.usage},
 		{"GET /v1/records", people, leader, s.records},
@@ -124,9 +142,9 @@ func sameOrigin(h http.Handler) http.Handler {
 	return p.Handler(h)
 }
 
-// inTime ends requests whose bodies do not come in time, also those that nobody reads:
-// the connection is not free before they are through. And it ends answers that are not
-// read.
+// inTime enforces deadlines for reading requests and for writing answers. Bodies that
+// no handler reads count too, because the connection cannot be reused before they are
+// drained.
 func (s *Server) inTime(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body *timedBody

@@ -41,7 +41,10 @@ type Server struct {
 	revoked chan struct{} // has room for one: certificates have been
 	// restoring is held while a backup is being restored, and shared by what revokes.
 	restoring sync.RWMutex
-	failed    chan error // has why this server could not lead
+	// joining is held while a server is added or removed: one that is being removed does
+	// not come back before its certificates are revoked.
+	joining sync.Mutex
+	failed  chan error // has why this server ends
 }
 
 // leadership is one term in which this server leads.
@@ -144,7 +147,7 @@ func (s *Server) Run(ctx context.Context) error {
 			return nil
 		}
 	})
-	all.Go(func() error { s.takePart(inner); return nil })
+	all.Go(func() error { return s.takePart(inner) })
 	all.Go(func() error { s.renew(inner); return nil })
 	all.Go(func() error { s.cutOff(inner); return nil })
 	all.Go(func() error {
@@ -209,8 +212,9 @@ func (s *Server) changed(ch state.Changed) {
 // lead is what this server does in one term in which it leads.
 func (s *Server) lead(ctx context.Context, term uint64) {
 	log := s.cfg.Logger.With("term", term)
+	packing, _ := scheduler.PackingOf(s.cfg.Packing) // validated
 	c, err := scheduler.New(scheduler.Config{
-		State: s.state, Propose: s.propose, Term: term, Times: s.cfg.Times, Logger: log.Named("scheduler"),
+		State: s.state, Propose: s.propose, Term: term, Times: s.cfg.Times, Packing: packing, Load: s.cfg.Load, Reservations: s.cfg.Reservations, Forecasts: s.cfg.Forecasts, Logger: log.Named("scheduler"),
 	})
 	if err != nil {
 		s.fail(fmt.Errorf("it cannot lead: %w", err))

@@ -39,6 +39,7 @@ func protocol(t *testing.T, srv *httptest.Server, two bool) *http.Client {
 
 // An answer that nobody reads is ended, be it one or a stream.
 func TestAnswersThatNobodyReads(t *testing.T) {
+	t.Parallel()
 	const short = 100 * time.Millisecond
 	ended := make(chan error)
 	srv := serveInTime(t, short, func(w http.ResponseWriter, r *http.Request) {
@@ -71,6 +72,7 @@ func TestAnswersThatNobodyReads(t *testing.T) {
 // Small answers on one connection that is not read are ended as well, though each of
 // them is in a buffer when its handler has returned.
 func TestManyAnswersThatNobodyReads(t *testing.T) {
+	t.Parallel()
 	srv := serveInTime(t, 100*time.Millisecond, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write(make([]byte, 2000))
 	})
@@ -88,6 +90,7 @@ func TestManyAnswersThatNobodyReads(t *testing.T) {
 
 // A connection of HTTP/2 that is not read at all is closed, though its windows are open.
 func TestConnectionThatNobodyReads(t *testing.T) {
+	t.Parallel()
 	closed := make(chan struct{})
 	srv := httptest.NewUnstartedServer(nil)
 	// Long enough for the server to fill the buffers, or it would end the stream alone.
@@ -128,9 +131,10 @@ func TestConnectionThatNobodyReads(t *testing.T) {
 	}
 }
 
-// Who is slow, but reads, gets all of an answer that is larger than all buffers, and
+// A client that is slow, but reads, gets all of an answer that is larger than all buffers, and
 // takes longer than a piece may.
 func TestSlowReaders(t *testing.T) {
+	t.Parallel()
 	const limit = 3 * time.Second
 	large := make([]byte, 32<<20)
 	srv := serveInTime(t, limit, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(large) })
@@ -155,6 +159,7 @@ func TestSlowReaders(t *testing.T) {
 
 // A stream may be silent for longer than a piece may take.
 func TestSilentStreams(t *testing.T) {
+	t.Parallel()
 	const short = 300 * time.Millisecond
 	srv := serveInTime(t, short, func(w http.ResponseWriter, _ *http.Request) {
 		c := http.NewResponseController(w)

@@ -14,6 +14,7 @@ import (
 // Output in a task's own folder would be lost with it: it is refused, whichever way the
 // folder is meant. What else is in that folder by default stays there.
 func TestOutputInOwnFolder(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	c := f.as(alice)
 	for _, dir := range []string{"", job.OwnDir} {
@@ -30,8 +31,34 @@ func TestOutputInOwnFolder(t *testing.T) {
 	c.submit(job.Spec{Command: []string{"true"}, Dir: "/data", Output: "out-%j.txt", Hold: true})
 }
 
+// All that is wrong with a submission is told at once, with the names of the fields, and nothing
+// of it is taken.
+func TestAllIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	f := begun(t)
+	c := f.as(alice)
+	e := c.refused(http.StatusBadRequest, "POST", "/v1/jobs", `{"jobs": [{"command": ["true"]}, {"command": ["true"], "nmae": "a",
+		"timeLimit": "1x", "tasks": -1, "array": "0-9"}], "chek": true}`)
+	fields := map[string]string{}
+	for _, p := range e.Problems {
+		fields[p.Field] = p.Message
+	}
+	require.Len(t, fields, 4, "%+v", e.Problems)
+	require.Equal(t, "there is no such field", fields["jobs[1].nmae"])
+	require.Contains(t, fields["jobs[1].timeLimit"], `"1x" is no duration`)
+	require.Equal(t, "-1 is not between 0 and 10000", fields["jobs[1].tasks"])
+	require.Equal(t, "there is no such field", fields["chek"])
+	var list api.JobList
+	c.must("GET", "/v1/jobs", nil, &list)
+	require.Empty(t, list.Jobs)
+	for _, body := range []string{`{"jobs": [`, `[1]`, `{"jobs": []} {}`, `jobs: []`} {
+		c.refused(http.StatusBadRequest, "POST", "/v1/jobs", body)
+	}
+}
+
 // A job without a limit is another thing than one that leaves it to the queue.
 func TestNoTimeLimit(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	c, op := f.as(alice), f.as(oscar)
 	hour := job.Duration(time.Hour)
@@ -52,6 +79,7 @@ func TestNoTimeLimit(t *testing.T) {
 
 // A job that was cancelled says why.
 func TestCancelReason(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	c := f.as(alice)
 	id := c.submit(sleeper())[0]

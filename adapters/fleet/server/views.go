@@ -25,7 +25,8 @@ func viewJob(lead *leadership, v state.View, j *state.Job) api.Job {
 		}
 		out.Reason, out.Message = lead.Why(v, j, index)
 		out.Eligible = eligible(v, j, index, out.Reason)
-		out.ExpectedStart, out.ExpectedNodes, _ = lead.Expected(j.ID, -1)
+		out.ExpectedStart, out.ExpectedNodes, _ = lead.Expected(v, j, index)
+		out.Forecast = lead.Forecast(v, j, index)
 	}
 	if r := v.Failure(j); r != nil {
 		if out.Message = whyFailed(r); out.Message != "" && out.Array {
@@ -42,11 +43,18 @@ func viewJob(lead *leadership, v state.View, j *state.Job) api.Job {
 	return out
 }
 
-// eligible is when an element that waits for the reason is tried again, zero where that
-// is not known.
+// eligible is when an element that waits for the reason may start, or is tried again, zero
+// where that is not known.
 func eligible(v state.View, j *state.Job, index int32, why job.Reason) (at time.Time) {
 	if e := v.Element(j.ID, index); e != nil && why == job.ReasonBackoff {
 		at = e.Eligible
+	}
+	switch why {
+	case job.ReasonBeginTime:
+		at = j.Spec.Begin
+	case job.ReasonReservation:
+		w := v.Waits(j, time.Now())
+		at = w.Until
 	}
 	return at
 }
@@ -76,6 +84,21 @@ func activeNodes(v state.View, j *state.Job) []string {
 				out = append(out, n)
 			}
 		}
+	}
+	return out
+}
+
+// oneElement is an element in whatever state it is.
+func oneElement(lead *leadership, v state.View, j *state.Job, index int32) api.Element {
+	if e := v.Element(j.ID, index); e != nil {
+		return viewElement(lead, v, j, e)
+	}
+	out := api.Element{Index: index}
+	if out.State, _ = v.StateOf(j, index); out.State == job.Pending {
+		out.Reason, out.Message = lead.Why(v, j, index)
+	}
+	if rec := v.LastRecord(j.ID, index); rec != nil {
+		out.Attempt = rec.Attempt
 	}
 	return out
 }
@@ -121,5 +144,6 @@ func viewNode(lead *leadership, v state.View, n *state.Node) api.Node {
 		Name: n.Node, Address: n.Address, State: n.State, Drain: n.Drain, Maintenance: n.Maintenance,
 		Unhealthy: n.Unhealthy, Labels: n.AllLabels(), Machine: n.Machine, Version: n.Version,
 		Registered: n.Registered, Seen: lead.Seen(n.Node), Used: v.Used(n.Node).Used,
+		Load: lead.Load(n.Node),
 	}
 }

@@ -12,6 +12,7 @@ import (
 // A job that no node can ever run is taken, with a warning that names what is missing;
 // so is it where the job is only checked.
 func TestSubmissionsAreWarned(t *testing.T) {
+	t.Parallel()
 	f := begun(t)
 	a, op := f.as(alice), f.as(oscar)
 	warned := func(spec job.Spec, check bool) []string {
@@ -62,5 +63,52 @@ func TestSubmissionsAreWarned(t *testing.T) {
 			require.Equal(t, want, warned(c.spec, false))
 			require.Equal(t, want, warned(c.spec, true))
 		})
+	}
+}
+
+// The owner of a job that waits for a failed one is told when the job is submitted: it is taken, for
+// the other may be requeued.
+func TestDependenciesThatCannotBeMetAreWarnedAbout(t *testing.T) {
+	t.Parallel()
+	f := begun(t)
+	f.agent("n1").must("POST", "/v1/agent/register", f.agent("n1").registration(), nil)
+	a := f.as(alice)
+	submit := func(spec job.Spec) (job.ID, []string) {
+		spec.Command, spec.Hold = []string{"true"}, true
+		var out api.SubmitResponse
+		a.must("POST", "/v1/jobs", api.SubmitRequest{Jobs: []job.Spec{spec}}, &out)
+		return out.Jobs[0], out.Warnings
+	}
+	array, err := job.ParseArray("0-1")
+	require.NoError(t, err)
+	first, _ := submit(job.Spec{})
+	elements, _ := submit(job.Spec{Array: array})
+	waits, _ := submit(job.Spec{})
+	for _, id := range []job.ID{first, elements} {
+		a.must("POST", jobPath(id, "/cancel"), api.Selection{}, nil)
+	}
+	const requeue = "; it waits on, as a requeue of that one may help (--kill-on-invalid-dep=yes cancels it)"
+	for _, c := range []struct {
+		kind job.DependencyKind
+		of   job.ID
+		kill bool
+		want string
+	}{
+		{job.AfterOK, first, false, "job 1 is CANCELLED, so afterok:1 can never be met" + requeue},
+		{job.AfterOK, first, true, "job 1 is CANCELLED, so afterok:1 can never be met; it will be cancelled"},
+		{job.AfterAny, first, false, ""},
+		{job.AfterOK, waits, false, ""},
+		{job.AfterCorr, elements, false, "no element of job 2 has completed, so aftercorr:2 can never be met" + requeue},
+	} {
+		spec := job.Spec{After: []job.Dependency{{Kind: c.kind, Job: c.of.String()}}, KillOnInvalidDep: c.kill}
+		if c.kind == job.AfterCorr {
+			spec.Array = array
+		}
+		_, warnings := submit(spec)
+		if c.want == "" {
+			require.Empty(t, warnings, c.kind)
+		} else {
+			require.Equal(t, []string{"jobs[0]: as things are, it can never start: " + c.want}, warnings)
+		}
 	}
 }

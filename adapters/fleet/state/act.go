@@ -102,7 +102,7 @@ func (t *tx) cancelWaiting(id job.ID, c *Cancel, o Outcome) int32 {
 	next.Counts[pending] -= n
 	next.Counts[codeOf[o.State]] += n
 	next.HeldElements -= wereHeld
-	t.endIfDone(&next)
+	t.endIfDone(&next, t.now())
 	t.putJob(&next)
 	t.emit(api.Event{Kind: api.EventFinished, Job: id, Owner: next.Owner, State: o.State, Message: o.Message})
 	return n
@@ -155,6 +155,9 @@ func (t *tx) hold(c *Hold) Result {
 	}
 	if !c.Release && !c.Admin && c.Elements == nil && j.Held == job.ReasonHeldAdmin {
 		return r // else it would be its user's hold, which she may release
+	}
+	if !c.Release && c.Elements == nil && j.Counts[pending] == 0 {
+		return r // the answer is that nothing is held, so a requeue starts it
 	}
 	kind := api.EventHeld
 	reason := job.ReasonHeldUser
@@ -209,7 +212,7 @@ func (t *tx) holdElements(id job.ID, c *Hold, reason job.Reason) int32 {
 	return n
 }
 
-// change is what becomes of the byte of an element that is held, or released.
+// change is what happens to the byte of an element that is held, or released.
 func (c *Hold) change(b byte) byte {
 	switch {
 	case c.Release && (b == held || b == heldByAdmin && c.Admin):

@@ -9,15 +9,23 @@ import (
 
 // putQueue adds a queue, or replaces it.
 func (t *tx) putQueue(q *Queue) Result {
+	if problems := t.CheckQueue(q); len(problems) > 0 {
+		return notValid("the queue", problems)
+	}
 	queues.put(t.txn, q)
+	t.tree = true
 	t.touchQueue(q.Name)
 	return Result{}
 }
 
-// removeQueue removes a queue that no job is in.
+// removeQueue removes a queue that no job is in. The default queue is always there: it
+// gets its first settings again.
 func (t *tx) removeQueue(name string) Result {
 	q := queues.get(t.txn, []byte(name))
-	if q == nil {
+	switch {
+	case q == nil && name == job.DefaultQueue:
+		return refuse(api.CodeConflict, "queue %q is always there, and has its first settings", name)
+	case q == nil:
 		return refuse(api.CodeNotFound, "there is no queue %q", name)
 	}
 	for j := range t.Jobs() {
@@ -25,7 +33,13 @@ func (t *tx) removeQueue(name string) Result {
 			return refuse(api.CodeConflict, "queue %q has jobs that have not ended, for example %d", name, j.ID)
 		}
 	}
+	if name != job.DefaultQueue { // that one stays
+		if needs := t.needsQueue(name); needs != "" {
+			return refuse(api.CodeConflict, "queue %q is needed by %s; change or remove that first", name, needs)
+		}
+	}
 	queues.remove(t.txn, q)
+	t.tree = true
 	t.touchQueue(name)
 	return Result{}
 }
@@ -121,6 +135,7 @@ func (t *tx) purge(c *Purge) Result {
 		}
 	}
 	t.cutRecords(c.Records)
+	t.purgeReservations()
 	return Result{}
 }
 

@@ -69,6 +69,7 @@ func (t *tx) endTask(j *Job, e *Element, k *Task, said *api.Report) {
 	}
 	t.dropTask(j, k)
 	e.Ended++
+	e.LastEnd = latest(e.LastEnd, t.endOf(e, said.At))
 	e.Used.add(usedBy(j, k, said))
 	if said.State != job.Completed && e.Outcome == nil {
 		e.Outcome = &Outcome{
@@ -89,6 +90,27 @@ func (t *tx) endTask(j *Job, e *Element, k *Task, said *api.Report) {
 		e.Outcome = &Outcome{State: job.Completed, Rank: k.ID.Rank, Exit: said.Exit, Message: said.Message}
 	}
 	t.endAttempt(j, e)
+}
+
+// endOf is when a task of an attempt ended, by the node's clock: it may be reported much
+// later. Where the clocks differ it is not before the attempt, and not yet to come.
+func (t *tx) endOf(e *Element, at time.Time) time.Time {
+	began := e.Started
+	if began.IsZero() {
+		began = e.Ready
+	}
+	if at.IsZero() || at.After(t.now()) {
+		return t.now()
+	}
+	return latest(at, began)
+}
+
+// latest is the later one of two times.
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // usedBy is what a task has used.
@@ -114,7 +136,7 @@ func usedBy(j *Job, k *Task, said *api.Report) *Total {
 }
 
 // micros makes microseconds of seconds. What is too large for a number is cut here,
-// for machines do not agree on what becomes of it otherwise.
+// for machines do not agree on what happens to it otherwise.
 func micros(seconds float64) int64 {
 	const most = 1 << 55 // a thousand years of a core
 	if !(seconds > 0) {
@@ -184,7 +206,7 @@ func (t *tx) release(j *Job, e *Element, o Outcome) {
 	t.endAttempt(j, e)
 }
 
-// endAttempt decides what becomes of an element whose attempt has ended: all of it
+// endAttempt decides what happens to an element whose attempt has ended: all of it
 // is in its row.
 func (t *tx) endAttempt(j *Job, e *Element) {
 	o := *e.Outcome
@@ -213,16 +235,26 @@ func (t *tx) finish(j *Job, e *Element, o Outcome) {
 	if len(e.Nodes) > 0 {
 		next.LastNodes = e.Nodes[:min(len(e.Nodes), api.MaxNodesShown)]
 	}
-	t.endIfDone(&next)
+	t.endIfDone(&next, t.endedAt(e))
 	t.putJob(&next)
 	t.emitElement(api.EventFinished, j, e, o)
 }
 
-// endIfDone notes when the job, a copy, has ended.
-func (t *tx) endIfDone(j *Job) {
+// endIfDone notes when elements of the job, a copy, have ended, and whether that was the
+// end of all of it.
+func (t *tx) endIfDone(j *Job, at time.Time) {
+	j.LastEnd = latest(j.LastEnd, latest(at, j.Started)) // that is by the leader's clock
 	if j.Done() && j.Ended.IsZero() {
-		j.Ended = t.now()
+		j.Ended = j.LastEnd
 	}
+}
+
+// endedAt is when an attempt that has ended did: now where none of its tasks ran.
+func (t *tx) endedAt(e *Element) time.Time {
+	if e.LastEnd.IsZero() {
+		return t.now()
+	}
+	return e.LastEnd
 }
 
 // account writes down an attempt that has ended, also one that never was complete:
@@ -235,7 +267,7 @@ func (t *tx) account(j *Job, e *Element) {
 		Seq: t.m.NextSeq, Job: j.ID, Name: j.Spec.Name, Owner: j.Owner, Queue: j.Spec.Queue, Submitted: j.Submitted,
 		Tasks: j.Spec.Tasks, Requested: j.Spec.Resources, TimeLimit: j.Spec.TimeLimit,
 		Element: e.Index, Attempt: e.Attempt, LeftOut: e.LeftOut, Nodes: e.Nodes,
-		Placed: e.Ready, Started: e.Started, Ended: t.now(), Outcome: *e.Outcome, Used: e.Used,
+		Placed: e.Ready, Started: e.Started, Ended: t.endedAt(e), Outcome: *e.Outcome, Used: e.Used,
 	})
 	next := *t.Job(j.ID)
 	next.Used.add(&e.Used)

@@ -21,6 +21,7 @@ func checkRows(t testing.TB, v state.View) {
 		checkNode(t, v, n)
 	}
 	checkHoldings(t, v)
+	checkTree(t, v)
 	for k := range v.Tasks() {
 		e := v.Element(k.ID.Job, k.ID.Element)
 		require.NotNil(t, e, "task %s has no element", k.ID)
@@ -143,5 +144,34 @@ func checkNode(t testing.TB, v state.View, n *state.Node) {
 	for i, share := range got.GPUs {
 		require.Equal(t, gpus[i], share, "node %s, GPU %d", n.Node, i)
 		require.LessOrEqual(t, share, int64(1000))
+	}
+}
+
+// checkTree checks that every name in the tree of queues and accounts is there, and none
+// is above itself.
+func checkTree(t testing.TB, v state.View) {
+	t.Helper()
+	for _, q := range v.Queues() {
+		for at, depth := q, 0; at.Parent != ""; depth++ {
+			at = v.Queue(at.Parent)
+			require.NotNil(t, at, "queue %s has a parent that is not there", q.Name)
+			require.Less(t, depth, 100, "queue %s is below itself", q.Name)
+		}
+	}
+	for a := range v.Accounts() {
+		require.True(t, a.Queue == "" || v.Queue(a.Queue) != nil)
+		for at, depth := a, 0; at.Parent != ""; depth++ {
+			at = v.Account(at.Parent)
+			require.NotNil(t, at, "account %s has a parent that is not there", a.Name)
+			require.Less(t, depth, 100, "account %s is below itself", a.Name)
+		}
+	}
+	for u := range v.Users() {
+		require.True(t, u.Account == "" || v.Account(u.Account) != nil)
+		require.True(t, u.Queue == "" || v.Queue(u.Queue) != nil)
+	}
+	for l := range v.Limits() {
+		require.True(t, l.Queue == "" || v.Queue(l.Queue) != nil)
+		require.True(t, l.Account == "" || v.Account(l.Account) != nil)
 	}
 }

@@ -34,10 +34,20 @@ type Command struct {
 	Node       *NodeChange       `json:"node,omitempty"`
 	RemoveNode string            `json:"removeNode,omitempty"`
 
-	PutQueue    *api.Queue `json:"putQueue,omitempty"`
-	RemoveQueue string     `json:"removeQueue,omitempty"`
-	PutToken    *Token     `json:"putToken,omitempty"`
-	RemoveToken string     `json:"removeToken,omitempty"` // ID
+	PutQueue      *api.Queue `json:"putQueue,omitempty"`
+	RemoveQueue   string     `json:"removeQueue,omitempty"`
+	PutAccount    *Account   `json:"putAccount,omitempty"`
+	RemoveAccount string     `json:"removeAccount,omitempty"`
+	PutUser       *User      `json:"putUser,omitempty"`
+	RemoveUser    string     `json:"removeUser,omitempty"`
+	PutLimit      *Limit     `json:"putLimit,omitempty"`
+	RemoveLimit   string     `json:"removeLimit,omitempty"`
+
+	AddReservation    *Reservation `json:"addReservation,omitempty"`
+	RemoveReservation string       `json:"removeReservation,omitempty"`
+
+	PutToken    *Token `json:"putToken,omitempty"`
+	RemoveToken string `json:"removeToken,omitempty"` // ID
 	// Revoke ends certificates; where it is for a role and name, it removes their tokens
 	// too. Its time is that of who asks: certificates are compared with it.
 	Revoke *api.Revocation `json:"revoke,omitempty"`
@@ -46,7 +56,7 @@ type Command struct {
 	Restored bool `json:"restored,omitempty"`
 }
 
-// Submit hands in jobs, all or none.
+// Submit submits jobs, all or none.
 type Submit struct {
 	// Specs are valid and have their defaults; "@name" has been replaced by
 	// "+N", the job of that place in Specs, from 0.
@@ -121,7 +131,8 @@ type NodeStatus struct {
 }
 
 // NodeChange is what an operator wants of a node. What is nil stays. Resume ends a
-// drain and a maintenance window.
+// drain, ClearMaintenance a maintenance window. A drain without a reason keeps that of the
+// one before.
 type NodeChange struct {
 	Node             string            `json:"node"`
 	Drain            *api.Drain        `json:"drain,omitempty"`

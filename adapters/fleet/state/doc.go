@@ -17,7 +17,8 @@
 //	used      what tasks have of nodes
 //	records   attempts that have ended
 //	totals    what users have used
-//	queues, tokens, keys
+//	queues, accounts, users, limits
+//	reservations, tokens, keys
 //	revoked   certificates that are not good any more
 //	holdings  what there is of each user; follows from the others
 //

@@ -28,7 +28,7 @@ func TestEventsAfter(t *testing.T) {
 	}
 }
 
-// Who follows closely costs little, however many events are remembered.
+// A reader that follows closely costs little, however many events are remembered.
 func TestEventsAfterCopiesWhatIsNew(t *testing.T) {
 	v := newEvents(DefaultEvents)
 	for i := range DefaultEvents + 1000 {

@@ -111,7 +111,7 @@ func TestMistakeOfWhatIsEnded(t *testing.T) {
 	require.False(t, w.View().LastRecord(id, 0).Outcome.Mistake)
 }
 
-// Who waits for another try is told where and why the last one failed.
+// The owner of a job that waits for another try is told where and why the last one failed.
 func TestBackoffSaysWhy(t *testing.T) {
 	for _, c := range []struct {
 		report api.Report

@@ -61,9 +61,22 @@ func lively(t testing.TB) *state.State {
 	require.NoError(t, err)
 	do(&state.Command{Hold: &state.Hold{Select: state.Select{Job: 2, Elements: &x}, Admin: true}})
 	do(&state.Command{PutQueue: &api.Queue{Name: "night", MaxQueued: 3, Users: []string{"alice"}}})
+	do(&state.Command{AddReservation: &api.Reservation{Name: "course", Nodes: []string{"n1"}, From: time.Unix(1_100_000, 0).UTC(), To: time.Unix(1_200_000, 0).UTC(), Users: []string{"alice"}}})
+	do(&state.Command{PutQueue: &api.Queue{Name: "physics", Weight: 3, Guaranteed: cores(4)}})
+	do(&state.Command{PutQueue: &api.Queue{Name: "lasers", Parent: "physics", Max: cores(8), Policy: api.PolicyFIFO}})
+	do(&state.Command{PutAccount: &api.Account{Name: "uni"}})
+	do(&state.Command{PutAccount: &api.Account{Name: "lab", Parent: "uni", Queue: "lasers"}})
+	do(&state.Command{PutUser: &api.User{Name: "alice", Account: "lab", Weight: 2}})
+	do(&state.Command{PutLimit: &api.Limit{Name: "l", Account: "uni", Use: cores(16)}})
 	do(&state.Command{Revoke: &api.Revocation{ID: "user/eve", Created: time.Unix(1_000_000, 0).UTC(), Expires: time.Unix(2_000_000, 0).UTC()}})
 	do(&state.Command{PutToken: &state.Token{TokenInfo: api.TokenInfo{ID: "abc", Role: api.RoleUser, Name: "alice"}, Hash: []byte{1}}})
 	return s
+}
+
+// cores are so many cores.
+func cores(n int) *api.Amounts {
+	cpu := job.MilliCPU(n * 1000)
+	return &api.Amounts{CPU: &cpu}
 }
 
 func task(t testing.TB, id string) job.TaskID {
@@ -97,6 +110,12 @@ func FuzzCommands(f *testing.F) {
 		`{"report":{"node":"n0","tasks":[{"task":"2_3.1.0","state":"REQUEUED","at":"9999-12-31T23:59:59Z","started":"0001-01-01T00:00:01Z"}]}}`,
 		`{"register":{"node":"n0","boot":"2","machine":{"cpu":"1","maxTasks":-1}}}`, `{"register":{}}`,
 		`{"nodeStatus":{"node":"n0","state":"LOST"}}`, `{"node":{"node":"n1","drain":{},"labels":{"a":""}}}`, `{"removeNode":"n0"}`,
+		`{"putQueue":{"name":"physics","parent":"lasers"}}`, `{"putQueue":{"name":"x","weight":-1,"policy":"y","guaranteed":{"cpu":"5"},"max":{"cpu":"4","gpus":-1}}}`,
+		`{"removeQueue":"physics"}`, `{"putAccount":{"name":"uni","parent":"lab"}}`, `{"putAccount":{"name":"a","queue":"none"}}`, `{"removeAccount":"uni"}`, `{"removeAccount":"lab"}`,
+		`{"putUser":{"name":"bob","account":"none","weight":-5}}`, `{"removeUser":"alice"}`, `{"putLimit":{"name":"m","each":"task","running":1}}`,
+		`{"putLimit":{"name":"m","queue":"lasers","each":"user","running":3,"use":{"other":{"a b":-1}}}}`, `{"removeLimit":"l"}`,
+		`{"addReservation":{"name":"r","constraints":[{"label":"gpu"}],"from":"1970-01-02T00:00:00Z","to":"1970-01-03T00:00:00Z","repeat":"daily","zone":"Europe/Zurich"}}`,
+		`{"addReservation":{"name":"","from":"0001-01-01T00:00:00Z","to":"9999-01-01T00:00:00Z","repeat":"x"}}`, `{"removeReservation":"course"}`,
 		`{"putQueue":{"name":"default","stopped":true}}`, `{"removeQueue":"night"}`, `{"putToken":{"id":""}}`, `{"revoke":{"id":"user/eve","expires":"2030-01-01T00:00:00Z"}}`, `{"revoke":{}}`, `{"removeToken":"abc"}`,
 		`{"purge":{"before":"2030-01-01T00:00:00Z","records":-1}}`, `{"purge":{"before":"2030-01-01T00:00:00Z","records":0}}`,
 		`null`, `[]`, `{"submit":null}`, `{"submit":{"specs":[null],"owner":""}}`,

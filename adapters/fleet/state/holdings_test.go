@@ -46,7 +46,7 @@ func (w *world) must(c *state.Command) state.Result {
 	return r
 }
 
-// submit hands in a job; the result may be a refusal.
+// submit submits a job; the result may be a refusal.
 func (w *world) submit(owner string, spec job.Spec) state.Result {
 	w.t.Helper()
 	if len(spec.Command) == 0 {

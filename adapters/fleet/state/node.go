@@ -92,14 +92,17 @@ func (t *tx) changeNode(c *NodeChange) Result {
 	case c.Drain != nil:
 		d := *c.Drain
 		d.By, d.Since = t.by, t.now()
+		if d.Reason == "" && n.Drain != nil {
+			d.Reason = n.Drain.Reason // another deadline changes nothing of why
+		}
 		n.Drain = &d
-		message = "is drained: " + d.Reason
+		message = "is drained" + d.Because()
 	case c.Resume:
-		n.Drain, n.Maintenance = nil, nil
+		n.Drain = nil
 		message = "is resumed"
 	case c.Maintenance != nil:
 		n.Maintenance = c.Maintenance
-		message = "has a maintenance window: " + c.Maintenance.Reason
+		message = "has a maintenance window" + c.Maintenance.Because()
 	case c.ClearMaintenance:
 		n.Maintenance = nil
 		message = "has no maintenance window any more"

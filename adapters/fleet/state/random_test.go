@@ -269,7 +269,7 @@ func (h *history) act() {
 
 func (h *history) nodeCommand() {
 	n := h.node()
-	switch h.rng.IntN(5) {
+	switch h.rng.IntN(8) {
 	case 0:
 		s := []api.NodeState{api.NodeReady, api.NodeUnreachable, api.NodeLost}[h.rng.IntN(3)]
 		h.apply(&state.Command{NodeStatus: &state.NodeStatus{Node: n, State: s}})
@@ -281,7 +281,28 @@ func (h *history) nodeCommand() {
 		h.apply(&state.Command{RemoveNode: n})
 	case 4:
 		h.apply(&state.Command{Purge: &state.Purge{Before: h.now.Add(-time.Minute), Records: 20}})
+	case 5:
+		r := &api.Reservation{Name: h.pick("r", "s"), Nodes: []string{n}, From: h.now, To: h.now.Add(time.Duration(h.rng.IntN(100)) * time.Second)}
+		if h.chance(50) {
+			r.Repeat = api.RepeatDaily
+		}
+		h.apply(&state.Command{AddReservation: r})
+	case 6:
+		h.apply(&state.Command{RemoveReservation: h.pick("r", "s")})
+	case 7:
+		h.treeCommand()
 	}
+}
+
+// treeCommand changes queues, accounts, users and limits, some of them wrongly.
+func (h *history) treeCommand() {
+	name, other := h.pick("a", "b", "c"), h.pick("", "a", "b", "c")
+	h.apply([]*state.Command{
+		{PutQueue: &api.Queue{Name: name, Parent: other, Weight: int32(h.rng.IntN(3))}}, {RemoveQueue: name},
+		{PutAccount: &api.Account{Name: name, Parent: other, Queue: h.pick("", "a")}}, {RemoveAccount: name},
+		{PutUser: &api.User{Name: h.pick("ann", "bob"), Account: other}}, {RemoveUser: h.pick("ann", "bob")},
+		{PutLimit: &api.Limit{Name: name, Queue: other, Use: cores(h.rng.IntN(3))}}, {RemoveLimit: name},
+	}[h.rng.IntN(8)])
 }
 
 // drain releases everything, runs it, and sees all jobs end.

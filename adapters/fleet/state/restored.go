@@ -101,7 +101,7 @@ func (t *tx) leaveOut(present View, at time.Time) {
 	used := present.meta()
 	since := uint64(age.Milliseconds() * jobsASecond / 1000)
 	t.m.NextJob = max(t.m.NextJob+job.ID(since), used.NextJob) + restoredJobs
-	// Who reads records goes on after the last that she has read.
+	// Readers of records continue after the last one that they have read.
 	t.m.NextSeq = max(t.m.NextSeq+since, used.NextSeq) + restoredJobs
 	attempts := max(int64(t.lastAttempt())+int64(age.Seconds()*attemptsASecond), int64(present.lastAttempt()))
 	t.m.Attempts = int32(min(attempts+restoredAttempts, maxLeftOut))

@@ -18,6 +18,8 @@ type Job struct {
 	Submitted time.Time `json:"submitted"`
 	Started   time.Time `json:"started,omitzero"`
 	Ended     time.Time `json:"ended,omitzero"`
+	// LastEnd is when the last of its elements that have ended did.
+	LastEnd time.Time `json:"lastEnd,omitzero"`
 	// Held is why the whole job is held: JobHeldUser or JobHeldAdmin, or empty.
 	Held   job.Reason `json:"held,omitempty"`
 	Counts Counts     `json:"counts"`
@@ -128,6 +130,8 @@ type Element struct {
 	Ended   int32     `json:"ended,omitempty"`
 	Ready   time.Time `json:"ready,omitzero"`
 	Started time.Time `json:"started,omitzero"`
+	// LastEnd is when the last of the tasks that have ended did.
+	LastEnd time.Time `json:"lastEnd,omitzero"`
 	// Outcome is that of the task that decides how the attempt ends, once one does.
 	Outcome *Outcome `json:"outcome,omitempty"`
 	// Stopping is how and why it is being ended from outside, where it is; it counts

@@ -66,13 +66,13 @@ func (p *Picture) WriteTo(w io.Writer) (int64, error) {
 // writers write the tables, readers read a row of each.
 var (
 	writers = []func(*memdb.Txn, *json.Encoder) (int, error){
-		metas.write, queues.write, tokens.write, revoked.write, nodes.write, used.write, jobs.write, chunks.write, elements.write,
+		metas.write, queues.write, accounts.write, users.write, limits.write, reservations.write, tokens.write, revoked.write, nodes.write, used.write, jobs.write, chunks.write, elements.write,
 		tasks.write, keys.write, totals.write, records.write,
 	}
 	readers = map[string]func(*memdb.Txn, []byte) error{
 		"meta": metas.read, "queues": queues.read, "tokens": tokens.read, "nodes": nodes.read, "used": used.read,
 		"jobs": jobs.read, "chunks": chunks.read, "elements": elements.read, "tasks": tasks.read, "keys": keys.read,
-		"totals": totals.read, "revoked": revoked.read, "records": records.read,
+		"totals": totals.read, "revoked": revoked.read, "reservations": reservations.read, "accounts": accounts.read, "users": users.read, "limits": limits.read, "records": records.read,
 	}
 )
 
@@ -103,7 +103,8 @@ func (t *table[T]) read(txn *memdb.Txn, text []byte) error {
 	return nil
 }
 
-// ErrPicture: what was to be restored is no picture of a state, or not a whole one.
+// ErrPicture says that what was to be restored is no picture of a state, or not a whole
+// one.
 var ErrPicture = errors.New("not a whole picture of a fleet's state")
 
 // Restore replaces the state by a picture. Where it is not whole the state stays as

@@ -9,7 +9,7 @@ import (
 // sound says which rows of a picture cannot be, nil where all can: they would end a
 // server that works with them. The error is ErrPicture.
 func (v View) sound() error {
-	for _, check := range []func() error{v.soundMeta, v.soundJobs, v.soundChunks, v.soundElements, v.soundTasks, v.soundRecords} {
+	for _, check := range []func() error{v.soundMeta, v.soundJobs, v.soundChunks, v.soundElements, v.soundTasks, v.soundRecords, v.soundReservations, v.soundTree} {
 		if err := check(); err != nil {
 			return fmt.Errorf("%w: %w", ErrPicture, err)
 		}
@@ -163,6 +163,15 @@ func at(list []int64, i int) int64 {
 		return list[i]
 	}
 	return 0
+}
+
+func (v View) soundReservations() error {
+	for r := range v.Reservations() {
+		if problems := CheckReservation(r); len(problems) > 0 {
+			return fmt.Errorf("reservation %q: %s %s", r.Name, problems[0].Field, problems[0].Message)
+		}
+	}
+	return nil
 }
 
 func (v View) soundRecords() error {

@@ -30,7 +30,10 @@ type Changed struct {
 	Tasks    []job.TaskID
 	// Revoked: certificates have been, or tokens were removed.
 	Revoked bool
-	Nodes   []string // the nodes themselves, and their tasks and orders
+	// Reservations: one has come or gone. Tree: queues, accounts, users or limits have
+	// changed.
+	Reservations, Tree bool
+	Nodes              []string // the nodes themselves, and their tasks and orders
 }
 
 // ElementID names an element.
@@ -141,6 +144,29 @@ func (t *tx) applyAdmin(c *Command) Result {
 		return t.putQueue(c.PutQueue)
 	case c.RemoveQueue != "":
 		return t.removeQueue(c.RemoveQueue)
+	case c.PutAccount != nil:
+		return t.putAccount(c.PutAccount)
+	case c.RemoveAccount != "":
+		return t.removeAccount(c.RemoveAccount)
+	case c.PutUser != nil:
+		return t.putUser(c.PutUser)
+	case c.RemoveUser != "":
+		return t.removeUser(c.RemoveUser)
+	case c.PutLimit != nil:
+		return t.putLimit(c.PutLimit)
+	case c.RemoveLimit != "":
+		return t.removeLimit(c.RemoveLimit)
+	}
+	return t.applyRest(c)
+}
+
+// applyRest applies a command about reservations, tokens and what is kept.
+func (t *tx) applyRest(c *Command) Result {
+	switch {
+	case c.AddReservation != nil:
+		return t.addReservation(c.AddReservation)
+	case c.RemoveReservation != "":
+		return t.removeReservation(c.RemoveReservation)
 	case c.PutToken != nil:
 		return t.putToken(c.PutToken)
 	case c.RemoveToken != "":

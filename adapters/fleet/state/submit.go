@@ -10,7 +10,7 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
-// submit hands in jobs, all or none.
+// submit submits jobs, all or none.
 func (t *tx) submit(c *Submit) Result {
 	if c.Key != "" {
 		if k := keys.get(t.txn, keys.id(&key{Owner: c.Owner, Key: c.Key})); k != nil {

@@ -33,13 +33,17 @@ var (
 	used    = table[Used]{name: "used", id: func(u *Used) []byte { return []byte(u.Node) }}
 	records = table[Record]{name: "records", id: func(r *Record) []byte { return be64(nil, r.Seq) },
 		more: map[string]func(*Record) []byte{byJob: func(r *Record) []byte { return elementKey(r.Job, r.Element) }}}
-	totals   = table[total]{name: "totals", id: func(t *total) []byte { return []byte(t.Owner) }}
-	queues   = table[Queue]{name: "queues", id: func(q *Queue) []byte { return []byte(q.Name) }}
-	tokens   = table[Token]{name: "tokens", id: func(t *Token) []byte { return []byte(t.ID) }}
-	holdings = table[holding]{name: "holdings", id: func(h *holding) []byte { return []byte(h.Owner) }}
-	revoked  = table[api.Revocation]{name: "revoked", id: func(r *api.Revocation) []byte { return []byte(r.ID) }}
-	keys     = table[key]{name: "keys", id: func(k *key) []byte { return append(nameKey(k.Owner), k.Key...) }}
-	metas    = table[meta]{name: "meta", id: func(*meta) []byte { return []byte("meta") }}
+	totals       = table[total]{name: "totals", id: func(t *total) []byte { return []byte(t.Owner) }}
+	queues       = table[Queue]{name: "queues", id: func(q *Queue) []byte { return []byte(q.Name) }}
+	accounts     = table[Account]{name: "accounts", id: func(a *Account) []byte { return []byte(a.Name) }}
+	users        = table[User]{name: "users", id: func(u *User) []byte { return []byte(u.Name) }}
+	limits       = table[Limit]{name: "limits", id: func(l *Limit) []byte { return []byte(l.Name) }}
+	reservations = table[Reservation]{name: "reservations", id: func(r *Reservation) []byte { return []byte(r.Name) }}
+	tokens       = table[Token]{name: "tokens", id: func(t *Token) []byte { return []byte(t.ID) }}
+	holdings     = table[holding]{name: "holdings", id: func(h *holding) []byte { return []byte(h.Owner) }}
+	revoked      = table[api.Revocation]{name: "revoked", id: func(r *api.Revocation) []byte { return []byte(r.ID) }}
+	keys         = table[key]{name: "keys", id: func(k *key) []byte { return append(nameKey(k.Owner), k.Key...) }}
+	metas        = table[meta]{name: "meta", id: func(*meta) []byte { return []byte("meta") }}
 )
 
 // Names of further indexes.
@@ -53,7 +57,7 @@ func schema() *memdb.DBSchema {
 	s := &memdb.DBSchema{Tables: map[string]*memdb.TableSchema{}}
 	for _, t := range []*memdb.TableSchema{
 		jobs.schema(), chunks.schema(), elements.schema(), tasks.schema(), nodes.schema(), used.schema(),
-		records.schema(), totals.schema(), queues.schema(), tokens.schema(), keys.schema(), metas.schema(), holdings.schema(), revoked.schema(),
+		records.schema(), totals.schema(), queues.schema(), tokens.schema(), keys.schema(), metas.schema(), holdings.schema(), revoked.schema(), reservations.schema(), accounts.schema(), users.schema(), limits.schema(),
 	} {
 		s.Tables[t.Name] = t
 	}

@@ -25,6 +25,8 @@ type tx struct {
 	tasks    map[job.TaskID]bool
 	nodes    map[string]bool
 	revoked  bool
+	reserved bool // reservations have changed
+	tree     bool // queues, accounts, users or limits have
 }
 
 func newTx(txn *memdb.Txn, index, term uint64) *tx {
@@ -37,12 +39,14 @@ func newTx(txn *memdb.Txn, index, term uint64) *tx {
 // changed lists what has been put and removed.
 func (t *tx) changed() Changed {
 	return Changed{
-		Index:    t.index,
-		Jobs:     slices.Collect(maps.Keys(t.jobs)),
-		Elements: slices.Collect(maps.Keys(t.elements)),
-		Tasks:    slices.Collect(maps.Keys(t.tasks)),
-		Revoked:  t.revoked,
-		Nodes:    slices.Collect(maps.Keys(t.nodes)),
+		Index:        t.index,
+		Jobs:         slices.Collect(maps.Keys(t.jobs)),
+		Elements:     slices.Collect(maps.Keys(t.elements)),
+		Tasks:        slices.Collect(maps.Keys(t.tasks)),
+		Revoked:      t.revoked,
+		Reservations: t.reserved,
+		Tree:         t.tree,
+		Nodes:        slices.Collect(maps.Keys(t.nodes)),
 	}
 }
 

@@ -120,6 +120,12 @@ func (v View) Queues() []*Queue {
 	return all
 }
 
+// Reservations yields the reservations, by name.
+func (v View) Reservations() iter.Seq[*Reservation] { return reservations.all(v.txn, "id", nil) }
+
+// Reservation returns a reservation, nil where there is none.
+func (v View) Reservation(name string) *Reservation { return reservations.get(v.txn, []byte(name)) }
+
 // Tokens yields the tokens.
 func (v View) Tokens() iter.Seq[*Token] { return tokens.all(v.txn, "id", nil) }
 
@@ -159,7 +165,7 @@ func (v View) Totals() iter.Seq2[string, Total] {
 	}
 }
 
-// Code is the state of an element as its chunk has it, and whether it is held by
+// StateOf is the state of an element as its chunk has it, and whether it is held by
 // itself; for an element with a row, the row's.
 func (v View) StateOf(j *Job, index int32) (s job.State, isHeld bool) {
 	if e := v.Element(j.ID, index); e != nil {

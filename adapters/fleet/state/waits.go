@@ -31,6 +31,9 @@ func (v View) Waits(j *Job, now time.Time) Wait {
 	if now.Before(j.Spec.Begin) {
 		return Wait{Reason: job.ReasonBeginTime, Message: "it may not begin before its time", Until: j.Spec.Begin}
 	}
+	if w := v.waitsForReservation(j, now); !w.None() {
+		return w
+	}
 	for i := range j.Spec.After {
 		if d := &j.Spec.After[i]; d.Kind != job.AfterCorr {
 			if w := v.waitsFor(d); !w.None() {
@@ -101,6 +104,29 @@ func (v View) Impossible(j *Job) string {
 		}
 	}
 	return ""
+}
+
+// NeverMet says which dependencies of a job that is not submitted yet can never be met:
+// of elements on those of another job, where none of these can complete any more.
+// Dependencies on jobs that are not known are left out.
+func (v View) NeverMet(s *job.Spec) []string {
+	var out []string
+	for i := range s.After {
+		d := &s.After[i]
+		id, _ := d.ID()
+		o := v.Job(id)
+		switch {
+		case o == nil:
+		case d.Kind != job.AfterCorr:
+			if w := v.waitsFor(d); w.Reason == job.ReasonNever {
+				out = append(out, w.Message)
+			}
+		case o.Done() && o.Counts[completed] == 0:
+			w := never(d, "no element of job %d has completed", id)
+			out = append(out, w.Message)
+		}
+	}
+	return out
 }
 
 // ElementImpossible says which dependency of one element can never be met, and why; ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"k8s.io/client-go/dynamic"
 	clientset "k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -16,6 +17,10 @@ type clients struct {
 	main clientset.Interface
 	// events writes events. It has a rate limit of its own.
 	events clientset.Interface
+	// custom reads custom resources.
+	custom dynamic.Interface
+	// guarded is what main and events are made of, for clients that others make.
+	guarded *rest.Config
 	// connection is for leader election, which makes its own client.
 	connection *rest.Config
 	// election is for the events and candidates of leader election, which are
@@ -47,7 +52,7 @@ func connect(c *componentconfig.ClientConnectionConfiguration, master string) (*
 func newClients(connection *rest.Config, mayWrite func() bool) (*clients, error) {
 	guarded := rest.CopyConfig(connection)
 	guarded.Wrap(func(next http.RoundTripper) http.RoundTripper { return guard{next, mayWrite} })
-	c := &clients{connection: connection}
+	c := &clients{connection: connection, guarded: guarded}
 	for _, made := range []struct {
 		client *clientset.Interface
 		from   *rest.Config
@@ -61,6 +66,10 @@ func newClients(connection *rest.Config, mayWrite func() bool) (*clients, error)
 			return nil, fmt.Errorf("client of the API server: %w", err)
 		}
 		*made.client = client
+	}
+	var err error
+	if c.custom, err = dynamic.NewForConfig(dynamic.ConfigFor(connection)); err != nil {
+		return nil, fmt.Errorf("client of the API server for custom resources: %w", err)
 	}
 	return c, nil
 }

@@ -9,16 +9,20 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apiserver/pkg/server"
+	clientset "k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/cli/globalflag"
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	_ "k8s.io/component-base/logs/json/register"          // --logging-format=json
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // metrics of clients and queues
-	_ "k8s.io/component-base/metrics/prometheus/version"  // kubernetes_build_info
 	"k8s.io/component-base/term"
 	"k8s.io/component-base/version/verflag"
 
+	"github.com/berth-project/berth/adapters/kubernetes"
+	"github.com/berth-project/berth/adapters/kubernetes/config"
+	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 )
@@ -28,8 +32,10 @@ type Option func(*settings) error
 
 // settings are what the options say.
 type settings struct {
-	plugins extpoints.Registry
-	mounts  []mount
+	plugins     config.Registry
+	attachments []Attachment
+	context     context.Context // ends when the process is to end; nil: never
+	mounts      []mount
 }
 
 // mount is a handler that is made when there is an engine to make it for.
@@ -40,10 +46,47 @@ type mount struct {
 
 // WithPlugin adds a plugin, which profiles of the configuration file can enable by
 // the name. Its arguments reach the factory as a *runtime.Unknown with the JSON that
-// stands in the file, or nil where there are none. A name that is taken is an error
-// when the command runs.
+// stands in the file, or nil where there are none; [extpoints.FactoryOf] makes a
+// factory of a function that takes it. A name that is taken is an error when the
+// command runs.
 func WithPlugin(name string, factory extpoints.Factory) Option {
-	return func(s *settings) error { return s.plugins.Register(name, factory) }
+	return func(s *settings) error { return s.plugins.Merge(config.Registry{name: factory}) }
+}
+
+// Attachment is something that works on the scheduler's own connection to the API server.
+type Attachment struct {
+	// Translated is told of which API object each noun of the engine was made; see
+	// [kubernetes.Options].Translated. Default: nobody is told.
+	Translated func(made, object any)
+	// Connected is called when the adapter has been made, before any plugin is. The adapter
+	// has not been run. Required.
+	Connected func(Connection) error
+}
+
+// Connection is what the scheduler reaches the API server with.
+type Connection struct {
+	// Adapter is the scheduler's. Its informers may be asked for more.
+	Adapter *kubernetes.Adapter
+	// Client reads and writes within the limits of the configuration. Writes fail while this
+	// process does not lead.
+	Client clientset.Interface
+	// Config is for further clients. Writes of theirs fail like the client's.
+	Config *rest.Config
+	// Gates are the adapter's.
+	Gates convert.Gates
+	// Context ends when the process is to end.
+	Context context.Context
+}
+
+// WithAttachment attaches something to the scheduler.
+func WithAttachment(a Attachment) Option {
+	return func(s *settings) error {
+		if a.Connected == nil {
+			return errors.New("attachment: connected: there is none")
+		}
+		s.attachments = append(s.attachments, a)
+		return nil
+	}
 }
 
 // WithHandler serves one more path, or, where it ends with a slash, all that begin
@@ -105,7 +148,9 @@ func noArgs(cmd *cobra.Command, args []string) error {
 
 // runCommand runs the command with the flags that were parsed.
 func runCommand(cmd *cobra.Command, o *options, list []Option) error {
-	verflag.PrintAndExitIfRequested()
+	if printVersion(cmd.OutOrStdout(), cmd.Flag("version").Value.String()) {
+		return nil
+	}
 	if err := logsapi.ValidateAndApply(o.logs, o.gates.gate); err != nil {
 		return err
 	}
@@ -114,6 +159,12 @@ func runCommand(cmd *cobra.Command, o *options, list []Option) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancel(server.SetupSignalContext()) // a second signal ends the process
+	defer cancel()
+	if outer := cmd.Context(); outer != nil {
+		defer context.AfterFunc(outer, cancel)()
+	}
+	s.context = ctx
 	made, err := newScheduler(o, s)
 	if err != nil {
 		return err
@@ -127,17 +178,30 @@ func runCommand(cmd *cobra.Command, o *options, list []Option) error {
 	o.gates.gate.AddMetrics()
 	o.gates.registry.AddMetrics()
 
-	ctx, cancel := context.WithCancel(server.SetupSignalContext()) // a second signal ends the process
-	defer cancel()
-	if outer := cmd.Context(); outer != nil {
-		defer context.AfterFunc(outer, cancel)()
-	}
 	return made.run(ctx)
+}
+
+// translated tells all who want to know; nil where nobody does.
+func (s *settings) translated() func(made, object any) {
+	var tell []func(made, object any)
+	for _, a := range s.attachments {
+		if a.Translated != nil {
+			tell = append(tell, a.Translated)
+		}
+	}
+	if len(tell) == 0 {
+		return nil
+	}
+	return func(made, object any) {
+		for _, f := range tell {
+			f(made, object)
+		}
+	}
 }
 
 // collect applies the options.
 func collect(list []Option) (*settings, error) {
-	s := &settings{plugins: extpoints.Registry{}}
+	s := &settings{plugins: config.Registry{}}
 	var problems []error
 	for _, option := range list {
 		if err := option(s); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/component-base/configz"
 
+	"github.com/berth-project/berth/adapters/kubernetes/config"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 )
@@ -49,7 +50,7 @@ func TestOptions(t *testing.T) {
 func made(t *testing.T, s *settings, fields string, args ...string) (*scheduler, error) {
 	t.Helper()
 	if s.plugins == nil {
-		s.plugins = extpoints.Registry{}
+		s.plugins = config.Registry{}
 	}
 	return newScheduler(parsed(t, append(args, "--config="+file(t, fields), "--master=http://localhost:1")...), s)
 }
@@ -59,11 +60,11 @@ func made(t *testing.T, s *settings, fields string, args ...string) (*scheduler,
 func TestPluginsRefuse(t *testing.T) {
 	tests := []struct {
 		name, fields string
-		plugins      extpoints.Registry
+		plugins      config.Registry
 		want         []string
 	}{
 		{"a plugin that does not exist", "profiles: [{plugins: {score: {enabled: [{name: Nope}]}}}]", nil, []string{"Nope"}},
-		{"one of a name that is taken", "", extpoints.Registry{"NodeName": plugin}, []string{"NodeName"}},
+		{"one of a name that is taken", "", config.Registry{"NodeName": plugin}, []string{"NodeName"}},
 		{"arguments that Berth cannot follow", "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {resources: [{name: ''}]}}}]}]", nil, []string{"profiles[0].pluginConfig[0].args"}},
 		{"extenders", "extenders: [{urlPrefix: 'ftp://a', filterVerb: f}, {urlPrefix: 'http://b', filterVerb: f, httpTimeout: -1s}]", nil, []string{"extenders[0]", "extenders[1]"}},
 		{"extenders' files", "extenders: [{urlPrefix: 'https://a', filterVerb: f, tlsConfig: {caFile: /nope/a}}, {urlPrefix: 'https://b', filterVerb: f, tlsConfig: {caFile: /nope/b}}]", nil, []string{"/nope/a", "/nope/b"}},
@@ -117,7 +118,7 @@ func TestEngineConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := s.engineConfig(nil, nil)
+	c := s.engineConfig(nil)
 	if c.Workers != 1 || c.PercentageOfNodesToScore != 70 || !c.Queue.NoPopFromBackoff {
 		t.Errorf("got %+v", c)
 	}

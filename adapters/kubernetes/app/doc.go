@@ -30,7 +30,7 @@
 //   - The flags are validated whether or not they replace the configuration file.
 //   - Who leads and is asked to end (SIGTERM) binds what it has begun to bind and
 //     keeps its lease until that is done. kube-scheduler gives it back first.
-//   - Whoever has lost the lease writes nothing more, whatever is still under way, and
+//   - A scheduler that has lost the lease writes nothing more, whatever is still in progress, and
 //     ends with code 1 as soon as the loss is known. Where the API server does not
 //     answer, that is when the lease may have become another's.
 //   - Ended on demand without leader election, the code is 0 and not 1.

@@ -51,11 +51,14 @@ func dumpQueue(log klog.Logger, view *engine.View, e *engine.Engine) {
 	c := e.QueueCounts()
 	log.Info("Dump of scheduling queue", "activeQ", c.Active, "backoffQ", c.Backoff+c.ErrorBackoff,
 		"unschedulableEntities", c.Unschedulable, "gated", c.Gated, "inFlight", c.InFlight,
-		"incompletePodGroups", c.Incomplete, "pendingPodGroups", c.Joining)
-	for w := range view.WorkloadsIn(model.Pending) {
-		if p, ok := e.Queue(w.ID); ok {
-			log.Info("Dump of scheduling queue", "pod", podName(&w), "place", p.Place, "attempts", p.Attempts,
-				"rejectedBy", p.UnschedulablePlugins, "gatedBy", p.GatingPlugin)
+		"incompletePodGroups", c.Incomplete, "pendingPodGroups", c.Joining,
+		"permit", c.Permit, "binding", c.Binding, "oldBinding", c.OldBinding)
+	for _, phase := range []model.Phase{model.Pending, model.Assumed} {
+		for w := range view.WorkloadsIn(phase) {
+			if p, ok := e.Queue(w.ID); ok {
+				log.Info("Dump of scheduling queue", "pod", podName(&w), "place", p.Place, "attempts", p.Attempts,
+					"rejectedBy", p.UnschedulablePlugins, "gatedBy", p.GatingPlugin, "node", p.Node, "permit", p.Permit)
+			}
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 	componentconfig "k8s.io/component-base/config/v1alpha1"
 )
 
-// component is the name by which the cluster knows kube-scheduler, and whoever
-// takes its place.
+// component is the name by which the cluster knows kube-scheduler or its
+// replacement.
 const component = "kube-scheduler"
 
 // watchdogTolerance is how long a lease may have run out before the process counts as

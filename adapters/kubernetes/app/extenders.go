@@ -12,26 +12,24 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// fenced is an extender that binds only while this process may write.
-type fenced struct {
-	*extender.Extender
-	mayWrite func() bool
-}
-
-var _ extpoints.BindExtender = fenced{}
-
-// Bind implements [extpoints.BindExtender].
-func (x fenced) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
-	if !x.mayWrite() {
-		return errNotLeading
+// fence makes the extender bind only while this process may write.
+func fence(x *extender.Extender, mayWrite func() bool) {
+	bind := x.Bind
+	if bind == nil {
+		return
 	}
-	return x.Extender.Bind(ctx, w, b)
+	x.Bind = func(ctx context.Context, w *model.Workload, b model.Binding) error {
+		if !mayWrite() {
+			return errNotLeading
+		}
+		return bind(ctx, w, b)
+	}
 }
 
 // newExtenders makes those of the configuration. The error lists what is wrong with
 // any of them.
-func newExtenders(configs []extender.Config, mayWrite func() bool) ([]extpoints.Extender, error) {
-	var list []extpoints.Extender
+func newExtenders(configs []extender.Config, mayWrite func() bool) ([]*extender.Extender, error) {
+	var list []*extender.Extender
 	var problems []error
 	for i := range configs {
 		x, err := extender.New(configs[i])
@@ -39,16 +37,19 @@ func newExtenders(configs []extender.Config, mayWrite func() bool) ([]extpoints.
 			problems = append(problems, fmt.Errorf("extenders[%d]: %w", i, err))
 			continue
 		}
-		list = append(list, fenced{x, mayWrite})
+		fence(x, mayWrite)
+		list = append(list, x)
 	}
 	return list, utilerrors.NewAggregate(problems)
 }
 
-// closeExtenders ends their idle connections.
-func closeExtenders(list []extpoints.Extender) {
+// asked are the extenders as the engine gets them.
+func asked(list []*extender.Extender) []extpoints.Extender {
+	var out []extpoints.Extender
 	for _, x := range list {
-		x.(fenced).Close()
+		out = append(out, x.Extender)
 	}
+	return out
 }
 
 // filtering reports whether any of them filters nodes.

@@ -11,44 +11,50 @@ import (
 	"github.com/berth-project/berth/adapters/kubernetes/config"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
 )
 
 // kindOf says which kind the objects of an event are of.
-var kindOf = map[extpoints.Resource]kubernetes.Kind{
-	extpoints.NamespaceResource:        kubernetes.Namespaces,
-	extpoints.BudgetResource:           kubernetes.DisruptionBudgets,
-	extpoints.VolumeClaimResource:      kubernetes.VolumeClaims,
-	extpoints.VolumeResource:           kubernetes.Volumes,
-	extpoints.StorageClassResource:     kubernetes.StorageClasses,
-	extpoints.StorageDriverResource:    kubernetes.StorageDrivers,
-	extpoints.NodeStorageResource:      kubernetes.StorageNodes,
-	extpoints.StorageCapacityResource:  kubernetes.StorageCapacities,
-	extpoints.VolumeAttachmentResource: kubernetes.VolumeAttachments,
-	extpoints.DeviceSliceResource:      kubernetes.DeviceSlices,
-	extpoints.DeviceClassResource:      kubernetes.DeviceClasses,
-	extpoints.DeviceClaimResource:      kubernetes.DeviceClaims,
+var kindOf = map[model.ObjectKind]kubernetes.Kind{
+	extpoints.NamespaceResource: kubernetes.Namespaces,
+	extpoints.BudgetResource:    kubernetes.DisruptionBudgets,
+	model.VolumeClaimKind:       kubernetes.VolumeClaims,
+	model.VolumeKind:            kubernetes.Volumes,
+	model.StorageClassKind:      kubernetes.StorageClasses,
+	model.StorageDriverKind:     kubernetes.StorageDrivers,
+	model.NodeStorageKind:       kubernetes.StorageNodes,
+	model.StorageCapacityKind:   kubernetes.StorageCapacities,
+	model.VolumeAttachmentKind:  kubernetes.VolumeAttachments,
+	model.DeviceSliceKind:       kubernetes.DeviceSlices,
+	model.DeviceClassKind:       kubernetes.DeviceClasses,
+	model.DeviceClaimKind:       kubernetes.DeviceClaims,
 }
 
 // alwaysWatched are the rest, and groups, which gates decide about.
-var alwaysWatched = []extpoints.Resource{
+var alwaysWatched = []model.ObjectKind{
 	extpoints.AnyWorkload, extpoints.AssignedWorkload, extpoints.UnscheduledWorkload, extpoints.TargetWorkload,
-	extpoints.NodeResource, extpoints.GroupResource,
+	extpoints.NodeResource, extpoints.GroupResource, model.NodeLoadKind, // of a watcher, if of any
 }
 
 // Every plugin that the configuration can name has an entry, and no event that it
 // waits for is of a kind that is not watched for it.
 func TestKindsOfPlugins(t *testing.T) {
-	profiles, err := config.Default(config.DefaultGates()).Profiles(cel.New())
+	profiles, err := config.Default(config.DefaultGates()).Profiles(cel.New(), config.DefaultRegistry())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, factory := range config.Registry() {
+	args := map[string]any{}
+	for _, e := range profiles[0].Plugins {
+		args[e.Name] = e.Args
+	}
+	for name, factory := range config.DefaultRegistry() {
 		of, known := kindsOf[name]
 		if !known {
 			t.Errorf("%s: it is not said what it looks at", name)
 			continue
 		}
-		plugin, err := factory(profiles[0].Args[name], extpointstest.NewHandle())
+		plugin, err := factory(args[name], extpointstest.NewHandle())
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -67,7 +73,10 @@ func TestKindsOfPlugins(t *testing.T) {
 		}
 	}
 	for name := range kindsOf {
-		if _, there := config.Registry()[name]; !there {
+		// NodeHolds is there where the configuration sets nodes aside.
+		_, there := config.DefaultRegistry()[name]
+		_, outOfTree := config.OutOfTree()[name]
+		if !there && !outOfTree && name != plugins.NodeHolds {
 			t.Errorf("%s: there is no such plugin", name)
 		}
 	}
@@ -78,18 +87,18 @@ func TestKinds(t *testing.T) {
 	only := func(names ...string) []extpoints.Profile {
 		p := extpoints.Profile{Name: "x"}
 		for _, name := range names {
-			p.Plugins.Filter.Enabled = append(p.Plugins.Filter.Enabled, extpoints.PluginRef{Name: name})
+			p.Plugins = append(p.Plugins, extpoints.Entry{Name: name})
 		}
 		return []extpoints.Profile{p}
 	}
-	byDefault, err := config.Default(config.DefaultGates()).Profiles(cel.New())
+	byDefault, err := config.Default(config.DefaultGates()).Profiles(cel.New(), config.DefaultRegistry())
 	if err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct {
 		name     string
 		profiles []extpoints.Profile
-		own      extpoints.Registry
+		own      config.Registry
 		extended bool
 		gates    []featuregate.Feature
 		want     []kubernetes.Kind
@@ -104,7 +113,7 @@ func TestKinds(t *testing.T) {
 		{name: "groups", profiles: only("NodeName"), gates: []featuregate.Feature{"GenericWorkload", "CompositePodGroup", "DRADeviceTaintRules"},
 			want: []kubernetes.Kind{kubernetes.CompositeGroups, kubernetes.Groups}},
 		{name: "somebody's own", profiles: only("NodeName", "Mine"), want: all},
-		{name: "somebody's own of a known name", profiles: only("NodeName"), own: extpoints.Registry{"NodeName": nil}, want: all},
+		{name: "somebody's own of a known name", profiles: only("NodeName"), own: config.Registry{"NodeName": nil}, want: all},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -114,20 +123,5 @@ func TestKinds(t *testing.T) {
 				t.Errorf("got %v, want %v", got, want)
 			}
 		})
-	}
-}
-
-// Plugins count wherever in the profile they are named.
-func TestNamed(t *testing.T) {
-	ref := func(name string) extpoints.PluginSet {
-		return extpoints.PluginSet{Enabled: []extpoints.PluginRef{{Name: name}}}
-	}
-	p := extpoints.Plugins{
-		MultiPoint: ref("a"), PreEnqueue: ref("b"), QueueSort: ref("c"), PreFilter: ref("d"), Filter: ref("e"), PostFilter: ref("f"),
-		PreScore: ref("g"), Score: ref("h"), Reserve: ref("i"), Permit: ref("j"), PreBind: ref("k"), Bind: ref("l"), PostBind: ref("m"),
-		PlacementGenerate: ref("n"), PlacementScore: ref("o"), GroupPostFilter: ref("p"),
-	}
-	if got := named(&p); len(got) != 16 {
-		t.Errorf("got %q", got)
 	}
 }

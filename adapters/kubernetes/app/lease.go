@@ -119,8 +119,8 @@ func (l *lease) end() {
 	close(l.lost)
 }
 
-// errNotLeading is what becomes of writes by who does not lead. It is a kind of
-// [context.Canceled], so that nobody tries again.
+// errNotLeading is the error of writes by a scheduler that does not lead. It is a kind
+// of [context.Canceled], so that callers do not retry.
 var errNotLeading = fmt.Errorf("not written, because this scheduler does not hold the lease: %w", context.Canceled)
 
 // guard lets requests pass that change nothing, and others while they are allowed.

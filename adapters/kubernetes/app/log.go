@@ -3,10 +3,13 @@ package app
 import (
 	"io"
 	"log"
+	"slices"
 	"strings"
 
 	"github.com/go-logr/logr"
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/berth-project/berth/adapters/kubernetes/words"
 )
 
 // The verbosities at which the engine's levels are logged. What it says of each pod's
@@ -30,8 +33,8 @@ func verbosity(level hclog.Level) int {
 	return 0
 }
 
-// engineLog is a logger for the engine that writes to klog. How much is up to klog's
-// flags.
+// engineLog is a logger for the engine that writes to klog: what the engine decides, in
+// the words of kube-scheduler. How much is up to klog's flags.
 type engineLog struct {
 	to    logr.Logger
 	name  string
@@ -49,10 +52,24 @@ func (l engineLog) Log(level hclog.Level, msg string, args ...any) {
 	case hclog.Off:
 	case hclog.Error:
 		rest, err := splitError(args)
-		l.to.Error(err, msg, rest...)
+		l.to.Error(words.Error(err), msg, withWords(rest)...)
 	default:
-		l.to.V(verbosity(level)).Info(msg, args...)
+		if to := l.to.V(verbosity(level)); to.Enabled() {
+			to.Info(msg, withWords(args)...)
+		}
 	}
+}
+
+// withWords renders the value of the key message: what the engine says of a pod or of
+// a group.
+func withWords(args []any) []any {
+	for i := 0; i+1 < len(args); i += 2 {
+		if text, ok := args[i+1].(string); ok && args[i] == "message" {
+			args = slices.Clone(args)
+			args[i+1] = words.Text(text)
+		}
+	}
+	return args
 }
 
 // splitError takes the value of the key error out, where it is one: klog wants it

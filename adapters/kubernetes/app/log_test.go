@@ -40,6 +40,23 @@ func TestEngineLogLevels(t *testing.T) {
 	}
 }
 
+// What the engine has decided is logged in kube-scheduler's words; what it names is not
+// touched.
+func TestEngineLogWords(t *testing.T) {
+	const neutral = "no nodes available to schedule workloads"
+	got := logged(3, func(l hclog.Logger) {
+		l.Info("rejected", "workload", neutral, "message", neutral)
+		l.Error("failed", "workload", "w", "error", errors.New(neutral))
+	})
+	want := []string{
+		`|"level"=3 "msg"="rejected" "workload"="no nodes available to schedule workloads" "message"="no nodes available to schedule pods"`,
+		`|"msg"="failed" "error"="no nodes available to schedule pods" "workload"="w"`,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // What the logger says of its level is what it then does, so that the engine can save
 // itself the trouble.
 func TestEngineLogGuards(t *testing.T) {

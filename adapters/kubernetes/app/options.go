@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -13,6 +14,8 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/component-base/metrics"
 	configv1 "k8s.io/kube-scheduler/config/v1"
+
+	"github.com/berth-project/berth/extpoints"
 )
 
 // defaultPort is where kube-scheduler serves (apis/config/types.go
@@ -35,6 +38,7 @@ type options struct {
 	leaderElection componentconfig.LeaderElectionConfiguration
 	deprecated     deprecatedOptions
 	gates          *gates
+	wakeUps        wakeUps
 
 	// flags are in groups, as the usage text has them.
 	flags cliflag.NamedFlagSets
@@ -80,7 +84,8 @@ func newOptions() *options {
 	return o
 }
 
-// addFlags adds the flags by kube-scheduler's names, in its groups.
+// addFlags adds the flags by kube-scheduler's names, in its groups, and the one of
+// Berth's own.
 func (o *options) addFlags() {
 	misc := o.flags.FlagSet("misc")
 	misc.StringVar(&o.configFile, "config", "", "The path to the configuration file.")
@@ -95,7 +100,26 @@ func (o *options) addFlags() {
 	o.gates.registry.AddFlags(o.flags.FlagSet("feature gate"))
 	o.metrics.AddFlags(o.flags.FlagSet("metrics"))
 	logsapi.AddFlags(o.logs, o.flags.FlagSet("logs"))
+	o.flags.FlagSet("berth").Var(&o.wakeUps, "wake-ups",
+		"Which waiting pods are tried again when something changes: \"improved\" (those that it may help) or \"kube-scheduler\" (those that kube-scheduler 1.37 tries again, of which some cannot fit, and not all that can).")
 }
+
+// wakeUps is the value of --wake-ups.
+type wakeUps struct{ extpoints.Compat }
+
+// Set implements [pflag.Value].
+func (w *wakeUps) Set(name string) error {
+	for _, c := range []extpoints.Compat{extpoints.Improved, extpoints.KubeScheduler137} {
+		if name == c.String() {
+			w.Compat = c
+			return nil
+		}
+	}
+	return fmt.Errorf("must be %q or %q", extpoints.Improved, extpoints.KubeScheduler137)
+}
+
+// Type implements [pflag.Value].
+func (*wakeUps) Type() string { return "string" }
 
 // addFlags adds the flags that kube-scheduler calls deprecated. None of them is
 // hidden, because people use them.

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/pflag"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/berth-project/berth/extpoints"
 )
 
 // parsed are the options after a command line.
@@ -164,5 +166,25 @@ func TestMaxInUnschedulable(t *testing.T) {
 	c, err := parsed(t, "--config="+file(t, "podMaxBackoffSeconds: 20")).load()
 	if err != nil || ptr.Deref(c.Effective.PodMaxBackoffSeconds, 0) != 20 {
 		t.Errorf("got %v, %v", c, err)
+	}
+}
+
+// Which pods are woken is a flag of Berth's own, which counts beside a file.
+func TestWakeUps(t *testing.T) {
+	for args, want := range map[string]extpoints.Compat{
+		"":                          extpoints.Improved,
+		"--wake-ups=improved":       extpoints.Improved,
+		"--wake-ups=kube-scheduler": extpoints.KubeScheduler137,
+	} {
+		s, err := made(t, &settings{}, "", strings.Fields(args)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.engineConfig(nil).Compat; got != want {
+			t.Errorf("%s: %s", args, got)
+		}
+	}
+	if err := newOptions().wakeUps.Set("some"); err == nil || err.Error() != `must be "improved" or "kube-scheduler"` {
+		t.Errorf("an unknown value: %v", err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apiserver/pkg/server/healthz"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/component-base/configz"
-	utilversion "k8s.io/component-base/version"
 	"k8s.io/klog/v2"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/utils/ptr"
@@ -31,7 +30,7 @@ const garbage = 50
 // way has had its context ended, and cannot write.
 func (s *scheduler) run(ctx context.Context) error {
 	log := klog.FromContext(ctx)
-	log.Info("Starting Berth in the place of the Kubernetes Scheduler", "version", utilversion.Get())
+	log.Info("Starting Berth in the place of the Kubernetes Scheduler", "version", versionInfo())
 	log.Info("Golang settings", "GOGC", os.Getenv("GOGC"), "GOMAXPROCS", os.Getenv("GOMAXPROCS"), "GOTRACEBACK", os.Getenv("GOTRACEBACK"))
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
 		debug.SetGCPercent(garbage)
@@ -58,14 +57,16 @@ func (s *scheduler) run(ctx context.Context) error {
 		s.news.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: s.clients.election.CoreV1().Events("")})
 		defer s.news.Shutdown()
 	}
-	dumping := start(background, s.dumpOnSignal)
+	dumping, loads := start(background, s.dumpOnSignal), start(background, s.readLoads)
 	err = (&tenure{scheduler: s}).run(ctx)
 	if errors.Is(err, errLeaseLost) {
 		log.Error(nil, "Leaderelection lost")
 		return err
 	}
-	err = errors.Join(err, dumping.end(), candidate.end())
-	closeExtenders(s.extenders)
+	err = errors.Join(err, dumping.end(), loads.end(), candidate.end())
+	for _, x := range s.extenders {
+		x.Close() // its idle connections
+	}
 	stopServing()
 	if err == nil {
 		log.Info("Requested to terminate, exiting")
@@ -130,8 +131,8 @@ func (s *scheduler) endpoints(ctx context.Context, more []healthz.HealthChecker)
 	}
 	e.ready = append(append(e.ready, healthz.NewShutdownHealthz(ctx.Done()), syncedCheck(s.adapter.Ready())), more...)
 	e.mounted = append(e.mounted, mounted{explain.Path, explain.NewHandler(s.engine, explain.Options{
-		Profiles: s.profiles, Pods: s.adapter.Pods(), Groups: s.adapter.Groups(), Gates: s.podGates(),
-		GroupPreemptionPolicy: s.groupPolicy(), OwnerSelector: s.adapter.OwnerSelector, Ready: s.adapter.Ready(),
+		Profiles: s.profiles, Pods: s.adapter.Pods(), Groups: s.adapter.Groups(), Gates: s.gates(),
+		OwnerSelector: s.adapter.OwnerSelector, Translated: s.settings.translated(), Ready: s.adapter.Ready(),
 	})})
 	for _, m := range s.settings.mounts {
 		e.mounted = append(e.mounted, mounted{m.path, m.make(s.engine)})

@@ -23,21 +23,23 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/ptr"
 
+	"github.com/berth-project/berth/adapters/kubernetes/config"
 	"github.com/berth-project/berth/adapters/kubernetes/internal/kubetest"
+	"github.com/berth-project/berth/adapters/kubernetes/queueing"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
 // inMemory is a scheduler over an API server in memory, called me in elections.
-func inMemory(t *testing.T, client *fake.Clientset, own extpoints.Registry, args ...string) *scheduler {
+func inMemory(t *testing.T, client *fake.Clientset, own config.Registry, args ...string) *scheduler {
 	t.Helper()
 	o := parsed(t, args...)
 	c, err := o.load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scheduler{options: o, settings: &settings{plugins: own}, config: c, clients: &clients{main: client, events: client, election: client}}
+	s := &scheduler{options: o, settings: &settings{plugins: own}, config: c, clients: &clients{main: client, events: client, election: client, custom: customInMemory()}}
 	if e := &c.Effective.LeaderElection; *e.LeaderElect {
 		lock := &resourcelock.LeaseLock{
 			LeaseMeta:  metav1.ObjectMeta{Namespace: e.ResourceNamespace, Name: e.ResourceName},
@@ -93,7 +95,7 @@ func inWorld(t *testing.T, f func(w *world), args []string, objects ...runtime.O
 	synctest.Test(t, func(t *testing.T) {
 		client := kubetest.NewServer(append(objects, node())...)
 		w := &world{T: t, client: client}
-		own := extpoints.Registry{"Slow": func(any, extpoints.Handle) (extpoints.Plugin, error) {
+		own := config.Registry{"Slow": func(any, extpoints.Handle) (extpoints.Plugin, error) {
 			return slow{func() time.Duration { return w.toBind }}, nil
 		}}
 		client.PrependReactor("*", "leases", func(a clienttesting.Action) (bool, runtime.Object, error) {
@@ -250,7 +252,7 @@ func TestEndpointsOfScheduler(t *testing.T) {
 	}, nil)
 }
 
-// Who does not lead knows what there is, or, with delayCacheUntilActive, does not, and
+// A scheduler that does not lead knows the cluster, or, with delayCacheUntilActive, does not, and
 // schedules nothing; it leads when the lease has run out.
 func TestStandby(t *testing.T) {
 	for _, delay := range []bool{false, true} {
@@ -293,7 +295,7 @@ func TestEndOfStandby(t *testing.T) {
 	}, nil, lease15s("another"))
 }
 
-// Who sees that another has the lease ends with an error, at once, whatever is still
+// A scheduler that sees that another has the lease ends with an error, at once, whatever is still
 // under way, and may not write any more.
 func TestLeaseTaken(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -310,7 +312,7 @@ func TestLeaseTaken(t *testing.T) {
 	}, []string{"--config=" + file(t, slowly)})
 }
 
-// Who cannot renew the lease ends before another may have it.
+// A scheduler that cannot renew the lease ends before another may have it.
 func TestLeaseNotRenewed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		time.Sleep(5 * time.Second)
@@ -366,7 +368,7 @@ func TestLeaseLostAtTheEnd(t *testing.T) {
 // Nothing is decided over a cluster that nobody watches.
 func TestNotWatched(t *testing.T) {
 	client := kubetest.NewServer(node())
-	s := inMemory(t, client, extpoints.Registry{}, "--leader-elect=false")
+	s := inMemory(t, client, config.Registry{}, "--leader-elect=false")
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if err := s.adapter.Run(ctx, s.engine); err != nil { // it can be called once
@@ -375,4 +377,40 @@ func TestNotWatched(t *testing.T) {
 	if err := (&tenure{scheduler: s}).run(t.Context()); err == nil || !strings.Contains(err.Error(), "not watched") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// The second document of the configuration file has the scheduler place by queues.
+func TestRunWithQueues(t *testing.T) {
+	name := file(t, "---\napiVersion: "+queueing.APIVersion+"\nkind: "+queueing.Kind+`
+queues: [{name: small, max: {cpu: "2"}}]
+holds: [{name: maintenance, nodes: [n1], from: "2000-01-01T00:05:00Z"}]
+`)
+	inWorld(t, func(w *world) {
+		time.Sleep(5 * time.Second)
+		for _, name := range []string{"a", "b", "c"} {
+			w.add(name)
+		}
+		time.Sleep(time.Minute)
+		bound := 0
+		for _, name := range []string{"a", "b", "c"} {
+			if w.isBound(name) {
+				bound++
+			}
+		}
+		if bound != 0 {
+			t.Errorf("%d pods without a deadline are on a node that is set aside", bound)
+		}
+		if err := w.engine.Apply(engine.RemoveObject(model.ObjectRef{Kind: model.HoldKind, ID: "maintenance"})); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		for _, name := range []string{"a", "b", "c"} {
+			if w.isBound(name) {
+				bound++
+			}
+		}
+		if bound != 2 {
+			t.Errorf("%d pods of one CPU are bound, and their queue may use two", bound)
+		}
+	}, []string{"--config=" + name}, &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{queueing.NamespaceLabel: "small"}}})
 }

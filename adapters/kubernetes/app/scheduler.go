@@ -2,6 +2,8 @@ package app
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -12,6 +14,7 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apiserver/pkg/server"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
@@ -21,11 +24,12 @@ import (
 	"github.com/berth-project/berth/adapters/kubernetes/cel"
 	"github.com/berth-project/berth/adapters/kubernetes/config"
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
+	"github.com/berth-project/berth/adapters/kubernetes/customresources"
 	"github.com/berth-project/berth/adapters/kubernetes/explain"
+	"github.com/berth-project/berth/adapters/kubernetes/loadwatcher"
 	"github.com/berth-project/berth/adapters/kubernetes/metrics"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
-	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/volumebinding"
 )
 
@@ -39,12 +43,16 @@ type scheduler struct {
 	profiles  []string // their names
 	adapter   *kubernetes.Adapter
 	engine    *engine.Engine
-	extenders []extpoints.Extender
-	metrics   *metrics.Metrics
-	election  *election                 // nil where there is none
-	news      record.EventBroadcaster   // of the election
-	secure    *server.SecureServingInfo // nil where nothing is served
-	auth      serverAuth
+	extenders []*extender.Extender
+	loads     []*loadwatcher.Source   // of measured load
+	custom    *customresources.Source // nil where no plugin goes by any that it reads
+	// customKinds are all custom resources that plugins go by.
+	customKinds []customresources.Kind
+	metrics     *metrics.Metrics
+	election    *election                 // nil where there is none
+	news        record.EventBroadcaster   // of the election
+	secure      *server.SecureServingInfo // nil where nothing is served
+	auth        serverAuth
 }
 
 // serverAuth says who may ask for what.
@@ -108,10 +116,15 @@ func (s *scheduler) mayWrite() bool { return s.election == nil || s.election.lea
 
 // assemble makes the engine and what it is connected with.
 func (s *scheduler) assemble() error {
-	registry := config.Registry()
-	profiles, err1 := s.config.Profiles(cel.New())
-	configs, err2 := s.config.Extenders(nil)
-	err3 := registry.Merge(s.settings.plugins)
+	registry := config.DefaultRegistry()
+	err1 := registry.Merge(s.settings.plugins)
+	for name, factory := range config.OutOfTree() {
+		if _, own := registry[name]; !own { // an operator's own plugin comes before ours
+			registry[name] = factory
+		}
+	}
+	profiles, err2 := s.config.Profiles(cel.New(), registry)
+	configs, err3 := s.config.Extenders(nil)
 	if err := utilerrors.NewAggregate([]error{err1, err2, err3}); err != nil {
 		return err
 	}
@@ -120,33 +133,43 @@ func (s *scheduler) assemble() error {
 	if err != nil {
 		return err
 	}
-	if s.engine, err = engine.New(s.engineConfig(profiles, registry)); err != nil {
+	if s.engine, err = engine.New(s.engineConfig(profiles)); err != nil {
 		return fmt.Errorf("scheduler: %w", err)
 	}
 	s.metrics.Sample(s.engine)
-	return nil
+	return errors.Join(s.watchLoads(), s.watchCustom())
 }
 
 // attach makes the adapter and the extenders, which are sent what the adapter knows.
-func (s *scheduler) attach(profiles []extpoints.Profile, configs []extender.Config) (err error) {
+func (s *scheduler) attach(profiles []extpoints.Profile, configs []extender.Config) error {
 	for i := range profiles {
 		s.profiles = append(s.profiles, profiles[i].Name)
+	}
+	s.customKinds = customKinds(profiles, s.settings.plugins)
+	custom, err := s.customOfAdapter(profiles)
+	if err != nil {
+		return err
 	}
 	var leads chan struct{}
 	if s.election != nil {
 		leads = s.election.leading
 	}
 	s.adapter, err = kubernetes.New(kubernetes.Options{
-		Leads:                 leads,
-		Client:                s.clients.main,
-		EventClient:           s.clients.events,
-		Profiles:              s.profiles,
-		Kinds:                 kinds(profiles, s.settings.plugins, filtering(configs), s.options.gates.gate.Enabled),
-		Gates:                 s.podGates(),
-		GroupPreemptionPolicy: s.groupPolicy(),
-		PreBindTimeout:        longestBinding(profiles),
-		Meter:                 meter{s.metrics},
+		Leads:          leads,
+		Client:         s.clients.main,
+		EventClient:    s.clients.events,
+		Profiles:       s.profiles,
+		Kinds:          kinds(profiles, s.settings.plugins, filtering(configs), s.options.gates.gate.Enabled),
+		Custom:         custom,
+		Gates:          s.gates(),
+		Queueing:       s.queueing(),
+		Translated:     s.settings.translated(),
+		PreBindTimeout: longestBinding(profiles),
+		Meter:          meter{s.metrics},
 	})
+	if err == nil {
+		err = s.connected()
+	}
 	if err != nil {
 		return err
 	}
@@ -157,35 +180,53 @@ func (s *scheduler) attach(profiles []extpoints.Profile, configs []extender.Conf
 	return err
 }
 
-// groupPolicy: pod groups have a preemption policy of their own.
-func (s *scheduler) groupPolicy() bool {
-	return s.options.gates.gate.Enabled("PodGroupPreemptionPolicy")
+// connected tells those who are attached that there is an adapter.
+func (s *scheduler) connected() error {
+	ctx := s.settings.context
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	for _, a := range s.settings.attachments {
+		err := a.Connected(Connection{
+			Adapter: s.adapter, Client: s.clients.main, Config: rest.AddUserAgent(rest.CopyConfig(s.clients.guarded), "scheduler"),
+			Gates: s.gates(), Context: ctx,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// podGates say what pods mean.
-func (s *scheduler) podGates() convert.Gates {
-	return convert.Gates{TaintTolerationComparisonOperators: s.options.gates.gate.Enabled("TaintTolerationComparisonOperators")}
+// gates say what pods and pod groups mean.
+func (s *scheduler) gates() convert.Gates {
+	on := s.options.gates.gate.Enabled
+	return convert.Gates{
+		TaintTolerationComparisonOperators: on("TaintTolerationComparisonOperators"),
+		PodGroupPreemptionPolicy:           on("PodGroupPreemptionPolicy"),
+	}
 }
 
 // drainTimeout is how long bindings under way may take when the process is to end.
 // Kubernetes gives it 30 seconds for everything.
 const drainTimeout = 15 * time.Second
 
-func (s *scheduler) engineConfig(profiles []extpoints.Profile, registry extpoints.Registry) engine.Config {
+func (s *scheduler) engineConfig(profiles []extpoints.Profile) engine.Config {
 	queue := s.config.Queue()
 	queue.MaxInUnschedulable = s.options.deprecated.maxInUnschedulable
 	return engine.Config{
 		Profiles:                 profiles,
-		Registry:                 registry,
 		Orchestrator:             s.adapter,
-		Extenders:                s.extenders,
+		Extenders:                asked(s.extenders),
 		PercentageOfNodesToScore: s.config.PercentageOfNodesToScore(),
 		Workers:                  min(s.config.Workers(), goruntime.GOMAXPROCS(0)), // more would wait for each other
 		Queue:                    queue,
+		Order:                    s.queueing().Order(),
+		Backfill:                 s.queueing().Plan(),
+		Compat:                   s.options.wakeUps.Compat,
 		DrainTimeout:             drainTimeout,
-		Decisions:                explain.Decisions,
+		RememberDecisions:        explain.Decisions,
 		Listener:                 engine.Tee(s.adapter.Listener(), s.metrics.Listener()),
-		Meter:                    s.metrics.Meter(),
 		Logger:                   newEngineLog(klog.Background()),
 	}
 }
@@ -193,8 +234,10 @@ func (s *scheduler) engineConfig(profiles []extpoints.Profile, registry extpoint
 // longestBinding is the longest time that any profile has for the binding of volumes.
 func longestBinding(profiles []extpoints.Profile) (longest time.Duration) {
 	for i := range profiles {
-		if args, ok := profiles[i].Args[plugins.VolumeBinding].(volumebinding.Args); ok {
-			longest = max(longest, args.BindTimeout)
+		for _, e := range profiles[i].Plugins {
+			if args, ok := e.Args.(volumebinding.Args); ok {
+				longest = max(longest, args.BindTimeout)
+			}
 		}
 	}
 	return longest

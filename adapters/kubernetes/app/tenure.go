@@ -18,6 +18,7 @@ type tenure struct {
 	// background is the context of the tasks. It outlives the wish to end.
 	background                     context.Context
 	watching, electing, scheduling *task
+	reading                        *task // nil where there are no custom resources
 }
 
 // run goes through it, until ctx ends: then bindings under way end, then what is
@@ -28,7 +29,7 @@ func (t *tenure) run(ctx context.Context) error {
 	defer abandon()
 	t.background = background
 	reason := t.serve(ctx)
-	for _, task := range []*task{t.scheduling, t.watching} {
+	for _, task := range []*task{t.scheduling, t.reading, t.watching} {
 		if errors.Is(reason, errLeaseLost) || !t.ends(task) {
 			return errLeaseLost
 		}
@@ -61,8 +62,15 @@ func (t *tenure) serve(ctx context.Context) error {
 
 // watch begins to watch, and waits until the engine knows all that there is.
 func (t *tenure) watch(ctx context.Context) error {
+	if err := t.customInstalled(); err != nil {
+		return err
+	}
 	t.watching = start(t.background, func(ctx context.Context) error { return t.adapter.Run(ctx, t.engine) })
-	return t.wait(ctx, t.adapter.Ready())
+	if err := t.wait(ctx, t.adapter.Ready()); err != nil || t.custom == nil {
+		return err
+	}
+	t.reading = start(t.background, t.readCustom)
+	return t.wait(ctx, t.custom.Ready())
 }
 
 // lead waits to lead, where there is an election.

@@ -17,7 +17,9 @@ import (
 
 	"github.com/berth-project/berth/adapters/extender"
 	"github.com/berth-project/berth/adapters/kubernetes/config"
+	"github.com/berth-project/berth/adapters/kubernetes/config/configtest"
 	"github.com/berth-project/berth/adapters/kubernetes/internal/golden"
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/noderesources"
 )
@@ -61,7 +63,7 @@ func TestWrite(t *testing.T) {
 		if err != nil || c.Validate() != nil {
 			continue
 		}
-		if _, err := c.Profiles(devices); err != nil {
+		if _, err := c.Profiles(devices, configtest.Registry()); err != nil {
 			continue
 		}
 		first := write(t, c)
@@ -105,7 +107,7 @@ func TestEffectiveIsTheCommands(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Error(err)
 	}
-	profiles, err := c.Profiles(devices)
+	profiles, err := c.Profiles(devices, configtest.Registry())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +117,8 @@ func TestEffectiveIsTheCommands(t *testing.T) {
 	if text := write(t, c); !strings.Contains(text, "leaderElect: false") || !strings.Contains(text, "percentageOfNodesToScore: 12") {
 		t.Error(text)
 	}
-	fit := profiles[0].Args[plugins.NodeResourcesFit].(noderesources.FitArgs)
+	at := slices.IndexFunc(profiles[0].Plugins, func(e extpoints.Entry) bool { return e.Name == plugins.NodeResourcesFit })
+	fit := profiles[0].Plugins[at].Args.(noderesources.FitArgs)
 	if !slices.Equal(fit.IgnoredResources, []string{"example.com/a"}) || c.PercentageOfNodesToScore() != 12 {
 		t.Errorf("%+v", fit)
 	}
@@ -166,7 +169,7 @@ func TestRegistry(t *testing.T) {
 	t.Parallel()
 	all := config.Gates{NodeDeclaredFeatures: true, DynamicResourceAllocation: true, GenericWorkload: true, TopologyAwareWorkloadScheduling: true}
 	sets := config.Default(all).Effective.Profiles[0].Plugins
-	r := config.Registry()
+	r := config.DefaultRegistry()
 	if len(r) != len(sets.MultiPoint.Enabled) {
 		t.Errorf("%d plugins, of which %d are there by default", len(r), len(sets.MultiPoint.Enabled))
 	}
@@ -176,7 +179,7 @@ func TestRegistry(t *testing.T) {
 		}
 		delete(r, plugin.Name)
 	}
-	if len(r) > 0 || len(config.Registry()) == 0 {
+	if len(r) > 0 || len(config.DefaultRegistry()) == 0 {
 		t.Errorf("not there by default: %v", r)
 	}
 }

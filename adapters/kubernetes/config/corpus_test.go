@@ -78,7 +78,7 @@ func without(text, other []byte) []byte {
 	return kept
 }
 
-// describeFile says what becomes of a file, and whether an engine can be made of it.
+// describeFile says what happens to a file, and whether an engine can be made of it.
 func describeFile(t *testing.T, text []byte) ([]byte, bool) {
 	var out bytes.Buffer
 	c, err := config.Load(text, gates(t, text))
@@ -96,7 +96,7 @@ func describe(t *testing.T, out *bytes.Buffer, c *config.Config) bool {
 	}
 	extenders, err := c.Extenders(extender.Neutral{})
 	ok := list(out, "extenders", err)
-	profiles, err := c.Profiles(devices)
+	profiles, err := c.Profiles(devices, configtest.Registry())
 	if ok = list(out, "profiles", err) && ok; !ok {
 		return false
 	}
@@ -145,12 +145,8 @@ func list(out *bytes.Buffer, step string, err error) bool {
 
 // makeEngine makes an engine that does nothing.
 func makeEngine(c *config.Config, profiles []extpoints.Profile, extenders []extender.Config) error {
-	registry := config.Registry()
-	if err := registry.Merge(configtest.Registry()); err != nil {
-		return err
-	}
 	made := engine.Config{
-		Profiles: profiles, Registry: registry, Orchestrator: struct{ extpoints.Orchestrator }{},
+		Profiles: profiles, Orchestrator: struct{ extpoints.Orchestrator }{},
 		Queue: c.Queue(), Workers: c.Workers(), PercentageOfNodesToScore: c.PercentageOfNodesToScore(),
 	}
 	for i := range extenders {
@@ -159,7 +155,7 @@ func makeEngine(c *config.Config, profiles []extpoints.Profile, extenders []exte
 			return err
 		}
 		defer x.Close()
-		made.Extenders = append(made.Extenders, x)
+		made.Extenders = append(made.Extenders, x.Extender)
 	}
 	_, err := engine.NewRaw(made)
 	return err
@@ -184,39 +180,47 @@ func describeProfile(t *testing.T, out *bytes.Buffer, p *extpoints.Profile) {
 		fmt.Fprintf(out, ", percentage %d", *p.PercentageOfNodesToScore)
 	}
 	fmt.Fprintln(out)
-	sets := reflect.ValueOf(p.Plugins)
-	for i := range sets.NumField() {
-		set := sets.Field(i).Interface().(extpoints.PluginSet)
-		if len(set.Enabled)+len(set.Disabled) == 0 {
-			continue
+	fmt.Fprint(out, "  plugins:")
+	args := map[string]any{}
+	for _, e := range p.Plugins {
+		fmt.Fprintf(out, " %s", e.Name)
+		if e.Weight != 0 {
+			fmt.Fprintf(out, "=%d", e.Weight)
 		}
-		fmt.Fprintf(out, "  %s:", sets.Type().Field(i).Name)
-		for _, ref := range set.Enabled {
-			fmt.Fprintf(out, " %s", ref.Name)
-			if ref.Weight != 0 {
-				fmt.Fprintf(out, "=%d", ref.Weight)
+		for _, point := range e.Points {
+			fmt.Fprintf(out, "@%s", point)
+		}
+		switch {
+		case len(e.Except) == len(extpoints.Points())-1: // all but PlacementFeasible
+			fmt.Fprint(out, "-*")
+		default:
+			for _, point := range e.Except {
+				fmt.Fprintf(out, "-%s", point)
 			}
 		}
-		for _, name := range set.Disabled {
-			fmt.Fprintf(out, " -%s", name)
+		if e.Args != nil {
+			args[e.Name] = e.Args
 		}
-		fmt.Fprintln(out)
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Args)) {
-		args := p.Args[name]
-		if a, ok := args.(dynamicresources.Args); ok {
-			if a.Evaluator != devices {
-				t.Errorf("the evaluator is %v", a.Evaluator)
-			}
-			a.Evaluator = nil
-			args = a
-		}
-		if u, ok := args.(*runtime.Unknown); ok {
-			fmt.Fprintf(out, "  args %s: %s as it stands there\n", name, u.Raw)
-			continue
-		}
-		fmt.Fprintf(out, "  args %s: %s\n", name, oneLine(t, args))
+	fmt.Fprintln(out)
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		describeArgs(t, out, name, args[name])
 	}
+}
+
+func describeArgs(t *testing.T, out *bytes.Buffer, name string, args any) {
+	if a, ok := args.(dynamicresources.Args); ok {
+		if a.Evaluator != devices {
+			t.Errorf("the evaluator is %v", a.Evaluator)
+		}
+		a.Evaluator = nil
+		args = a
+	}
+	if u, ok := args.(*runtime.Unknown); ok {
+		fmt.Fprintf(out, "  args %s: %s as it stands there\n", name, u.Raw)
+		return
+	}
+	fmt.Fprintf(out, "  args %s: %s\n", name, oneLine(t, args))
 }
 
 func oneLine(t *testing.T, v any) string {

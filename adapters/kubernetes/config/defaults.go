@@ -80,7 +80,7 @@ func setDefaults(c *configv1.KubeSchedulerConfiguration, g Gates) {
 // Rules: apis/config/v1/defaults.go setDefaults_KubeSchedulerProfile and
 // default_plugins.go mergePlugins, 1.37.1.
 func setProfileDefaults(p *configv1.KubeSchedulerProfile, g Gates) {
-	p.Plugins = toFile(defaultPlugins(g).Merge(fromFile(p.Plugins)))
+	p.Plugins = mergePlugins(defaultPlugins(g), p.Plugins)
 	given := map[string]bool{}
 	for i := range p.PluginConfig {
 		given[p.PluginConfig[i].Name] = true

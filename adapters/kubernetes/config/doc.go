@@ -5,7 +5,8 @@
 //	c, err := config.LoadFile("/etc/kubernetes/scheduler.yaml", config.DefaultGates())
 //	...                                        // flags that take precedence go into c.Effective
 //	err = c.Validate()
-//	profiles, err := c.Profiles(cel.New())     // for engine.Config.Profiles
+//	registry := config.DefaultRegistry()       // and one's own plugins
+//	profiles, err := c.Profiles(cel.New(), registry) // for engine.Config.Profiles
 //	extenders, err := c.Extenders(codec)       // for extender.New
 //	err = c.Write(file)                        // what --write-config-to writes
 //
@@ -46,7 +47,7 @@
 //
 // # Plugins
 //
-// [Registry] has the plugins that kube-scheduler has. Others are the caller's, who
+// [DefaultRegistry] has the plugins that kube-scheduler has. Others are the caller's, who
 // adds them there; their arguments reach their factories as [*runtime.Unknown],
 // which holds the JSON as it stands in the file.
 package config

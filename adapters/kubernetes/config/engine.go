@@ -8,8 +8,8 @@ import (
 
 // Queue is what the configuration says of the queue, for engine.Config.Queue; the
 // rest has its defaults.
-func (c *Config) Queue() queue.Config {
-	return queue.Config{
+func (c *Config) Queue() queue.Timing {
+	return queue.Timing{
 		InitialBackoff:   seconds(ptr.Deref(c.Effective.PodInitialBackoffSeconds, 0)),
 		MaxBackoff:       seconds(ptr.Deref(c.Effective.PodMaxBackoffSeconds, 0)),
 		NoPopFromBackoff: !c.gates.SchedulerPopFromBackoffQ,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/extender"
 	"github.com/berth-project/berth/adapters/kubernetes/config"
+	"github.com/berth-project/berth/adapters/kubernetes/config/configtest"
 )
 
 // FuzzLoad reads anything. What can be read can be asked everything, and where there
@@ -35,7 +36,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		invalid := c.Validate()
-		_, refused := c.Profiles(devices)
+		_, refused := c.Profiles(devices, configtest.Registry())
 		_, _ = c.Extenders(extender.Neutral{})
 		_ = c.Queue()
 		var first, second bytes.Buffer

@@ -1,13 +1,20 @@
 package config
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	configv1 "k8s.io/kube-scheduler/config/v1"
+
+	"github.com/berth-project/berth/adapters/kubernetes/queueing"
 )
 
 // Config is a configuration and the feature gates under which it is read.
@@ -23,6 +30,8 @@ type Config struct {
 	// anything here before it calls the methods, as kube-scheduler lets the
 	// flags of leader election take precedence over the file.
 	Effective configv1.KubeSchedulerConfiguration
+	// Queueing is the file's second document, nil where there is none.
+	Queueing *queueing.Configuration
 
 	gates Gates
 }
@@ -68,9 +77,54 @@ func LoadFile(name string, g Gates) (*Config, error) {
 // Load decodes a configuration, JSON or YAML, and fills in the defaults. Unknown
 // and duplicate fields are errors, all of which are listed, and so is a file of
 // another kind or version. Whether the values make sense is for [Config.Validate].
+// A second document of the file may be a [queueing.Configuration].
 //
 // Rules: cmd/kube-scheduler/app/options/configfile.go loadConfig, 1.37.1.
 func Load(text []byte, g Gates) (*Config, error) {
+	own, rest, err := split(text)
+	if err != nil {
+		return nil, err
+	}
+	c, err := load(own, g)
+	if err != nil || rest == nil {
+		return c, err
+	}
+	if c.Queueing, err = queueing.Load(rest); err != nil {
+		return nil, fmt.Errorf("second document: %w", err)
+	}
+	return c, nil
+}
+
+// ErrDocuments says that a file has more than two documents.
+var ErrDocuments = errors.New("there are more than two documents")
+
+// split takes the file's documents apart; rest is nil where there is one.
+func split(text []byte) (own, rest []byte, err error) {
+	documents := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
+	var list [][]byte
+	for {
+		d, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(bytes.TrimSpace(d)) > 0 {
+			list = append(list, d)
+		}
+	}
+	switch len(list) {
+	case 0, 1:
+		return text, nil, nil
+	case 2:
+		return list[0], list[1], nil
+	}
+	return nil, nil, fmt.Errorf("%w: %d", ErrDocuments, len(list))
+}
+
+// load is Load for kube-scheduler's document.
+func load(text []byte, g Gates) (*Config, error) {
 	object, kind, err := codecs.UniversalDecoder(configv1.SchemeGroupVersion).Decode(text, nil, nil)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,11 @@
 package config
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+
+	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/plugins"
@@ -26,7 +30,14 @@ const (
 // berthOnly are the plugins of package plugins that kube-scheduler does not have.
 // An operator's own plugins may have these names, for example Coscheduling, which
 // is also in kubernetes-sigs/scheduler-plugins.
-var berthOnly = []string{plugins.Devices, plugins.DevicePacking, plugins.Coscheduling}
+var berthOnly = []string{
+	plugins.Devices, plugins.DevicePacking, plugins.NodeHolds, plugins.Coscheduling,
+	plugins.NodeResourcesAllocatable, plugins.PodState, plugins.NodeMetadata, plugins.QOSSort, plugins.PreemptionToleration,
+	plugins.SySched,
+	plugins.TargetLoadPacking, plugins.LoadVariationRiskBalancing, plugins.LowRiskOverCommitment,
+	plugins.LoadAwareScheduling, plugins.Peaks,
+	plugins.NodeResourceTopologyMatch, plugins.NetworkOverhead, plugins.TopologicalSort,
+}
 
 // Where a plugin of Berth's does not serve the points of kube-scheduler's: idleAt are
 // those at which kube-scheduler's does nothing, as long as pods are not resized by
@@ -36,15 +47,29 @@ var (
 	addedAt = map[string][]string{"preScore": {plugins.ImageLocality}}
 )
 
-// Registry returns a new registry of the plugins that kube-scheduler 1.37.1 has
-// (pkg/scheduler/framework/plugins/registry.go), DeferredPodScheduling apart. The
+// Registry says how the plugins that a file can name are made.
+type Registry map[string]extpoints.Factory
+
+// DefaultRegistry returns a new registry of the plugins that kube-scheduler 1.37.1
+// has (pkg/scheduler/framework/plugins/registry.go), DeferredPodScheduling apart. The
 // caller may add plugins to it, Berth's other ones among them.
-func Registry() extpoints.Registry {
-	r := plugins.Default()
+func DefaultRegistry() Registry {
+	r := Registry(plugins.Default())
 	for _, name := range berthOnly {
 		delete(r, name)
 	}
 	return r
+}
+
+// Merge adds every plugin of other; if any name is taken nothing is added.
+func (r Registry) Merge(other Registry) error {
+	for _, name := range slices.Sorted(maps.Keys(other)) {
+		if _, ok := r[name]; ok {
+			return fmt.Errorf("add plugin %q: the name is taken", name)
+		}
+	}
+	maps.Copy(r, other)
+	return nil
 }
 
 // isKubernetes reports whether kube-scheduler comes with the plugin.
@@ -57,23 +82,29 @@ func isKubernetes(name string) bool {
 // those of [plugins.DefaultProfile].
 //
 // Rules: apis/config/v1/default_plugins.go getDefaultPlugins, 1.37.1.
-func defaultPlugins(g Gates) extpoints.Plugins {
-	sets := plugins.DefaultProfile().Plugins
-	list := slices.DeleteFunc(sets.MultiPoint.Enabled, func(ref extpoints.PluginRef) bool {
-		switch ref.Name {
-		case plugins.GangScheduling:
-			return !g.GenericWorkload
-		case plugins.TopologyPlacementGenerator, plugins.PodGroupPodsCount:
-			return !g.TopologyAwareWorkloadScheduling
+func defaultPlugins(g Gates) *configv1.Plugins {
+	sets := &configv1.Plugins{}
+	list := &sets.MultiPoint.Enabled
+	for _, e := range plugins.DefaultProfile().Plugins {
+		if e.Name == nodeResourcesFit && g.runs(deferredPodScheduling) {
+			// In front of the filter that room can be made for, so that a node on
+			// which none may be made is rejected by this one.
+			*list = append(*list, configv1.Plugin{Name: deferredPodScheduling})
 		}
-		return slices.Contains(berthOnly, ref.Name) || !g.runs(ref.Name)
-	})
-	if g.runs(deferredPodScheduling) {
-		// In front of the filter that room can be made for, so that a node on which
-		// none may be made is rejected by this one.
-		at := slices.IndexFunc(list, func(ref extpoints.PluginRef) bool { return ref.Name == nodeResourcesFit })
-		list = slices.Insert(list, at, extpoints.PluginRef{Name: deferredPodScheduling})
+		if !slices.Contains(berthOnly, e.Name) && g.has(e.Name) {
+			*list = append(*list, configv1.Plugin{Name: e.Name, Weight: new(e.Weight)})
+		}
 	}
-	sets.MultiPoint.Enabled = list
 	return sets
+}
+
+// has reports whether the plugin is there by default.
+func (g Gates) has(name string) bool {
+	switch name {
+	case plugins.GangScheduling:
+		return g.GenericWorkload
+	case plugins.TopologyPlacementGenerator, plugins.PodGroupPodsCount:
+		return g.TopologyAwareWorkloadScheduling
+	}
+	return g.runs(name)
 }

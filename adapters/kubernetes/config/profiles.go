@@ -13,26 +13,33 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/dynamicresources/allocator"
+	"github.com/berth-project/berth/plugins/holds"
 )
 
 // Profiles translates the profiles for the engine, in their order, of a
 // configuration that is valid. The evaluator is for the selectors of devices; see
 // package cel.
 //
-// Args has, by plugin, Berth's own type for the plugins of kube-scheduler, and a
-// [*runtime.Unknown] for others; see the comment of the package.
+// Where nodes are set aside every profile has the plugin NodeHolds, behind the others.
+//
+// The registry says how plugins are made. Their arguments are of Berth's own types
+// for the plugins of kube-scheduler, and a [*runtime.Unknown] for others; see the
+// comment of the package.
 //
 // The error lists everything in which Berth cannot follow the file, and what
-// kube-scheduler finds when it makes its plugins, by field. That plugins exist, serve
-// the points at which they are enabled, and are as many as a point needs is for
-// the engine to say when it is made.
-func (c *Config) Profiles(devices allocator.Evaluator) ([]extpoints.Profile, error) {
+// kube-scheduler finds when it makes its plugins, by field. That plugins serve the
+// points at which they are enabled, and are as many as a point needs, is for the
+// engine to say when it is made.
+func (c *Config) Profiles(devices allocator.Evaluator, registry Registry) ([]extpoints.Profile, error) {
 	var p problems
 	effective := c.withExtenders(&p)
 	list := make([]extpoints.Profile, len(effective.Profiles))
 	for i := range effective.Profiles {
-		t := &translation{problems: &p, gates: c.gates, devices: devices}
+		t := &translation{problems: &p, gates: c.gates, devices: devices, registry: registry}
 		list[i] = t.profile(field.NewPath("profiles").Index(i), &effective.Profiles[i])
+		if c.Queueing != nil && len(c.Queueing.Holds) > 0 {
+			extpoints.Use(&list[i], holds.New, extpoints.NoArgs{})
+		}
 	}
 	p.compareOrders(field.NewPath("profiles"), effective.Profiles)
 	if err := p.err(); err != nil {
@@ -103,8 +110,9 @@ func (c *Config) withExtenders(p *problems) *configv1.KubeSchedulerConfiguration
 // translation is that of one profile.
 type translation struct {
 	*problems
-	gates   Gates
-	devices allocator.Evaluator
+	gates    Gates
+	devices  allocator.Evaluator
+	registry Registry
 }
 
 func (t *translation) profile(path *field.Path, in *configv1.KubeSchedulerProfile) extpoints.Profile {
@@ -112,17 +120,19 @@ func (t *translation) profile(path *field.Path, in *configv1.KubeSchedulerProfil
 	out := extpoints.Profile{
 		Name:                     ptr.Deref(in.SchedulerName, ""),
 		PercentageOfNodesToScore: in.PercentageOfNodesToScore,
-		Plugins:                  t.sets(in.Plugins),
-		Args:                     map[string]any{},
+		Plugins:                  entries(t.effective(in.Plugins)),
 	}
 	needed := enabled(in.Plugins)
+	args := map[string]any{}
 	for i := range in.PluginConfig {
 		entry := &in.PluginConfig[i]
-		if !needed[entry.Name] || !t.gates.runs(entry.Name) {
-			continue
+		if needed[entry.Name] && t.gates.runs(entry.Name) {
+			args[entry.Name] = t.args(path.Child("pluginConfig").Index(i).Child("args"), entry)
 		}
-		if args := t.args(path.Child("pluginConfig").Index(i).Child("args"), entry); args != nil {
-			out.Args[entry.Name] = args
+	}
+	for i := range out.Plugins {
+		if e := &out.Plugins[i]; len(e.Points) == 0 {
+			e.New, e.Args = t.registry[e.Name], args[e.Name]
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
@@ -140,7 +150,7 @@ func (t *translation) profile(path *field.Path, in *configv1.KubeSchedulerProfil
 func (t *translation) refusePlugins(path *field.Path, sets *configv1.Plugins) {
 	for i := range points {
 		at, seen := path.Child(points[i].name, "enabled"), map[string]bool{}
-		for j, plugin := range points[i].file(sets).Enabled {
+		for j, plugin := range points[i].in(sets).Enabled {
 			name, weight := plugin.Name, ptr.Deref(plugin.Weight, 0)
 			if seen[name] {
 				t.add(field.Duplicate(at.Index(j).Child("name"), name))
@@ -149,6 +159,9 @@ func (t *translation) refusePlugins(path *field.Path, sets *configv1.Plugins) {
 			if name == deferredPodScheduling && t.gates.runs(name) {
 				t.add(field.Invalid(at.Index(j).Child("name"), name,
 					"Berth does not have this plugin; turn off the feature gate InPlacePodVerticalScalingSchedulerPreemption"))
+			}
+			if t.registry[name] == nil && name != deferredPodScheduling && t.gates.runs(name) {
+				t.add(field.Invalid(at.Index(j).Child("name"), name, "the plugin does not exist"))
 			}
 			if slices.Contains(addedAt[points[i].name], name) {
 				t.add(field.Invalid(at.Index(j).Child("name"), name, "the plugin does not serve this point"))
@@ -160,20 +173,14 @@ func (t *translation) refusePlugins(path *field.Path, sets *configv1.Plugins) {
 	}
 }
 
-// sets are the profile's plugins without those that do nothing, and without weights
-// that mean nothing.
-func (t *translation) sets(in *configv1.Plugins) extpoints.Plugins {
-	out := fromFile(in)
+// effective are the sets without plugins that do nothing.
+func (t *translation) effective(in *configv1.Plugins) *configv1.Plugins {
+	out := in.DeepCopy()
 	for i := range points {
-		set := points[i].engine(&out)
-		set.Enabled = slices.DeleteFunc(set.Enabled, func(ref extpoints.PluginRef) bool {
-			return !t.gates.runs(ref.Name) || slices.Contains(idleAt[points[i].name], ref.Name)
+		set := points[i].in(out)
+		set.Enabled = slices.DeleteFunc(set.Enabled, func(plugin configv1.Plugin) bool {
+			return !t.gates.runs(plugin.Name) || slices.Contains(idleAt[points[i].name], plugin.Name)
 		})
-		if !points[i].weighs() {
-			for j := range set.Enabled {
-				set.Enabled[j].Weight = 0
-			}
-		}
 	}
 	return out
 }

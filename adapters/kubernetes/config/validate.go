@@ -1,6 +1,8 @@
 package config
 
 import (
+	"fmt"
+
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
@@ -10,6 +12,8 @@ import (
 	componentvalidation "k8s.io/component-base/config/validation"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/berth-project/berth/adapters/kubernetes/queueing"
 )
 
 // Validate lists everything that is wrong with the values of the configuration, an
@@ -42,6 +46,11 @@ func (c *Config) Validate() error {
 		p.add(field.Invalid(field.NewPath("podMaxBackoffSeconds"), longest, "must be greater than or equal to PodInitialBackoffSeconds"))
 	}
 	p.validateExtenders(field.NewPath("extenders"), e.Extenders)
+	if c.Queueing != nil {
+		if err := c.Queueing.Validate(); err != nil {
+			p.add(fmt.Errorf("%s: %w", queueing.Kind, err))
+		}
+	}
 	return p.err()
 }
 

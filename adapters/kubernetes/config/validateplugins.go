@@ -31,7 +31,7 @@ func (p *problems) refuseRemoved(path *field.Path, name string) bool {
 // most points here; at the others it then says that the plugin does not exist.)
 func (p *problems) validatePlugins(path *field.Path, sets *configv1.Plugins) {
 	for i := range points {
-		for j, plugin := range points[i].file(sets).Enabled {
+		for j, plugin := range points[i].in(sets).Enabled {
 			p.refuseRemoved(path.Child(points[i].name, "enabled").Index(j), plugin.Name)
 		}
 	}

@@ -9,10 +9,10 @@ import (
 
 // Budget translates a disruption budget. Its ID is namespace/name.
 //
-// Kubernetes lists the pods that are on their way out by name. id, which is
-// called for each, tells the workload that the pod of the name is now, empty for
+// Kubernetes lists the pods that are terminating by name. id, which is
+// called for each, tells the workload that the pod with the name is now, empty for
 // none. So a budget with such pods must be translated again when a pod of that
-// name comes: the scheduler counts it as on its way out, too.
+// name comes: the scheduler counts it as terminating, too.
 //
 // The error, a [*model.ValidationError], lists what cannot be read of the
 // selector. The budget is there even so, and protects nobody, as in the

@@ -226,7 +226,7 @@ func TestDeviceClaimsComeBack(t *testing.T) {
 	}
 }
 
-// deviceObjects are what becomes of one random object of each kind.
+// deviceObjects are what happens to one random object of each kind.
 func (g *generator) deviceObjects(t *testing.T, i int, check func(t *testing.T, from any, to validator, err error)) {
 	slice, class, claim, rule, group, composite, pod := g.resourceSlice(i), g.deviceClass(), g.resourceClaim(i), g.deviceTaintRule(), g.podGroup(i), g.compositePodGroup(i), g.pod(i)
 	checkIfThere := func(from any, to validator, there bool, err error) {
@@ -251,9 +251,9 @@ func (g *generator) deviceObjects(t *testing.T, i int, check func(t *testing.T, 
 	if r, err := DeviceTaintRule(rule); r != nil || err != nil {
 		checkIfThere(rule, r, r != nil, err)
 	}
-	a, err := Group(group, true)
+	a, err := Group(group, Gates{PodGroupPreemptionPolicy: true})
 	check(t, group, a, err)
-	a, err = CompositeGroup(composite, true)
+	a, err = CompositeGroup(composite, Gates{PodGroupPreemptionPolicy: true})
 	check(t, composite, a, err)
 	of := g.claims(pod)
 	w, err := Pod(pod)
@@ -345,6 +345,27 @@ func TestContainersOnlyWhereTheyMatter(t *testing.T) {
 		p.Spec.Containers[0].Resources.Requests = v1.ResourceList{name: resource.MustParse("1")}
 		if w, err := Pod(p); err != nil || len(w.Containers) != want {
 			t.Errorf("%s: %+v, %v, want %d", name, w.Containers, err, want)
+		}
+	}
+}
+
+// TestContainersOfGuaranteedPods: the containers are there where there are several, since the
+// node may place each of them by itself.
+func TestContainersOfGuaranteedPods(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		containers int
+		limits     string
+		want       int
+	}{{1, "cpu=1 memory=1Gi", 0}, {2, "cpu=1 memory=1Gi", 2}, {2, "cpu=1", 0}} {
+		p := &v1.Pod{}
+		for i := range c.containers {
+			p.Spec.Containers = append(p.Spec.Containers, v1.Container{
+				Name: string(rune('a' + i)), Resources: v1.ResourceRequirements{Requests: list("cpu=1 memory=1Gi"), Limits: list(c.limits)},
+			})
+		}
+		if w, err := Pod(p); err != nil || len(w.Containers) != c.want || c.want > 0 && w.Containers[1].Requests.CPU != 1000 {
+			t.Errorf("%d, %s: %+v, %v, want %d", c.containers, c.limits, w.Containers, err, c.want)
 		}
 	}
 }

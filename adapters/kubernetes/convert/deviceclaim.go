@@ -225,8 +225,8 @@ func claimOwner(r *resourcev1.ResourceClaim) (workload, group string) {
 	return workload, group
 }
 
-// Consumer is somebody whom a claim in the namespace is reserved for. Who is neither a
-// pod nor a pod group still uses it, though no workload is known by that ID.
+// Consumer is what a claim in the namespace is reserved for. A consumer that is neither
+// a pod nor a pod group still uses it, though no workload has that ID.
 func Consumer(namespace string, r *resourcev1.ResourceClaimConsumerReference) model.Consumer {
 	if r.APIGroup == schedulingv1beta1.GroupName && r.Resource == podGroupsResource {
 		return model.Consumer{Group: GroupID(namespace, r.Name)}

@@ -89,10 +89,10 @@ func DeviceTaintRule(r *resourcev1.DeviceTaintRule) (*model.DeviceTaintRule, err
 
 // deviceTaint translates a taint. One with an effect that is not known does
 // nothing, as in the scheduler.
-func deviceTaint(t *resourcev1.DeviceTaint) model.DeviceTaint {
-	m := model.DeviceTaint{Key: t.Key, Value: t.Value, Effect: model.DeviceTaintNone}
+func deviceTaint(t *resourcev1.DeviceTaint) model.Taint {
+	m := model.Taint{Key: t.Key, Value: t.Value, Effect: model.NoEffect}
 	if t.Effect == resourcev1.DeviceTaintEffectNoSchedule || t.Effect == resourcev1.DeviceTaintEffectNoExecute {
-		m.Effect = model.DeviceTaintEffect(t.Effect)
+		m.Effect = model.TaintEffect(t.Effect)
 	}
 	return m
 }
@@ -101,14 +101,14 @@ func deviceTaint(t *resourcev1.DeviceTaint) model.DeviceTaint {
 //
 // Rules: k8s.io/dynamic-resource-allocation resourceclaim/devicetoleration.go,
 // v0.37.1.
-func (p *problems) deviceTolerations(at *field.Path, tolerations []resourcev1.DeviceToleration) []model.DeviceToleration {
-	var list []model.DeviceToleration
+func (p *problems) deviceTolerations(at *field.Path, tolerations []resourcev1.DeviceToleration) []model.Toleration {
+	var list []model.Toleration
 	for i := range tolerations {
 		t := &tolerations[i]
-		m := model.DeviceToleration{Key: t.Key, Operator: model.TolerationOperator(t.Operator), Value: t.Value, Effect: model.DeviceTaintEffect(t.Effect)}
+		m := model.Toleration{Key: t.Key, Operator: model.Operator(t.Operator), Value: t.Value, Effect: model.TaintEffect(t.Effect)}
 		switch t.Operator {
 		case "", resourcev1.DeviceTolerationOpEqual:
-			m.Operator = model.TolerateEqual
+			m.Operator = model.Equal
 			if t.Key == "" {
 				p.report(at.Index(i).Child("key"), "may only be empty, for every key, where operator is %s", resourcev1.DeviceTolerationOpExists)
 				continue

@@ -10,11 +10,12 @@ import (
 )
 
 // parts are the containers with what each requests, for a pod that requests
-// something that devices may serve; none for any other.
+// something that devices may serve, and for one of several containers that is guaranteed
+// what it requests, which nodes may align by themselves; none for any other.
 //
 // Rules: kube-scheduler plugins/dynamicresources/extendeddynamicresources.go
 // (createRequestsAndMappings), 1.37.1.
-func parts(s *v1.PodSpec) []model.Container {
+func parts(s *v1.PodSpec, class model.QoSClass) []model.Container {
 	extended := func(c v1.Container) bool {
 		for name := range c.Resources.Requests {
 			if isExtended(string(name)) {
@@ -23,7 +24,8 @@ func parts(s *v1.PodSpec) []model.Container {
 		}
 		return false
 	}
-	if !slices.ContainsFunc(s.InitContainers, extended) && !slices.ContainsFunc(s.Containers, extended) {
+	several := class == model.Guaranteed && len(s.InitContainers)+len(s.Containers) > 1
+	if !several && !slices.ContainsFunc(s.InitContainers, extended) && !slices.ContainsFunc(s.Containers, extended) {
 		return nil
 	}
 	list := make([]model.Container, 0, len(s.InitContainers)+len(s.Containers))

@@ -44,7 +44,7 @@
 // Groups are translated although the feature gates about them are off by
 // default. Whether they count is for the profile to say: without the plugins for
 // groups the members are placed like any other pods, as in the scheduler without
-// the gates. Whoever wants it like that leaves the claims that groups share to
+// the gates. To get that, leave the claims that groups share to
 // the members, which is what [Pod] does.
 //
 // Volumes of built-in plugins are translated as the drivers see them that stand

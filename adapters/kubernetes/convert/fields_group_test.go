@@ -36,7 +36,7 @@ var podGroupFields = fieldTest{
 		},
 	},
 	result: func(o any) any {
-		g, err := Group(o.(*schedulingv1beta1.PodGroup), true)
+		g, err := Group(o.(*schedulingv1beta1.PodGroup), Gates{PodGroupPreemptionPolicy: true})
 		return []any{g, text(err)}
 	},
 }
@@ -69,7 +69,7 @@ var compositePodGroupFields = fieldTest{
 		g.Spec.PreemptionPolicy = &lower
 	}},
 	result: func(o any) any {
-		g, err := CompositeGroup(o.(*schedulingv1alpha3.CompositePodGroup), true)
+		g, err := CompositeGroup(o.(*schedulingv1alpha3.CompositePodGroup), Gates{PodGroupPreemptionPolicy: true})
 		return []any{g, text(err)}
 	},
 }

@@ -31,12 +31,11 @@ var nodeFields = fieldTest{
 	kind: "Node",
 	fates: slices.Concat(
 		meta("metadata.name", "metadata.labels"),
-		read("spec.unschedulable", "spec.taints", "status.allocatable", "status.images", "status.declaredFeatures"),
+		read("spec.unschedulable", "spec.taints", "status.allocatable", "status.capacity", "status.images", "status.declaredFeatures"),
 		unread("is for the eviction of pods, which the scheduler has no part in", "spec.taints[].timeAdded"),
 		unread("counts only while the feature gate InPlacePodVerticalScalingSchedulerPreemption is on; it is off in 1.37", "spec.podPreemptionPolicy"),
 		unread("addresses and providers are for others", "spec.podCIDR", "spec.podCIDRs", "spec.providerID", "spec.externalID", "status.addresses", "status.daemonEndpoints"),
 		unread("configures the kubelet", "spec.configSource", "status.config"),
-		unread("allocatable is what counts", "status.capacity"),
 		unread("controllers turn conditions into taints, which count", "status.conditions"),
 		unread("volume attachments are what counts", "status.volumesInUse", "status.volumesAttached"),
 		unread(kubeletReports, "status.phase", "status.nodeInfo", "status.runtimeHandlers", "status.features"),
@@ -54,7 +53,7 @@ var nodeFields = fieldTest{
 
 func goodNode(o any, name v1.ResourceName) {
 	n := o.(*v1.Node)
-	n.Status.Allocatable = v1.ResourceList{name: n.Status.Allocatable["x"]}
+	n.Status.Allocatable, n.Status.Capacity = v1.ResourceList{name: n.Status.Allocatable["x"]}, v1.ResourceList{name: n.Status.Capacity["x"]}
 	n.Spec.Taints[0].Effect = v1.TaintEffectNoExecute
 }
 
@@ -82,7 +81,7 @@ var budgetFields = fieldTest{
 var priorityClassFields = fieldTest{
 	kind: "PriorityClass",
 	fates: slices.Concat(
-		meta("metadata.name"),
+		meta("metadata.name", "metadata.annotations"),
 		read("value", "globalDefault", "preemptionPolicy"),
 		unread("is for people", "description"),
 	),
@@ -90,6 +89,7 @@ var priorityClassFields = fieldTest{
 	bases: map[string]func(any){"good": func(o any) {
 		policy := v1.PreemptLowerPriority
 		o.(*schedulingv1.PriorityClass).PreemptionPolicy = &policy
+		o.(*schedulingv1.PriorityClass).Annotations = map[string]string{minPriorityAnnotation: "10000", tolerationAnnotation: "60"}
 	}},
 	result: func(o any) any {
 		c, err := PriorityClassOf(o.(*schedulingv1.PriorityClass))

@@ -67,7 +67,7 @@ var podFields = fieldTest{
 
 		read("spec.nodeName", "spec.schedulerName", "spec.priority", "spec.preemptionPolicy", "spec.priorityClassName", "spec.nodeSelector",
 			"spec.affinity", "spec.topologySpreadConstraints", "spec.tolerations", "spec.schedulingGates", "spec.overhead",
-			"spec.resources.requests", "spec.hostNetwork", "spec.hostUsers", "spec.volumes[].image.reference"),
+			"spec.resources.requests", "spec.resources.limits", "spec.hostNetwork", "spec.hostUsers", "spec.volumes[].image.reference"),
 		unread("the API server has put it into labelSelector",
 			"spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[].matchLabelKeys",
 			"spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[].mismatchLabelKeys",
@@ -78,7 +78,6 @@ var podFields = fieldTest{
 			"spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[].podAffinityTerm.matchLabelKeys",
 			"spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[].podAffinityTerm.mismatchLabelKeys"),
 		unread("is for the eviction of pods from tainted nodes, which the scheduler has no part in", "spec.tolerations[].tolerationSeconds"),
-		unread("limits do not count; the API server makes requests of them where there are none", "spec.resources.limits"),
 		read("spec.resourceClaims", "status.resourceClaimStatuses", "spec.schedulingGroup"),
 		unread(whichContainer, "spec.resources.claims"),
 		unread("the scheduler finds the claim by its owner and writes this for the node", "status.extendedResourceClaimStatus"),
@@ -98,6 +97,7 @@ var podFields = fieldTest{
 		unread("kubelets refuse pods of another system; the scheduler goes by labels only", "spec.os"),
 		unread("says who else is asked before an eviction; the scheduler deletes", "spec.evictionResponders"),
 
+		read("status.qosClass"),
 		read("status.phase", "status.nominatedNodeName", "status.startTime", "status.conditions", "status.allocatedResources", "status.resources.requests",
 			"status.containerStatuses[].name", "status.containerStatuses[].allocatedResources", "status.containerStatuses[].resources.requests",
 			"status.initContainerStatuses[].name", "status.initContainerStatuses[].allocatedResources", "status.initContainerStatuses[].resources.requests"),
@@ -105,7 +105,7 @@ var podFields = fieldTest{
 			"status.conditions[].lastTransitionTime", "status.conditions[].message"),
 		unread("requests are what counts", "status.resources", "status.containerStatuses[].resources", "status.initContainerStatuses[].resources"),
 		unread(reported, "status.containerStatuses", "status.initContainerStatuses", "status.ephemeralContainerStatuses", "status.observedGeneration", "status.message",
-			"status.reason", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs", "status.qosClass", "status.volumeHealth"),
+			"status.reason", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs", "status.volumeHealth"),
 		unread("is not set any more; conditions say it", "status.resize"),
 	),
 	zero: func() any { return &v1.Pod{} },
@@ -125,6 +125,18 @@ var podFields = fieldTest{
 			p := goodPod(o)
 			p.Spec.NodeName, p.Spec.Resources = "", nil
 			p.Spec.Priority, p.Spec.PreemptionPolicy = nil, nil
+		},
+		"guaranteed, as the API server says": func(o any) { goodPod(o).Status.QOSClass = v1.PodQOSGuaranteed },
+		"guaranteed by its containers": func(o any) {
+			p := goodPod(o)
+			p.Spec.Resources, p.Status.QOSClass = nil, ""
+			for _, c := range []*v1.Container{&p.Spec.Containers[0], &p.Spec.InitContainers[0]} {
+				c.Resources.Requests, c.Resources.Limits = amounts("1", "1Gi"), amounts("1", "1Gi")
+			}
+		},
+		"guaranteed as a whole": func(o any) {
+			p := goodPod(o)
+			p.Spec.Resources.Requests, p.Spec.Resources.Limits, p.Status.QOSClass = amounts("1", "1Gi"), amounts("1", "1Gi"), ""
 		},
 		"claim of a template, shared with the group": func(o any) {
 			p := goodPod(o)
@@ -164,7 +176,6 @@ func containerParts(at string) []fieldFate {
 	return slices.Concat(mounts(at),
 		unread(namesOnly, at+".ports[].name"),
 		unread("a port of the container is no port of the node", at+".ports[].containerPort"),
-		unread("limits do not count; the API server makes requests of them where there are none", at+".resources.limits"),
 		unread(whichContainer, at+".resources.claims"),
 		unread(toRun, at+".restartPolicyRules[].exitCodes"))
 }

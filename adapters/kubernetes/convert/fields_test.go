@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// fieldFate says what becomes of a field of Kubernetes' API and of everything
+// fieldFate says what happens to a field of Kubernetes' API and of everything
 // below it, unless another line has a longer path. In paths, [] stands for an
 // item of a list and {} for an entry of a map.
 type fieldFate struct {

@@ -13,12 +13,12 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// translateDevices writes what becomes of an object of groups or of devices; it
+// translateDevices writes what happens to an object of groups or of devices; it
 // reports whether the kind is one of those.
 func translateDevices(t *testing.T, out *bytes.Buffer, kind string, document []byte) bool {
 	switch kind {
 	case "CompositePodGroup":
-		g, err := CompositeGroup(parse(t, document, &schedulingv1alpha3.CompositePodGroup{}), true)
+		g, err := CompositeGroup(parse(t, document, &schedulingv1alpha3.CompositePodGroup{}), Gates{PodGroupPreemptionPolicy: true})
 		write(t, out, "composite group", g, err)
 	case "ResourceSlice":
 		s, err := DeviceSlice(parse(t, document, &resourcev1.ResourceSlice{}))

@@ -8,7 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// translateStorage writes what becomes of an object of storage; it reports
+// translateStorage writes what happens to an object of storage; it reports
 // whether the kind is one of those.
 func translateStorage(t *testing.T, out *bytes.Buffer, kind string, document []byte) bool {
 	switch kind {

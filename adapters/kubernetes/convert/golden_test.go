@@ -41,7 +41,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// translate is what becomes of the objects of a file.
+// translate is what happens to the objects of a file.
 func translate(t *testing.T, text []byte) []byte {
 	var out bytes.Buffer
 	var owners Owners
@@ -78,7 +78,7 @@ func translate(t *testing.T, text []byte) []byte {
 			write(t, &out, "status", Status(p), nil)
 		case "PodGroup":
 			g := parse(t, document, &schedulingv1beta1.PodGroup{})
-			m, err := Group(g, true)
+			m, err := Group(g, Gates{PodGroupPreemptionPolicy: true})
 			groups[m.ID] = g
 			write(t, &out, "group", m, err)
 		case "Node":

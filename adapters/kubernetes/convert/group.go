@@ -33,13 +33,12 @@ func CompositeGroupID(namespace, name string) string { return "composite/" + Gro
 // Workload that the group was made after: it has templates only, and the
 // scheduler does not even watch such objects.
 //
-// The preemption policy counts where the feature gate PodGroupPreemptionPolicy is
-// on; where it is off the pods' own policies do.
+// The group's preemption policy counts where [Gates] say so; else the pods' do.
 //
 // Rules: kube-scheduler pkg/scheduler/framework/plugins/gangscheduling/
 // gangscheduling.go, plugins/topologyaware/topology_placement.go,
 // framework/preemption/types.go and util/utils.go (PodGroupPriority), 1.37.1.
-func Group(g *schedulingv1beta1.PodGroup, policyCounts bool) (*model.Group, error) {
+func Group(g *schedulingv1beta1.PodGroup, gates Gates) (*model.Group, error) {
 	var c problems
 	s := &g.Spec
 	m := &model.Group{
@@ -48,7 +47,7 @@ func Group(g *schedulingv1beta1.PodGroup, policyCounts bool) (*model.Group, erro
 		Name:         g.Name,
 		Parent:       c.parent(g.Namespace, s.ParentCompositePodGroupName),
 		Policy:       model.Basic,
-		Preemption:   groupPreemption(&c, s.PreemptionPolicy, policyCounts),
+		Preemption:   groupPreemption(&c, s.PreemptionPolicy, gates),
 		Disruption:   model.DisruptSingle,
 		DeviceClaims: c.groupClaimRefs(g),
 		CreatedAt:    g.CreationTimestamp.Time,
@@ -71,7 +70,7 @@ func Group(g *schedulingv1beta1.PodGroup, policyCounts bool) (*model.Group, erro
 
 // CompositeGroup translates a composite pod group. What is said of [Group] holds
 // for it, too; MinCount counts the groups in it.
-func CompositeGroup(g *schedulingv1alpha3.CompositePodGroup, policyCounts bool) (*model.Group, error) {
+func CompositeGroup(g *schedulingv1alpha3.CompositePodGroup, gates Gates) (*model.Group, error) {
 	var c problems
 	s := &g.Spec
 	m := &model.Group{
@@ -81,7 +80,7 @@ func CompositeGroup(g *schedulingv1alpha3.CompositePodGroup, policyCounts bool) 
 		Parent:     c.parent(g.Namespace, s.ParentCompositePodGroupName),
 		Composite:  true,
 		Policy:     model.Basic,
-		Preemption: groupPreemption(&c, s.PreemptionPolicy, policyCounts),
+		Preemption: groupPreemption(&c, s.PreemptionPolicy, gates),
 		Disruption: model.DisruptSingle,
 		CreatedAt:  g.CreationTimestamp.Time,
 	}
@@ -115,9 +114,9 @@ func (p *problems) parent(namespace string, name *string) string {
 // groupPreemption is the policy of a group, for which each version of the API
 // has a type of its own; empty, so that the members decide, where it does not
 // count.
-func groupPreemption[P ~string](p *problems, policy *P, counts bool) model.PreemptionPolicy {
+func groupPreemption[P ~string](p *problems, policy *P, gates Gates) model.PreemptionPolicy {
 	switch {
-	case !counts:
+	case !gates.PodGroupPreemptionPolicy:
 		return ""
 	case policy == nil: // made while the gate was off
 		return model.PreemptLower

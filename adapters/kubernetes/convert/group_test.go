@@ -30,11 +30,11 @@ func TestPreemptionPolicyOfAGroup(t *testing.T) {
 			group.Spec.PreemptionPolicy = new(schedulingv1beta1.PreemptionPolicy(c.policy))
 			composite.Spec.PreemptionPolicy = new(schedulingv1alpha3.PreemptionPolicy(c.policy))
 		}
-		one, err := Group(&group, c.counts)
+		one, err := Group(&group, Gates{PodGroupPreemptionPolicy: c.counts})
 		if err != nil {
 			t.Fatal(err)
 		}
-		several, err := CompositeGroup(&composite, c.counts)
+		several, err := CompositeGroup(&composite, Gates{PodGroupPreemptionPolicy: c.counts})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,9 +11,10 @@ import (
 )
 
 var (
-	allocatablePath = field.NewPath("status", "allocatable")
-	taintsPath      = field.NewPath("spec", "taints")
-	imagesPath      = field.NewPath("status", "images")
+	allocatablePath  = field.NewPath("status", "allocatable")
+	nodeCapacityPath = field.NewPath("status", "capacity")
+	taintsPath       = field.NewPath("spec", "taints")
+	imagesPath       = field.NewPath("status", "images")
 )
 
 // Node translates a node. The result shares maps and slices with the argument,
@@ -33,6 +34,7 @@ func Node(n *v1.Node) (*model.Node, error) {
 		Labels:        c.labels(labelsPath, n.Labels),
 		Zone:          topology.GetZoneKey(n),
 		Allocatable:   c.resources(allocatablePath, n.Status.Allocatable),
+		Capacity:      c.resources(nodeCapacityPath, n.Status.Capacity),
 		MaxWorkloads:  model.NoWorkloads,
 		Taints:        c.taints(n.Spec.Taints),
 		Unschedulable: n.Spec.Unschedulable,

@@ -35,7 +35,7 @@ var (
 // selects the pod is asked for. One that is not there, or whose selector cannot
 // be read, adds nothing.
 //
-// The scheduler asks at every attempt to place the pod. So whoever keeps a
+// The scheduler asks at every attempt to place the pod. So a caller that keeps a
 // workload must ask again when one of these objects changes.
 //
 // Rules: kube-scheduler plugins/helper/spread.go, 1.37.1.
@@ -92,7 +92,7 @@ func selects(selector, labels map[string]string) bool {
 	return true
 }
 
-// named is the object of the name, nil where there is none.
+// named is the object with the name, nil where there is none.
 func named[T metav1.Object](list []T, namespace, name string) T {
 	for _, o := range list {
 		if o.GetName() == name && o.GetNamespace() == namespace {

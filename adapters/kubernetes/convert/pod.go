@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	ndf "k8s.io/component-helpers/nodedeclaredfeatures"
 
+	"github.com/berth-project/berth/adapters/kubernetes/internal/release"
 	"github.com/berth-project/berth/model"
 )
 
@@ -53,6 +54,7 @@ func Pod(p *v1.Pod) (*model.Workload, error) { return Gates{}.Pod(p) }
 // need not be one of the engine's where the pod is somebody else's.
 func (gates Gates) Pod(p *v1.Pod) (*model.Workload, error) {
 	var c problems
+	class := qos(p)
 	w := &model.Workload{
 		ID:           c.text(uidPath, ID(p)),
 		Namespace:    c.text(namespacePath, p.Namespace),
@@ -68,7 +70,8 @@ func (gates Gates) Pod(p *v1.Pod) (*model.Workload, error) {
 		Features:     c.features(&p.Spec),
 		Gates:        c.gates(p.Spec.SchedulingGates),
 		DeviceClaims: c.claimRefs(p, nil),
-		Containers:   parts(&p.Spec),
+		Containers:   parts(&p.Spec, class),
+		QoS:          class,
 		CreatedAt:    p.CreationTimestamp.Time,
 	}
 	if g := p.Spec.SchedulingGroup; g != nil && g.PodGroupName != nil {
@@ -80,7 +83,7 @@ func (gates Gates) Pod(p *v1.Pod) (*model.Workload, error) {
 	w.VolumeClaims, w.Disks = c.volumes(p)
 	requests, estimate := c.podRequests(p)
 	w.Requests, w.Estimate = requests, &estimate
-	w.FitLoad = fitLoad(p)
+	w.FitLoad, w.UsageLimits = fitLoad(p), usageLimits(p)
 	if a := p.Spec.Affinity; a != nil {
 		w.NodeAffinity = c.nodeAffinity(nodeAffinityPath, a.NodeAffinity)
 		if a := a.PodAffinity; a != nil {
@@ -107,14 +110,14 @@ func (p *problems) preemption(at *field.Path, policy *v1.PreemptionPolicy) model
 	return ""
 }
 
-// release is the version whose rules say which features a pod needs.
-var release = version.MustParseGeneric("1.37.1")
+// rulesOf is the version whose rules say which features a pod needs.
+var rulesOf = version.MustParseGeneric(release.Kubernetes)
 
 // features are those that the node must declare to have, sorted.
 //
 // Rules: component-helpers nodedeclaredfeatures/features, v0.37.1.
 func (p *problems) features(s *v1.PodSpec) []string {
-	set, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: s}, release)
+	set, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: s}, rulesOf)
 	if err == nil && set.IsEmpty() {
 		return nil
 	}

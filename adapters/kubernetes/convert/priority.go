@@ -2,6 +2,9 @@ package convert
 
 import (
 	"fmt"
+	"math"
+	"strconv"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -18,6 +21,8 @@ type PriorityClass struct {
 	Preemption model.PreemptionPolicy
 	// Default: pods that name no class are of this one.
 	Default bool
+	// Toleration is that of its pods where the plugin PreemptionToleration is used.
+	Toleration model.PreemptionToleration
 }
 
 // PriorityClassOf translates a priority class. The error, a
@@ -30,6 +35,7 @@ func PriorityClassOf(c *schedulingv1.PriorityClass) (PriorityClass, error) {
 		Value:      c.Value,
 		Preemption: p.preemption(field.NewPath("preemptionPolicy"), c.PreemptionPolicy),
 		Default:    c.GlobalDefault,
+		Toleration: p.toleration(c),
 	}
 	return class, p.err("priority class", c.Name)
 }
@@ -42,7 +48,7 @@ func PriorityClassOf(c *schedulingv1.PriorityClass) (PriorityClass, error) {
 //
 // A policy that the pod has itself stays. Where several classes are the
 // default, the one of the lowest value is; where none is, the priority is 0.
-// That there is no class of the name is an error.
+// That there is no class with the name is an error.
 //
 // Rules: kube-apiserver plugin/pkg/admission/priority/admission.go, 1.37.1.
 func Prioritize(w *model.Workload, p *v1.Pod, classes []PriorityClass) error {
@@ -63,7 +69,7 @@ func Prioritize(w *model.Workload, p *v1.Pod, classes []PriorityClass) error {
 	return nil
 }
 
-// classOf finds the class of the name, or the default one where the name is
+// classOf finds the class with the name, or the default one where the name is
 // empty; nil where there is none.
 func classOf(name string, classes []PriorityClass) *PriorityClass {
 	var found *PriorityClass
@@ -77,4 +83,40 @@ func classOf(name string, classes []PriorityClass) *PriorityClass {
 		}
 	}
 	return found
+}
+
+// The annotations of a priority class that say whom its pods tolerate.
+const (
+	minPriorityAnnotation = "preemption-toleration.scheduling.x-k8s.io/minimum-preemptable-priority"
+	tolerationAnnotation  = "preemption-toleration.scheduling.x-k8s.io/toleration-seconds"
+)
+
+// toleration is what the annotations of the class say. By default it is no more than the
+// class's priority says; where one cannot be read, neither counts.
+//
+// Rules: kubernetes-sigs/scheduler-plugins pkg/preemptiontoleration/
+// preemption_toleration_policy.go, commit 903da7df.
+func (p *problems) toleration(c *schedulingv1.PriorityClass) model.PreemptionToleration {
+	annotations := field.NewPath("metadata", "annotations")
+	number := func(name string, otherwise int64, bits int) (int64, bool) {
+		text, said := c.Annotations[name]
+		if !said {
+			return otherwise, true
+		}
+		n, err := strconv.ParseInt(text, 10, bits)
+		if err != nil {
+			p.report(annotations.Key(name), "%q is not a number of %d bits", text, bits)
+		}
+		return n, err == nil
+	}
+	least, ok := number(minPriorityAnnotation, min(int64(c.Value)+1, math.MaxInt32), 32)
+	seconds, ok2 := number(tolerationAnnotation, 0, 64)
+	if !ok || !ok2 || seconds == 0 {
+		return model.PreemptionToleration{}
+	}
+	t := model.PreemptionToleration{MinPriority: int32(least), For: -1}
+	if seconds > 0 && seconds <= math.MaxInt64/int64(time.Second) {
+		t.For = time.Duration(seconds) * time.Second
+	}
+	return t
 }

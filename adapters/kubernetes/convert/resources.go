@@ -75,12 +75,17 @@ func fitLoad(pod *v1.Pod) *model.Resources {
 // pod's own spec.resources where both are there and an amount is too fine or too
 // large for an int64.
 func sumRequests(pod *v1.Pod, options resourcehelper.PodResourcesOptions) v1.ResourceList {
-	if pod.Spec.Resources != nil && pod.Spec.Overhead != nil {
-		own := *pod
-		own.Spec.Resources = pod.Spec.Resources.DeepCopy()
-		pod = &own
+	return resourcehelper.PodRequests(withOwnResources(pod), options)
+}
+
+// withOwnResources returns the pod for one who may change what it requests as a whole.
+func withOwnResources(pod *v1.Pod) *v1.Pod {
+	if pod.Spec.Resources == nil || pod.Spec.Overhead == nil {
+		return pod
 	}
-	return resourcehelper.PodRequests(pod, options)
+	own := *pod
+	own.Spec.Resources = pod.Spec.Resources.DeepCopy()
+	return &own
 }
 
 // assumed is what scoring assumes of a container that does not say how much it

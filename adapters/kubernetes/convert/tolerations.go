@@ -18,7 +18,7 @@ func (p *problems) tolerations(tolerations []v1.Toleration, gates Gates) []model
 	var list []model.Toleration
 	for i := range tolerations {
 		t := &tolerations[i]
-		m := model.Toleration{Key: t.Key, Operator: model.TolerationOperator(t.Operator), Value: t.Value, Effect: model.TaintEffect(t.Effect)}
+		m := model.Toleration{Key: t.Key, Operator: model.Operator(t.Operator), Value: t.Value, Effect: model.TaintEffect(t.Effect)}
 		switch t.Operator {
 		case "", v1.TolerationOpEqual:
 		case v1.TolerationOpExists:

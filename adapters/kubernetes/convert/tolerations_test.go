@@ -65,7 +65,7 @@ func TestTolerationsAmongOthers(t *testing.T) {
 	}
 }
 
-// keptOf is what becomes of a pod's toleration, or what is wrong with it.
+// keptOf is what happens to a pod's toleration, or what is wrong with it.
 func keptOf(t *testing.T, toleration v1.Toleration, gate bool) string {
 	w, err := podWith(gate, toleration)
 	if invalid := w.Validate(); invalid != nil {

@@ -3,7 +3,7 @@
 //
 //   - controlplane builds and runs etcd, kube-apiserver and the rest of Kubernetes
 //     1.37.1, and schedulers, as child processes;
-//   - cluster makes objects and waits for what becomes of them;
+//   - cluster makes objects and waits for what happens to them;
 //   - proxy makes trouble between a scheduler and the API server;
 //   - scenario has what a user can see of a scheduler, story by story, for
 //     kube-scheduler and berth-scheduler alike;

@@ -220,9 +220,9 @@ require (
 )
 
 require (
-	github.com/berth-project/berth v0.0.0
-	github.com/berth-project/berth/adapters/kubernetes v0.0.0
-	github.com/berth-project/berth/adapters/kubernetes/parity v0.0.0
+	github.com/berth-project/berth v0.1.0
+	github.com/berth-project/berth/adapters/kubernetes v0.1.0
+	github.com/berth-project/berth/adapters/kubernetes/parity v0.1.0
 	k8s.io/kubernetes v1.37.1
 )
 

@@ -18,10 +18,10 @@
 //
 // kubectl-berth (cmd/kubectl-berth) asks and shows the answers.
 //
-// # Who may ask
+// # Access
 //
-// The handler does not ask who asks: it must be mounted where that is done. An
-// answer may be about pods of any namespace, so who may ask sees something of all of
+// The handler does not authenticate: mount it behind a filter that does. An answer
+// may be about pods of any namespace, so a user with access sees something of all of
 // them. A simulation changes nothing; it needs the verb of POST, which is "post" for
 // a nonResourceURL.
 //
@@ -30,7 +30,7 @@
 // Of pods that wait nothing need be remembered but why their last attempt failed,
 // in one line; they are tried again, on the cluster as it is. Of pods that have a
 // node the engine remembers the most recent decisions, as many as
-// engine.Config.Decisions says; [Decisions] is a good number. It does not remember
+// engine.Config.RememberDecisions says; [Decisions] is a good number. It does not remember
 // what every node scored but the cluster as it was, which shares with the cluster of
 // the next decision all that did not change between the two. At 5,000 nodes, with a
 // thousand small pods that come and go, a decision takes about 4.6 KiB: 5 MiB for

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/adapters/kubernetes/explain"
@@ -44,8 +45,23 @@ func TestExplainAPodThatWasPlaced(t *testing.T) {
 		w.node("cordoned", "8", cordoned)
 		w.place(pod("web", "1"))
 		time.Sleep(time.Minute)
-		w.apply(engine.Change{RemoveNode: "b"})
+		w.apply(engine.RemoveNode("b"))
 		w.golden("placed.json", w.ask(http.MethodGet, "/explain/pods/default/web?uid=uid-web", "", ""))
+	})
+}
+
+// A constraint over a label that no node has is named.
+func TestExplainAPodSpreadOverALabelThatNoNodeHas(t *testing.T) {
+	run(t, explain.Options{}, func(w *world) {
+		w.node("a", "4")
+		w.place(pod("web", "1", func(p *v1.Pod) {
+			p.Spec.TopologySpreadConstraints = []v1.TopologySpreadConstraint{{
+				MaxSkew: 1, TopologyKey: "floor", WhenUnsatisfiable: v1.DoNotSchedule,
+				LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+			}}
+		}))
+		time.Sleep(time.Minute)
+		w.golden("unlabelled.json", w.ask(http.MethodGet, "/explain/pods/default/web", "", ""))
 	})
 }
 
@@ -199,7 +215,7 @@ func TestTheQueueIsInTheOrderOfArrival(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		changes = append(changes, engine.Change{Submit: m})
+		changes = append(changes, engine.Submit(m))
 	}
 	w.apply(changes...)
 	var got []string

@@ -12,6 +12,7 @@ import (
 	schedulinglisters "k8s.io/client-go/listers/scheduling/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/adapters/kubernetes/explain"
 	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
 )
@@ -38,7 +39,7 @@ func TestSimulateGroupsThatDoNotPreempt(t *testing.T) {
 		{"on, and a class", true, "priorityClassName: polite", true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			run(t, explain.Options{GroupPreemptionPolicy: c.gate, PriorityClasses: schedulinglisters.NewPriorityClassLister(classes)}, func(w *world) {
+			run(t, explain.Options{Gates: convert.Gates{PodGroupPreemptionPolicy: c.gate}, PriorityClasses: schedulinglisters.NewPriorityClassLister(classes)}, func(w *world) {
 				w.node("a", "1")
 				s := simulation[api.Simulation](w, fmt.Sprintf(group, 1, c.group)+member)
 				text, err := json.Marshal(s)

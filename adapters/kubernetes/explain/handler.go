@@ -26,7 +26,7 @@ import (
 const Path = "/explain/"
 
 // Decisions is how many decisions the engine had better remember, for
-// engine.Config.Decisions; the package comment says what they take.
+// engine.Config.RememberDecisions; the package comment says what they take.
 const Decisions = 1024
 
 // maxAtOnce is how many questions that take work are answered at once: they must not
@@ -34,7 +34,7 @@ const Decisions = 1024
 const maxAtOnce = 2
 
 // maxPending is how many questions may be under way, those that wait and those that
-// are being sent among them; more are turned down.
+// are being sent among them; more are rejected.
 const maxPending = 32
 
 // maxSending is how long a question may take to come in.
@@ -47,24 +47,25 @@ type Options struct {
 	Profiles []string
 	// Pods are those that the engine is told of. Required.
 	Pods corelisters.PodLister
-	// Gates say what pods mean, as the engine is told of them. Default:
+	// Gates say what pods and pod groups mean, as the engine is told of them. Default:
 	// kube-scheduler's defaults.
 	Gates convert.Gates
 	// OwnerSelector selects the pods that a pod is a replica among, as the engine is
 	// told of pods that wait; see convert.OwnerSelector. Default: nothing.
 	OwnerSelector func(*v1.Pod) *model.Selector
+	// Translated is told of which pod of a simulation each workload was made; see
+	// kubernetes.Options.Translated. It is called on the goroutines of requests. Default:
+	// nobody is told.
+	Translated func(made, object any)
 	// Groups are the pod groups; they say which claims their members share. Default:
 	// only those of the request.
 	Groups groupslisters.PodGroupLister
-	// GroupPreemptionPolicy: pod groups have a preemption policy of their own; see
-	// convert.Group. Default: their pods' policies count.
-	GroupPreemptionPolicy bool
 	// PriorityClasses give pods in simulations their priority. Default: only those of
 	// the request, where kubectl-berth puts what it finds in the cluster:
 	// kube-scheduler may not read them.
 	PriorityClasses schedulinglisters.PriorityClassLister
 	// Ready is closed when the engine knows the cluster; questions before that are
-	// turned down. Default: it always does.
+	// rejected. Default: it always does.
 	Ready <-chan struct{}
 }
 
@@ -102,7 +103,7 @@ func (h *handler) serve(method string, answer func(*http.Request) (any, error), 
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != method {
 			w.Header().Set("Allow", method)
-			writeError(w, r, wrongMethod(r.Method, method))
+			writeError(w, r, refuse(w, r, wrongMethod(r.Method, method)))
 			return
 		}
 		result, err := h.answer(w, r, answer, parameters)
@@ -116,24 +117,24 @@ func (h *handler) serve(method string, answer func(*http.Request) (any, error), 
 
 func (h *handler) answer(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (any, error), parameters []string) (any, error) {
 	if err := checkParameters(r, parameters); err != nil {
-		return nil, err
+		return nil, refuse(w, r, err)
 	}
 	if h.o.Ready != nil {
 		select {
 		case <-h.o.Ready:
 		default:
-			return nil, apierrors.NewServiceUnavailable("the scheduler does not know the cluster yet: ask again in a few seconds")
+			return nil, refuse(w, r, apierrors.NewServiceUnavailable("the scheduler does not know the cluster yet: ask again in a few seconds"))
 		}
 	}
 	select {
 	case h.queue <- struct{}{}:
 		defer func() { <-h.queue }()
 	default:
-		return nil, apierrors.NewTooManyRequests("there are too many questions at once", 1)
+		return nil, refuse(w, r, apierrors.NewTooManyRequests("there are too many questions at once", 1))
 	}
 	if r.Method == http.MethodPost {
 		if err := receive(w, r); err != nil {
-			return nil, err
+			return nil, refuse(w, r, err)
 		}
 	}
 	select {
@@ -151,6 +152,16 @@ func receive(w http.ResponseWriter, r *http.Request) error {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(maxSending)) // not known to all servers
 	body, err := readBody(r)
 	r.Body = io.NopCloser(bytes.NewReader(body))
+	return err
+}
+
+// refuse gives up the rest of a body that is not read, and returns the error: the server would
+// wait for the rest before it answers, and a client that sends slowly would have the connection
+// for as long as it likes.
+func refuse(w http.ResponseWriter, r *http.Request, err error) error {
+	if r.ContentLength != 0 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // not known to all servers
+	}
 	return err
 }
 

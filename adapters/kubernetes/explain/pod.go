@@ -13,9 +13,9 @@ import (
 
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
+	"github.com/berth-project/berth/adapters/kubernetes/words"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
-	"github.com/berth-project/berth/queue"
 )
 
 // explainPod answers why a pod is where it is.
@@ -35,7 +35,7 @@ func (h *handler) explainPod(r *http.Request) (any, error) {
 	case err != nil:
 		return nil, err
 	}
-	x := explanation(e)
+	x := h.explanation(e)
 	x.NominatedNode = record.Nominated
 	if fitsNowhere(e) {
 		x.ClosestNodes = closest(x.Nodes)
@@ -44,7 +44,7 @@ func (h *handler) explainPod(r *http.Request) (any, error) {
 	return x, nil
 }
 
-// pod is the pod of the name, if it has the UID; any where that is empty.
+// pod is the pod with the name, if it has the UID; any where that is empty.
 func (h *handler) pod(namespace, name, uid string) (*v1.Pod, error) {
 	pod, err := h.o.Pods.Pods(namespace).Get(name)
 	switch {
@@ -83,22 +83,25 @@ func undecided(w *model.WorkloadRecord) *api.PodExplanation {
 }
 
 // explanation puts what the engine says in Kubernetes' words.
-func explanation(e *engine.Explanation) *api.PodExplanation {
+func (h *handler) explanation(e *engine.Explanation) *api.PodExplanation {
 	x := &api.PodExplanation{
 		TypeMeta: metav1.TypeMeta{APIVersion: api.Version, Kind: api.PodExplanationKind},
 		Pod:      podOf(e.Workload), Phase: e.Phase.String(), Node: e.Node,
-		Basis: api.BasisDecision, At: metav1.NewMicroTime(e.At), Message: e.Message,
-		FilterPlugins: e.Filters, Ties: e.Ties,
+		Basis: api.BasisDecision, At: metav1.NewMicroTime(e.At), Message: words.Text(e.Message),
+		FilterPlugins: e.Filters, Ties: e.Ties, MissingTopologyKeys: e.MissingTopology,
 	}
 	if e.Phase == model.Pending {
 		x.Basis = api.BasisNow
 	}
 	if l := e.Last; l != nil {
-		x.LastAttempt = &api.Attempt{At: metav1.NewMicroTime(l.At), Code: l.Code.String(), Message: l.Message, Plugins: l.Plugins}
+		x.LastAttempt = &api.Attempt{At: metav1.NewMicroTime(l.At), Code: l.Code.String(), Message: words.Text(l.Message), Plugins: l.Plugins}
 	}
 	if e.Waiting != nil {
-		position := positionOf(e.Waiting)
+		position := h.position(e.Workload.ID, e.Waiting)
 		x.Queue = &position
+		if st := e.Waiting.Standing; st != nil && st.Held != nil && x.Message != "" {
+			x.Message = position.HeldBy
+		}
 	}
 	for _, s := range e.Scores {
 		x.ScorePlugins = append(x.ScorePlugins, api.ScorePlugin{Plugin: s.Plugin, Weight: s.Weight})
@@ -115,7 +118,7 @@ func explanation(e *engine.Explanation) *api.PodExplanation {
 func nodeOf(n *engine.NodeExplanation, plugins []engine.PluginWeight) api.Node {
 	node := api.Node{Name: n.Node, Feasible: n.Feasible, Unseen: n.Unseen}
 	for _, v := range n.Verdicts {
-		node.Rejections = append(node.Rejections, api.Rejection{Plugin: v.Plugin, Code: v.Code.String(), Reasons: v.Reasons})
+		node.Rejections = append(node.Rejections, api.Rejection{Plugin: v.Plugin, Code: v.Code.String(), Reasons: words.Texts(v.Reasons)})
 	}
 	if len(n.Scores) > 0 {
 		node.Score = &n.Total
@@ -137,27 +140,8 @@ func podOf(w *model.Workload) api.Pod {
 	if w.ID == w.Namespace+"/"+w.Name { // it has not been created
 		p.UID = ""
 	}
-	_, p.PodGroup, _ = strings.Cut(w.Group, "/")
+	p.PodGroup = w.Group[strings.LastIndex(w.Group, "/")+1:]
 	return p
-}
-
-func positionOf(p *queue.Position) api.QueuePosition {
-	q := api.QueuePosition{
-		Place: p.Place.String(), Attempts: p.Attempts,
-		UnschedulablePlugins: p.UnschedulablePlugins, PendingPlugins: p.PendingPlugins,
-		GatingPlugin: p.GatingPlugin, GateMessage: p.Gate.Message(),
-		AddedAt: timeOf(p.AddedAt), Since: timeOf(p.Timestamp), BackoffUntil: timeOf(p.BackoffExpiration),
-	}
-	return q
-}
-
-// timeOf is the time, nil for none.
-func timeOf(t time.Time) *metav1.MicroTime {
-	if t.IsZero() {
-		return nil
-	}
-	micro := metav1.NewMicroTime(t)
-	return &micro
 }
 
 // fitsNowhere reports whether there is no node for a pod that waits for one.

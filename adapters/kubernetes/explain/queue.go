@@ -38,6 +38,7 @@ func (h *handler) listQueue(r *http.Request) (any, error) {
 			Active: counts.Active, Backoff: counts.Backoff, ErrorBackoff: counts.ErrorBackoff,
 			Unschedulable: counts.Unschedulable, Gated: counts.Gated, InFlight: counts.InFlight,
 			Incomplete: counts.Incomplete, Joining: counts.Joining,
+			Permit: counts.Permit, Binding: counts.Binding, OldBinding: counts.OldBinding,
 		},
 	}
 	waiting := h.waiting(r.URL.Query().Get("namespace"))
@@ -48,7 +49,7 @@ func (h *handler) listQueue(r *http.Request) (any, error) {
 		}
 		w := &waiting[i]
 		if position, ok := h.engine.Queue(w.ID); ok { // else it has left the queue meanwhile
-			q.Pods = append(q.Pods, api.QueuedPod{Pod: podOf(w.Workload), NominatedNode: w.Nominated, QueuePosition: positionOf(&position)})
+			q.Pods = append(q.Pods, api.QueuedPod{Pod: podOf(w.Workload), NominatedNode: w.Nominated, QueuePosition: h.position(w.ID, &position)})
 		}
 	}
 	return q, nil
@@ -58,9 +59,12 @@ func (h *handler) listQueue(r *http.Request) (any, error) {
 // by priority, then by age.
 func (h *handler) waiting(namespace string) []model.WorkloadRecord {
 	var list []model.WorkloadRecord
-	for w := range h.engine.View().WorkloadsIn(model.Pending) {
-		if namespace == "" || w.Namespace == namespace {
-			list = append(list, w)
+	view := h.engine.View()
+	for _, phase := range []model.Phase{model.Pending, model.Assumed} {
+		for w := range view.WorkloadsIn(phase) {
+			if namespace == "" || w.Namespace == namespace {
+				list = append(list, w)
+			}
 		}
 	}
 	slices.SortFunc(list, func(a, b model.WorkloadRecord) int {

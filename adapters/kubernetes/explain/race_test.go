@@ -55,7 +55,7 @@ func TestQuestionsWhileTheEngineSchedules(t *testing.T) {
 		}
 		w.submit(p)
 		if i > 10 && i%20 != 10 && i%7 == 0 {
-			w.apply(engine.Change{Remove: fmt.Sprintf("uid-p%d", i-10)})
+			w.apply(engine.Remove(fmt.Sprintf("uid-p%d", i-10)))
 		}
 	}
 	w.awaitPlaced()
@@ -111,7 +111,7 @@ func (w *world) askLoudly(url string, i int) {
 	}
 }
 
-// Few questions are answered at once. Who asks another waits, and may give up.
+// Few questions are answered at once. A further one waits, and its client may give up.
 func TestQuestionsThatWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})

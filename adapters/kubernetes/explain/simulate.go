@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
+	"github.com/berth-project/berth/adapters/kubernetes/words"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -161,11 +162,11 @@ func (s *simulation) tryPod(id string) error {
 		}
 		d, err = s.branch.Schedule(s.now, id)
 	}
-	p.Node, p.Message, p.Plugins = d.Binding.Node, d.Message, d.Plugins
+	p.Node, p.Message, p.Plugins = d.Binding.Node, words.Text(d.Message), d.Plugins
 	p.EvaluatedNodes, p.FeasibleNodes = d.Evaluated, d.Feasible
 	switch {
 	case err != nil:
-		p.Outcome, p.Message = api.Failed, err.Error()
+		p.Outcome, p.Message = api.Failed, words.Text(err.Error())
 	case d.Placed():
 		p.Outcome, p.NominatedNode = api.Placed, ""
 	}
@@ -182,14 +183,14 @@ func (s *simulation) displace(evictions []extpoints.Eviction, nominated map[stri
 			continue
 		}
 		gone[e.ID] = true
-		changes = append(changes, engine.Change{Remove: e.ID})
+		changes = append(changes, engine.Remove(e.ID))
 		if p := s.pods[e.ID]; p != nil {
 			p.Outcome, p.Node, p.Message = api.Unplaced, "", "it would be displaced again to make room for "+by
 		}
 	}
 	for id, node := range nominated {
 		if !gone[id] {
-			changes = append(changes, engine.Change{Nominate: &engine.Nomination{Workload: id, Node: node}})
+			changes = append(changes, engine.Nominate(id, node))
 		}
 	}
 	return list, s.branch.Apply(s.now, changes...)

@@ -40,7 +40,7 @@ metadata: {name: gang}
 spec: {schedulingPolicy: {gang: {minCount: %d}}, %s}
 `
 
-// outcomes is what became of all pods, in a line.
+// outcomes is what happened to all pods, in a line.
 func outcomes(s *api.Simulation) string {
 	var list []string
 	for _, p := range s.Pods {
@@ -147,7 +147,7 @@ func TestSimulateTheRestOfAGroup(t *testing.T) {
 			name := "gang"
 			p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &name}
 		}
-		w.apply(engine.Change{PutGroup: &model.Group{ID: "default/gang", Namespace: "default", Name: "gang", Policy: model.Gang, MinCount: 2, Priority: 9}})
+		w.apply(engine.PutGroup(&model.Group{ID: "default/gang", Namespace: "default", Name: "gang", Policy: model.Gang, MinCount: 2, Priority: 9}))
 		w.place(pod("there", "1500m", priority(9), member))
 		w.unchanged(func() {
 			s := simulation[api.Simulation](w, yamlPod("new", "1500m", "  priority: 9\n  schedulingGroup: {podGroupName: gang}"))
@@ -177,8 +177,13 @@ func TestSimulateWithWhatTheAdapterKnows(t *testing.T) {
 		return i
 	}
 	never := v1.PreemptNever
-	asked := 0
+	asked, translated := 0, []string{}
 	run(t, explain.Options{
+		Translated: func(made, object any) {
+			if w, p := made.(*model.Workload), object.(*v1.Pod); w.Name == p.Name {
+				translated = append(translated, p.Name)
+			}
+		},
 		PriorityClasses: schedulinglisters.NewPriorityClassLister(indexer(
 			&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "usual"}, Value: 5, GlobalDefault: true},
 			&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "polite"}, Value: 50, PreemptionPolicy: &never},
@@ -200,6 +205,9 @@ func TestSimulateWithWhatTheAdapterKnows(t *testing.T) {
 		}
 		if asked != 3 {
 			t.Errorf("the owners of %d pods were asked for", asked)
+		}
+		if got := strings.Join(translated, " "); got != "x y z" {
+			t.Errorf("the pods %s were told of", got)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
+	"github.com/berth-project/berth/adapters/kubernetes/words"
 	"github.com/berth-project/berth/engine"
 )
 
@@ -24,9 +25,9 @@ func (s *simulation) tryGroup(a *attempt) error {
 		}
 		d, err = s.branch.ScheduleGroup(s.now, a.root)
 	}
-	g.Placed, g.Message = d.Placed, d.Message
+	g.Placed, g.Message = d.Placed, words.Text(d.Message)
 	if err != nil {
-		g.Placed, g.Message = false, err.Error()
+		g.Placed, g.Message = false, words.Text(err.Error())
 	}
 	s.result.Groups = append(s.result.Groups, g)
 	s.takeMembers(&d)
@@ -35,7 +36,7 @@ func (s *simulation) tryGroup(a *attempt) error {
 		p := s.pods[w.ID]
 		switch {
 		case err != nil:
-			p.Outcome, p.Message = api.Failed, err.Error()
+			p.Outcome, p.Message = api.Failed, words.Text(err.Error())
 		case p.Outcome != api.Placed:
 			p.Message = why
 		}
@@ -66,7 +67,7 @@ func (s *simulation) takeMembers(d *engine.GroupDecision) {
 // whyUnplaced is what there is to say about a member without a node.
 func whyUnplaced(d *engine.GroupDecision) string {
 	if !d.Placed {
-		return d.Message
+		return words.Text(d.Message)
 	}
 	var reasons []string
 	for i := range d.Members {
@@ -74,10 +75,10 @@ func whyUnplaced(d *engine.GroupDecision) string {
 			reasons = append(reasons, m.Message)
 		}
 	}
-	return strings.Join(append([]string{"its group is placed without it"}, reasons...), ": ")
+	return strings.Join(append([]string{"its group is placed without it"}, words.Texts(reasons)...), ": ")
 }
 
-// groupOf is the group of the ID, by its name; see convert.GroupID and
+// groupOf is the group with the ID, by its name; see convert.GroupID and
 // convert.CompositeGroupID.
 func groupOf(id string) api.SimulatedGroup {
 	namespace, name, _ := strings.Cut(id, "/")

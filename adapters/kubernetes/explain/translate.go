@@ -140,23 +140,23 @@ func (t *translation) namespaceOf(m *metav1.ObjectMeta) string {
 
 func (t *translation) compositeGroup(path string, g *schedulingv1alpha3.CompositePodGroup) {
 	t.named(path, "CompositePodGroup", t.namespaceOf(&g.ObjectMeta), &g.ObjectMeta)
-	m, err := convert.CompositeGroup(g, t.h.o.GroupPreemptionPolicy)
+	m, err := convert.CompositeGroup(g, t.h.o.Gates)
 	t.problems.addAll(path, err)
 	if g.Spec.Priority == nil {
 		t.prioritizeGroup(path, m, g.Spec.PriorityClassName, g.Spec.PreemptionPolicy != nil)
 	}
-	t.request.add(path, engine.Change{PutGroup: m})
+	t.request.add(path, engine.PutGroup(m))
 }
 
 func (t *translation) group(path string, g *schedulingv1beta1.PodGroup) {
 	t.named(path, "PodGroup", t.namespaceOf(&g.ObjectMeta), &g.ObjectMeta)
 	t.groups[convert.GroupID(g.Namespace, g.Name)] = g
-	m, err := convert.Group(g, t.h.o.GroupPreemptionPolicy)
+	m, err := convert.Group(g, t.h.o.Gates)
 	t.problems.addAll(path, err)
 	if g.Spec.Priority == nil {
 		t.prioritizeGroup(path, m, g.Spec.PriorityClassName, g.Spec.PreemptionPolicy != nil)
 	}
-	t.request.add(path, engine.Change{PutGroup: m})
+	t.request.add(path, engine.PutGroup(m))
 }
 
 // prioritizeGroup gives the group what its class gives. To the API server that is the
@@ -168,7 +168,7 @@ func (t *translation) prioritizeGroup(path string, g *model.Group, class string,
 	given := model.Workload{Priority: g.Priority, Preemption: g.Preemption}
 	t.prioritize(path, &given, pod)
 	g.Priority = given.Priority
-	if !hasPolicy && t.h.o.GroupPreemptionPolicy && given.Preemption != "" {
+	if !hasPolicy && t.h.o.Gates.PodGroupPreemptionPolicy && given.Preemption != "" {
 		g.Preemption = given.Preemption
 	}
 }
@@ -197,8 +197,11 @@ func (t *translation) pod(path string, p *v1.Pod) {
 	}
 	t.prioritize(path, w, p)
 	w.OwnerSelector = t.h.o.OwnerSelector(p)
+	if t.h.o.Translated != nil {
+		t.h.o.Translated(w, p)
+	}
 	t.request.pods = append(t.request.pods, w)
-	t.request.add(path, engine.Change{Submit: w})
+	t.request.add(path, engine.Submit(w))
 }
 
 // groupOf is the pod group of the pod, of the body or of the cluster.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -47,12 +48,16 @@ type world struct {
 	handler http.Handler
 }
 
-func newWorld(t testing.TB, o explain.Options) *world {
+func newWorld(t testing.TB, o explain.Options, change ...func(*engine.Config)) *world {
 	t.Helper()
-	e, err := engine.New(engine.Config{
-		Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Registry: plugins.Default(),
-		Orchestrator: obliging{}, Decisions: 2,
-	})
+	cfg := engine.Config{
+		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
+		Orchestrator: obliging{}, RememberDecisions: 2,
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	e, err := engine.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,10 +68,10 @@ func newWorld(t testing.TB, o explain.Options) *world {
 }
 
 // run runs f beside the engine, on a clock that moves only when nothing else does.
-func run(t *testing.T, o explain.Options, f func(w *world)) {
+func run(t *testing.T, o explain.Options, f func(w *world), change ...func(*engine.Config)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, o)
+		w := newWorld(t, o, change...)
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() {
@@ -94,7 +99,7 @@ func (w *world) node(name, cpu string, change ...func(*v1.Node)) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.apply(engine.Change{PutNode: m})
+	w.apply(engine.PutNode(m))
 }
 
 func (w *world) apply(changes ...engine.Change) {
@@ -122,6 +127,21 @@ func pod(name, cpu string, change ...func(*v1.Pod)) *v1.Pod {
 
 func priority(n int32) func(*v1.Pod) { return func(p *v1.Pod) { p.Spec.Priority = &n } }
 
+// submitFor is submit for a pod of a principal, which runs for so long.
+func (w *world) submitFor(principal string, limit time.Duration, p *v1.Pod) {
+	w.t.Helper()
+	if err := w.pods.Add(p); err != nil {
+		w.t.Fatal(err)
+	}
+	m, err := convert.Pod(p)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m.Principal, m.Limit = principal, limit
+	m.Preemption = model.PreemptNever
+	w.apply(engine.Submit(m))
+}
+
 // submit has the engine place the pod.
 func (w *world) submit(p *v1.Pod) {
 	w.t.Helper()
@@ -133,10 +153,10 @@ func (w *world) submit(p *v1.Pod) {
 		w.t.Fatal(err)
 	}
 	if p.Spec.NodeName != "" {
-		w.apply(engine.Change{Adopt: &engine.Placement{Workload: m, Node: p.Spec.NodeName}})
+		w.apply(engine.Adopt(m, model.Binding{Node: p.Spec.NodeName}))
 		return
 	}
-	w.apply(engine.Change{Submit: m})
+	w.apply(engine.Submit(m))
 }
 
 // place has the engine place the pod, and waits for it.

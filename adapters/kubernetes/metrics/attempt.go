@@ -296,7 +296,7 @@ func (r *recorder) decided(e engine.GroupEvent) {
 	switch {
 	case e.Code == extpoints.Success:
 		outcome = scheduled
-	case e.Code != extpoints.Error && e.MakingRoom:
+	case e.Code != extpoints.Error && e.Preempting:
 		outcome = makingRoom
 	}
 	t.profile.groups.of(outcome).ended(now.Sub(begun).Seconds())
@@ -307,7 +307,7 @@ func (r *recorder) decided(e engine.GroupEvent) {
 var volumeStages = map[string]string{"Filter": "predicate", "Reserve": "assume", "PreBind": "bind"}
 
 func (r *recorder) volumeFailure(err error) {
-	var failure *engine.PluginError
+	var failure *extpoints.PluginError
 	if err == nil || !errors.As(err, &failure) || failure.Plugin != plugins.VolumeBinding {
 		return
 	}

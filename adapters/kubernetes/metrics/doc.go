@@ -3,14 +3,13 @@
 //
 //	m := metrics.New(metrics.Options{Profiles: config.Profiles})
 //	config.Listener = m.Listener() // or in an engine.Tee
-//	config.Meter = m.Meter()
 //	e, err := engine.New(config)
 //	m.Sample(e)
 //	// gather from m.Registry()
 //
 // Names, types, help, levels, labels and buckets are kube-scheduler's, and so is
 // what is counted when: the module parity compares both after the same histories.
-// Durations are measured here, between events, or by the clock of the meter.
+// Durations are measured here, between events, or by the engine's clock.
 //
 // # From the engine's events (Listener)
 //
@@ -53,7 +52,7 @@
 // binding has come: scheduled; on another node, or deleted while it is bound:
 // error; deleted while it waits on Permit: unschedulable.
 //
-// # From what the engine measures (Meter)
+// # From what the engine measures (Listener.PluginRan and those after it)
 //
 //	plugin_execution_duration_seconds, plugin_evaluation_total,
 //	queueing_hint_execution_duration_seconds, event_handling_duration_seconds,
@@ -65,7 +64,7 @@
 // Otherwise than kube-scheduler has it:
 //
 //   - plugin_execution_duration_seconds: one cycle in ten is sampled, as there, but of
-//     that one node in 16, so the counts and sums of Filter, Score and the
+//     that one call of a plugin in 16, so the counts and sums of Filter, Score and the
 //     extensions of PreFilter are no measure against those of other points. (There
 //     every node is, and what is more than 1,000 observations in a second is lost.)
 //     The points of groups are in every cycle, PlacementFeasible too; of PreEnqueue

@@ -24,7 +24,7 @@ type history struct {
 	metrics  *Metrics
 	now      time.Time
 	clock    time.Time
-	measured time.Duration // the clock of the meter, which goes on in the same way
+	measured time.Duration // the engine's clock, which goes on in the same way
 	bind     error         // what the orchestrator says to Bind and Evict
 	evict    error
 }
@@ -36,7 +36,6 @@ func newHistory(t *testing.T, change ...func(*engine.Config)) *history {
 	h := &history{t: t, now: epoch, clock: epoch}
 	config := engine.Config{
 		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
-		Registry:     plugins.Default(),
 		Orchestrator: h,
 	}
 	for _, f := range change {
@@ -46,9 +45,8 @@ func newHistory(t *testing.T, change ...func(*engine.Config)) *history {
 		h.clock = h.clock.Add(time.Millisecond)
 		return h.clock
 	}})
-	config.Listener, config.Meter = h.metrics.Listener(), h.metrics.Meter()
-	config.Meter.Every = 1
-	config.Meter.Clock = func() time.Duration { // one of its own, so that the two do not disturb each other
+	config.Listener, config.SampleEvery = h.metrics.Listener(), 1
+	config.Clock = func() time.Duration { // one of its own, so that the two do not disturb each other
 		h.measured += time.Millisecond
 		return h.measured
 	}
@@ -173,13 +171,17 @@ func series(t *testing.T, m *Metrics, names []string) (lines []string) {
 var errRefused = errors.New("refused")
 
 func node(name string, cpu int64) engine.Change {
-	return engine.Change{PutNode: &model.Node{Name: name, Allocatable: model.Resources{CPU: cpu, Memory: 8 << 30}, MaxWorkloads: 110}}
+	return engine.PutNode(&model.Node{Name: name, Allocatable: model.Resources{CPU: cpu, Memory: 8 << 30}, MaxWorkloads: 110})
 }
 
 func submit(id string, cpu int64, change ...func(*model.Workload)) engine.Change {
+	return engine.Submit(spec(id, cpu, change...))
+}
+
+func spec(id string, cpu int64, change ...func(*model.Workload)) *model.Workload {
 	w := &model.Workload{ID: id, Profile: plugins.DefaultProfileName, Requests: model.Resources{CPU: cpu}, CreatedAt: epoch}
 	for _, f := range change {
 		f(w)
 	}
-	return engine.Change{Submit: w}
+	return w
 }

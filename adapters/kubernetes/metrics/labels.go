@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
 )
 
@@ -26,22 +27,22 @@ const (
 
 // resources are kube-scheduler's names of the kinds of object that events are
 // about (k8s.io/kube-scheduler/framework/types.go, 0.37.1), where they differ.
-var resources = map[extpoints.Resource]string{
-	extpoints.AnyWorkload:              "Pod",
-	extpoints.AssignedWorkload:         "AssignedPod",
-	extpoints.UnscheduledWorkload:      "UnscheduledPod",
-	extpoints.TargetWorkload:           "TargetPod",
-	extpoints.GroupResource:            "scheduling.k8s.io/PodGroup",
-	extpoints.VolumeClaimResource:      "PersistentVolumeClaim",
-	extpoints.VolumeResource:           "PersistentVolume",
-	extpoints.StorageClassResource:     "storage.k8s.io/StorageClass",
-	extpoints.StorageDriverResource:    "storage.k8s.io/CSIDriver",
-	extpoints.NodeStorageResource:      "storage.k8s.io/CSINode",
-	extpoints.StorageCapacityResource:  "storage.k8s.io/CSIStorageCapacity",
-	extpoints.VolumeAttachmentResource: "storage.k8s.io/VolumeAttachment",
-	extpoints.DeviceSliceResource:      "resource.k8s.io/ResourceSlice",
-	extpoints.DeviceClassResource:      "resource.k8s.io/DeviceClass",
-	extpoints.DeviceClaimResource:      "resource.k8s.io/ResourceClaim",
+var resources = map[model.ObjectKind]string{
+	extpoints.AnyWorkload:         "Pod",
+	extpoints.AssignedWorkload:    "AssignedPod",
+	extpoints.UnscheduledWorkload: "UnscheduledPod",
+	extpoints.TargetWorkload:      "TargetPod",
+	extpoints.GroupResource:       "scheduling.k8s.io/PodGroup",
+	model.VolumeClaimKind:         "PersistentVolumeClaim",
+	model.VolumeKind:              "PersistentVolume",
+	model.StorageClassKind:        "storage.k8s.io/StorageClass",
+	model.StorageDriverKind:       "storage.k8s.io/CSIDriver",
+	model.NodeStorageKind:         "storage.k8s.io/CSINode",
+	model.StorageCapacityKind:     "storage.k8s.io/CSIStorageCapacity",
+	model.VolumeAttachmentKind:    "storage.k8s.io/VolumeAttachment",
+	model.DeviceSliceKind:         "resource.k8s.io/ResourceSlice",
+	model.DeviceClassKind:         "resource.k8s.io/DeviceClass",
+	model.DeviceClaimKind:         "resource.k8s.io/ResourceClaim",
 }
 
 // actions are those with names of their own there.

@@ -22,13 +22,15 @@ type recorder struct {
 	search, phase time.Time
 }
 
-// Listener is what the engine has to tell. It goes into the engine's
-// configuration, alone or in an [engine.Tee]. It takes a microsecond or two for a
-// pod's whole way to its node and keeps some hundred bytes of a pod that has no
-// node yet.
+// Listener is what the engine has to tell, and what it measures for the metrics. It
+// goes into the engine's configuration, alone or in an [engine.Tee]. It takes a
+// microsecond or two for a pod's whole way to its node and keeps some hundred bytes of
+// a pod that has no node yet. What is measured adds a few percent to a decision, and
+// two readings of the clock for each hint, so some 0.2 microseconds for each pod that
+// a change is offered to.
 func (m *Metrics) Listener() engine.Listener {
 	r := &m.recorder
-	return engine.Listener{
+	l := engine.Listener{
 		Submitted: func(e engine.SubmittedEvent) { r.track(e.Workload.ID, e.Workload.Profile) },
 		Gated:     func(e engine.QueuedEvent) { r.moved(e.Move) },
 		Enqueued:  func(e engine.QueuedEvent) { r.moved(e.Move) },
@@ -47,6 +49,8 @@ func (m *Metrics) Listener() engine.Listener {
 		Removed:   r.removed,
 		Failed:    r.failed,
 	}
+	m.measured(&l)
+	return l
 }
 
 func (r *recorder) evicting(e engine.EvictingEvent) {

@@ -100,7 +100,7 @@ func TestPodWokenByTheTimeout(t *testing.T) {
 	h := newHistory(t)
 	h.apply(node("n1", 1000), submit("a", 700), submit("b", 700))
 	h.settle()
-	h.apply(engine.Change{Remove: "a"}) // wakes b, which fails again
+	h.apply(engine.Remove("a")) // wakes b, which fails again
 	h.later(20 * time.Second)
 	h.apply(submit("c", 700, func(w *model.Workload) { w.Priority = 1 }))
 	h.settle()
@@ -123,8 +123,7 @@ func TestPodThatIsGated(t *testing.T) {
 		scheduler_pending_pods{queue="gated"} 2
 		scheduler_queue_incoming_pods_total{event="UnscheduledPodAdd",queue="unschedulable"} 2
 		scheduler_queue_incoming_entities_total{event="UnscheduledPodAdd",queue="unschedulable",type="pod"} 2`)
-	open := submit("a", 700)
-	h.apply(engine.Change{Update: open.Submit}, engine.Change{Remove: "b"})
+	h.apply(engine.Update(spec("a", 700)), engine.Remove("b"))
 	h.settle()
 	h.expect(`
 		scheduler_unschedulable_pods
@@ -180,11 +179,11 @@ func TestWhileBeingBound(t *testing.T) {
 		want   string
 	}{
 		"the answer is late": {
-			engine.Change{Confirm: &model.Binding{Workload: "a", Node: "n1"}}, "scheduled"},
+			engine.Confirm(model.Binding{Workload: "a", Node: "n1"}), "scheduled"},
 		"somebody else put it elsewhere": {
-			engine.Change{Confirm: &model.Binding{Workload: "a", Node: "n2"}}, "error"},
+			engine.Confirm(model.Binding{Workload: "a", Node: "n2"}), "error"},
 		"it was deleted": {
-			engine.Change{Remove: "a"}, "error"},
+			engine.Remove("a"), "error"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -208,8 +207,8 @@ func TestPodThatSomebodyElsePlaced(t *testing.T) {
 	h := newHistory(t)
 	h.apply(node("n1", 1000), submit("a", 2000))
 	h.settle()
-	h.apply(engine.Change{Confirm: &model.Binding{Workload: "a", Node: "n1"}},
-		engine.Change{Adopt: &engine.Placement{Workload: submit("b", 1).Submit, Node: "n1"}})
+	h.apply(engine.Confirm(model.Binding{Workload: "a", Node: "n1"}),
+		engine.Adopt(spec("b", 1), model.Binding{Node: "n1"}))
 	h.expect(`
 		scheduler_unschedulable_pods
 		scheduler_queued_entities
@@ -227,7 +226,7 @@ func TestPreemption(t *testing.T) {
 	h.settle()
 	h.apply(submit("c", 900, func(w *model.Workload) { w.Priority = 10 }))
 	h.settle()
-	h.apply(engine.Change{Remove: "a"}, engine.Change{Remove: "b"})
+	h.apply(engine.Remove("a"), engine.Remove("b"))
 	h.later(time.Minute)
 	h.settle()
 	h.expect(`
@@ -263,12 +262,10 @@ func (patience) Permit(*extpoints.CycleState, *extpoints.WorkloadInfo, *model.Bi
 
 func withPatience(handle *extpoints.Handle) func(*engine.Config) {
 	return func(c *engine.Config) {
-		c.Registry["Patience"] = func(_ any, h extpoints.Handle) (extpoints.Plugin, error) {
+		extpoints.Use(&c.Profiles[0], func(_ extpoints.NoArgs, h extpoints.Handle) (patience, error) {
 			*handle = h
 			return patience{}, nil
-		}
-		p := &c.Profiles[0].Plugins.Permit
-		p.Enabled = append(p.Enabled, extpoints.PluginRef{Name: "Patience"})
+		}, extpoints.NoArgs{})
 	}
 }
 
@@ -297,7 +294,7 @@ func TestWaitingOnPermit(t *testing.T) {
 			scheduler_schedule_attempts_total{profile="default-scheduler",result="unschedulable"} 1
 			scheduler_unschedulable_pods{plugin="Patience",profile="default-scheduler"} 1`},
 		"deleted": {
-			func(h *history, _ extpoints.WaitingWorkload) { h.apply(engine.Change{Remove: "a"}) }, `
+			func(h *history, _ extpoints.WaitingWorkload) { h.apply(engine.Remove("a")) }, `
 			scheduler_permit_wait_duration_seconds_count{result="Unschedulable"} 1
 			scheduler_permit_wait_duration_seconds_sum{result="Unschedulable"} 0.001
 			scheduler_schedule_attempts_total{profile="default-scheduler",result="unschedulable"} 1
@@ -317,7 +314,7 @@ func TestWaitingOnPermit(t *testing.T) {
 }
 
 func gang(id string, min int32) engine.Change {
-	return engine.Change{PutGroup: &model.Group{ID: id, Name: id, Policy: model.Gang, MinCount: min}}
+	return engine.PutGroup(&model.Group{ID: id, Name: id, Policy: model.Gang, MinCount: min})
 }
 
 func member(of string) func(*model.Workload) { return func(w *model.Workload) { w.Group = of } }
@@ -371,7 +368,7 @@ func TestGroupThatMakesRoom(t *testing.T) {
 	h := newHistory(t)
 	high := func(w *model.Workload) { w.Group, w.Priority = "g", 10 }
 	g := gang("g", 2)
-	g.PutGroup.Priority = 10
+	g.Value().(*model.Group).Priority = 10
 	h.apply(node("n1", 1000), node("n2", 1000), submit("x", 900), submit("y", 900))
 	h.settle()
 	h.apply(g, submit("a", 700, high), submit("b", 700, high))
@@ -379,7 +376,7 @@ func TestGroupThatMakesRoom(t *testing.T) {
 	h.expect(`
 		scheduler_podgroup_schedule_attempts_total{profile="default-scheduler",result="waiting_on_preemption"} 1
 		berth_evictions_total{for="podgroup"} 2`)
-	h.apply(engine.Change{Remove: "x"}, engine.Change{Remove: "y"})
+	h.apply(engine.Remove("x"), engine.Remove("y"))
 	h.later(time.Minute)
 	h.settle()
 	h.expect(`
@@ -394,7 +391,7 @@ func TestProfiles(t *testing.T) {
 	h := newHistory(t, func(c *engine.Config) {
 		other := plugins.DefaultProfile()
 		other.Name = "calm"
-		other.Plugins.PostFilter.Disabled = []string{extpoints.AllPlugins}
+		other.Remove(plugins.DefaultPreemption)
 		c.Profiles = append(c.Profiles, other)
 	})
 	h.apply(node("n1", 1000),

@@ -26,15 +26,14 @@ type Options struct {
 // Metrics are the metrics of one engine. Nothing is shared with another value:
 // two engines in a process can each have their own.
 //
-// Its methods may be called by any goroutine; the functions of the listener and the
-// meter are called by the engine.
+// Its methods may be called by any goroutine; the functions of the listener are
+// called by the engine.
 type Metrics struct {
 	registry  metrics.KubeRegistry
 	reference reference
 	own       own
 	recorder  recorder
 	sampler   *sampler
-	clock     func() time.Duration // of the meter
 }
 
 // New makes the metrics of an engine and registers them. What the flags of
@@ -42,12 +41,8 @@ type Metrics struct {
 // for-version, --allow-metric-labels) must be applied before.
 func New(o Options) *Metrics {
 	m := &Metrics{registry: metrics.NewKubeRegistry(), sampler: newSampler()}
-	if now, start := o.Now, time.Now(); now == nil {
+	if o.Now == nil {
 		o.Now = time.Now
-		m.clock = func() time.Duration { return time.Since(start) } // half the price: it reads no wall clock
-	} else {
-		start = now()
-		m.clock = func() time.Duration { return now().Sub(start) }
 	}
 	d := definer{m.registry}
 	m.reference.define(d, o.Groups)
@@ -58,7 +53,7 @@ func New(o Options) *Metrics {
 		profiles: map[string]*profile{}, pods: map[string]*pod{}, trees: map[string]*tree{},
 	}
 	for i := range o.Profiles {
-		p := newProfile(m, o.Profiles[i].Name, preempts(&o.Profiles[i].Plugins))
+		p := newProfile(m, o.Profiles[i].Name, preempts(&o.Profiles[i]))
 		m.recorder.profiles[o.Profiles[i].Name] = p
 		if i == 0 {
 			m.recorder.profiles[""] = p
@@ -67,13 +62,14 @@ func New(o Options) *Metrics {
 	return m
 }
 
-// preempts reports whether DefaultPreemption is a PostFilter plugin.
-func preempts(p *extpoints.Plugins) bool {
-	named := func(set extpoints.PluginSet) bool {
-		return slices.ContainsFunc(set.Enabled, func(r extpoints.PluginRef) bool { return r.Name == plugins.DefaultPreemption })
-	}
-	off := slices.Contains(p.PostFilter.Disabled, plugins.DefaultPreemption) || slices.Contains(p.PostFilter.Disabled, extpoints.AllPlugins)
-	return named(p.PostFilter) || named(p.MultiPoint) && !off
+// preempts reports whether a plugin that displaces others is a PostFilter plugin.
+func preempts(p *extpoints.Profile) bool {
+	return slices.ContainsFunc(p.At("PostFilter"), func(e extpoints.Entry) bool { return displaces(e.Name) })
+}
+
+// displaces reports whether the plugin displaces others.
+func displaces(plugin string) bool {
+	return plugin == plugins.DefaultPreemption || plugin == plugins.PreemptionToleration
 }
 
 // Registry is where the metrics are registered, to be served, or gathered together

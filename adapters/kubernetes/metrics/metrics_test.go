@@ -59,12 +59,12 @@ func TestVolumeFailures(t *testing.T) {
 	h := newHistory(t)
 	l := h.metrics.Listener()
 	failure := func(plugin, point string) engine.FailedEvent {
-		return engine.FailedEvent{Err: fmt.Errorf("wrapped: %w", &engine.PluginError{Plugin: plugin, Point: point, Err: errRefused})}
+		return engine.FailedEvent{Err: fmt.Errorf("wrapped: %w", &extpoints.PluginError{Plugin: plugin, Point: point, Err: errRefused})}
 	}
 	l.Failed(failure(plugins.VolumeBinding, "Filter"))
 	l.Failed(failure(plugins.VolumeBinding, "Unreserve"))
 	l.Failed(failure(plugins.NodePorts, "Filter"))
-	w := submit("a", 1).Submit
+	w := spec("a", 1)
 	l.Submitted(engine.SubmittedEvent{Workload: w})
 	for _, point := range []string{"Reserve", "PreBind"} {
 		l.Popped(engine.PoppedEvent{Workload: w, Attempt: 1})
@@ -134,11 +134,11 @@ func TestGroupsAreOptional(t *testing.T) {
 // An engine that runs, and somebody who gathers all the time.
 func TestGatheringWhileTheEngineRuns(t *testing.T) {
 	config := engine.Config{
-		Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Registry: plugins.Default(),
+		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
 		Orchestrator: &history{},
 	}
 	m := New(Options{Profiles: config.Profiles})
-	config.Listener, config.Meter, config.Workers = m.Listener(), m.Meter(), 2
+	config.Listener, config.Workers = m.Listener(), 2
 	e, err := engine.New(config)
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func placed(v *engine.View) (n int) {
 func BenchmarkListener(b *testing.B) {
 	m := New(Options{Profiles: []extpoints.Profile{plugins.DefaultProfile()}})
 	l := m.Listener()
-	w := submit("a", 1).Submit
+	w := spec("a", 1)
 	move := queue.Move{ID: w.ID, To: queue.Active, Event: queue.WorkloadAdded}
 	at := engine.PlacedEvent{Workload: w, Binding: model.Binding{Workload: w.ID, Node: "n1"}}
 	b.ReportAllocs()

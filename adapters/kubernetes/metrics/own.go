@@ -23,7 +23,7 @@ func (o *own) define(d definer) {
 	o.nodes = d.counters(metrics.ALPHA, "berth_filtered_nodes_total",
 		"Number of nodes that were looked at for pods, by what came of it: feasible or infeasible.", "result", "profile")
 	o.evictions = d.counters(metrics.ALPHA, "berth_evictions_total",
-		"Number of pods that were asked to leave their node, or whose binding was called off, by who needs the room: pod, podgroup, or none where nobody does.", "for")
+		"Number of pods that were asked to leave their node, or whose binding was called off, by the kind of preemptor: pod, podgroup, or none.", "for")
 	o.failures = d.counter(metrics.ALPHA, "berth_failures_total",
 		"Number of failures that did not end an attempt by themselves: of hints, gates, Unreserve, PostBind, PostFilter, evictions.")
 	o.writes = d.counters(metrics.ALPHA, "berth_api_writes_total",

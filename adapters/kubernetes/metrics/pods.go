@@ -109,7 +109,7 @@ func (r *recorder) countVictims(p *pod) {
 	}
 }
 
-// join makes the pod a member of the tree of the ID, empty for none.
+// join makes the pod a member of the tree with the ID, empty for none.
 func (r *recorder) join(p *pod, root string) {
 	var t *tree
 	if root != "" {

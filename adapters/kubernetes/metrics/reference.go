@@ -37,16 +37,16 @@ type reference struct {
 	conditionsTook  *metrics.HistogramVec
 
 	// Nil where groups are off.
-	groupAttempts      *metrics.CounterVec
-	groupAttemptTook   *metrics.HistogramVec
-	groupAlgorithmTook *metrics.Histogram
-	groupPreempted     *metrics.Histogram
-	groupPreemptions   *metrics.CounterVec
-	roomSought         *metrics.HistogramVec
-	roomMade           *metrics.HistogramVec
-	placements         *metrics.CounterVec
-	placementsTried    *metrics.CounterVec
-	placementTook      *metrics.HistogramVec
+	groupAttempts       *metrics.CounterVec
+	groupAttemptTook    *metrics.HistogramVec
+	groupAlgorithmTook  *metrics.Histogram
+	groupPreempted      *metrics.Histogram
+	groupPreemptions    *metrics.CounterVec
+	preemptionEvaluated *metrics.HistogramVec
+	preemptionExecuted  *metrics.HistogramVec
+	placements          *metrics.CounterVec
+	placementsTried     *metrics.CounterVec
+	placementTook       *metrics.HistogramVec
 }
 
 func (r *reference) define(d definer, groups bool) {
@@ -112,7 +112,7 @@ func (r *reference) defineQueue(d definer) {
 		"queue", "type")
 }
 
-// defineEvents is about what becomes of events.
+// defineEvents is about what happens to events.
 func (r *reference) defineEvents(d definer) {
 	r.eventTook = d.histograms(metrics.ALPHA, "scheduler_event_handling_duration_seconds",
 		"Event handling latency in seconds.", metrics.ExponentialBuckets(0.0001, 2, 12), "event")
@@ -158,10 +158,10 @@ func (r *reference) defineGroups(d definer) {
 func (r *reference) defineRoom(d definer) {
 	r.groupPreemptions = d.counters(metrics.ALPHA, "scheduler_workload_preemption_attempts_total",
 		"Total preemption attempts initiated by workload (including pod groups) in the cluster till now.", "result")
-	r.roomSought = d.histograms(metrics.ALPHA, "scheduler_preemption_evaluation_duration_seconds",
+	r.preemptionEvaluated = d.histograms(metrics.ALPHA, "scheduler_preemption_evaluation_duration_seconds",
 		"Duration in seconds for identifying the target preemption victims.",
 		metrics.ExponentialBuckets(0.001, 2, 16), "preemptor", "result")
-	r.roomMade = d.histograms(metrics.ALPHA, "scheduler_preemption_execution_duration_seconds",
+	r.preemptionExecuted = d.histograms(metrics.ALPHA, "scheduler_preemption_execution_duration_seconds",
 		"Duration in seconds for preempting the target preemption victims. With async preemption enabled, preemption execution does not block the scheduling of other pods.",
 		metrics.ExponentialBuckets(0.001, 2, 16), "preemptor", "result")
 }

@@ -10,7 +10,7 @@ const WriteSucceeded = "success"
 
 // APIWriteQueued reports that a write to the API server is waiting to be sent.
 // The call is its kind; kube-scheduler's names are "pod_binding" and
-// "pod_status_patch" (framework/api_calls/api_calls.go, 1.37.1). Whoever writes
+// "pod_status_patch" (framework/api_calls/api_calls.go, 1.37.1). The writer
 // calls it, once for each write, and then either APIWrite or APIWriteMerged.
 func (m *Metrics) APIWriteQueued(call string) {
 	m.reference.apiCallsPending.WithLabelValues(call).Inc()
@@ -45,7 +45,7 @@ func (m *Metrics) APIWrite(call, result string, took time.Duration) {
 }
 
 // ClaimCreated reports a request to create the claim for the extended resources of
-// a pod, and whether it went well. Whoever binds devices calls it.
+// a pod, and whether it went well. The code that binds devices calls it.
 // (framework/plugins/dynamicresources/extendeddynamicresources.go, 1.37.1.)
 func (m *Metrics) ClaimCreated(ok bool) {
 	status := WriteSucceeded
@@ -67,8 +67,8 @@ const (
 // ConditionsAwaited reports that a pod has waited in PreBind for the binding
 // conditions of its devices, and how that ended. Drivers has the driver of each
 // device that its claims were given, conditional those of the devices that have
-// binding conditions; a driver occurs once for each device. Whoever binds devices
-// calls it. (framework/plugins/dynamicresources/dynamicresources.go, 1.37.1.)
+// binding conditions; a driver occurs once for each device. The code that binds
+// devices calls it. (framework/plugins/dynamicresources/dynamicresources.go, 1.37.1.)
 func (m *Metrics) ConditionsAwaited(profile, ended string, took time.Duration, drivers, conditional []string) {
 	for _, driver := range drivers {
 		m.reference.conditionsTook.WithLabelValues(profile, driver, ended).Observe(took.Seconds())
@@ -78,12 +78,12 @@ func (m *Metrics) ConditionsAwaited(profile, ended string, took time.Duration, d
 	}
 }
 
-// EventsQueued sets how many Kubernetes events wait to be written. Whoever writes
+// EventsQueued sets how many Kubernetes events wait to be written. The writer of
 // events calls it.
 func (m *Metrics) EventsQueued(n int) { m.own.eventsQueued.Set(float64(n)) }
 
 // EventsLost reports Kubernetes events that will not be written; cause is the
-// caller's word, one of a few ("ended", "refused"). Whoever writes events calls it.
+// caller's word, one of a few ("ended", "refused"). The writer of events calls it.
 func (m *Metrics) EventsLost(n int, cause string) {
 	m.own.eventsLost.WithLabelValues(cause).Add(float64(n))
 }

@@ -78,7 +78,7 @@ func (s *sampler) CollectWithStability(ch chan<- metrics.Metric) {
 	send(s.pendingPods, c.Gated, gatedQueue)
 	send(s.pendingPods, c.Incomplete, "incomplete")
 	send(s.pendingPods, c.Joining, "pending")
-	send(s.inFlightEvents, c.InFlight, "PodPopped")
+	send(s.inFlightEvents, c.InFlight+c.Permit, "PodPopped") // those on Permit are in flight there
 	send(s.rememberedEvents, c.Events)
 	s.collectObjects((*source).View(), send)
 }

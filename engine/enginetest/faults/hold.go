@@ -19,15 +19,15 @@ var (
 )
 
 // NewHold makes it.
-func NewHold(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	return holdPlugin{}, extpoints.NoArgs(HoldName, args)
+func NewHold(extpoints.NoArgs, extpoints.Handle) (extpoints.Plugin, error) {
+	return holdPlugin{}, nil
 }
 
 // Name implements [extpoints.Plugin].
 func (holdPlugin) Name() string { return HoldName }
 
 // EventsToRegister implements [extpoints.EnqueueExtensions]: a workload that was
-// turned down is tried again when a node comes or its own labels change, also if
+// rejected is tried again when a node comes or its own labels change, also if
 // that happened while it was held.
 func (holdPlugin) EventsToRegister() ([]extpoints.EventHint, error) {
 	return []extpoints.EventHint{

@@ -14,8 +14,8 @@ type nominatePlugin struct{}
 var _ extpoints.PostFilterPlugin = nominatePlugin{}
 
 // NewNominate makes it.
-func NewNominate(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-	return nominatePlugin{}, extpoints.NoArgs(NominateName, args)
+func NewNominate(extpoints.NoArgs, extpoints.Handle) (extpoints.Plugin, error) {
+	return nominatePlugin{}, nil
 }
 
 // Name implements [extpoints.Plugin].
@@ -28,9 +28,8 @@ func (nominatePlugin) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadI
 		return nil, extpoints.NewStatus(extpoints.Unschedulable)
 	}
 	// Sometimes it takes the nomination back.
-	to := &extpoints.NominatingInfo{Mode: extpoints.NominatingOverride}
 	if n := s.Seed() % uint64(nodes.Len()+1); n > 0 {
-		to.Node = nodes.At(int(n - 1)).Node.Name
+		return &extpoints.PostFilterResult{Nominate: nodes.At(int(n - 1)).Node.Name}, nil
 	}
-	return &extpoints.PostFilterResult{NominatingInfo: to}, nil
+	return &extpoints.PostFilterResult{Clear: true}, nil
 }

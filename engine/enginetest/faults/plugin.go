@@ -36,6 +36,15 @@ func (f *fault) pick(n uint64) uint64 {
 	return f.bits >> 33 % n
 }
 
+// nomination is what a PostFilter may say of a workload's.
+func (f *fault) nomination() extpoints.PostFilterResult {
+	node, nominates := NodeName(int(f.pick(10))), f.pick(2) == 1
+	if !nominates {
+		return extpoints.PostFilterResult{}
+	}
+	return extpoints.PostFilterResult{Nominate: node}
+}
+
 // strike says whether a call goes wrong.
 func (p *Plan) strike(salt uint64, keys ...string) (fault, bool) {
 	if p.Off || p.Share == 0 {
@@ -80,9 +89,9 @@ type plugin struct {
 	handle extpoints.Handle
 }
 
-// Factory makes the plugin that misbehaves by the plan.
-func (p *Plan) Factory(args any, h extpoints.Handle) (extpoints.Plugin, error) {
-	return &plugin{plan: p, handle: h}, extpoints.NoArgs(PluginName, args)
+// New makes the plugin that misbehaves by the plan.
+func (p *Plan) New(_ extpoints.NoArgs, h extpoints.Handle) (extpoints.Plugin, error) {
+	return &plugin{plan: p, handle: h}, nil
 }
 
 var (
@@ -223,7 +232,7 @@ func (p *plugin) EventsToRegister() ([]extpoints.EventHint, error) {
 	}, nil
 }
 
-func (p *plugin) hint(w *model.Workload, _ *extpoints.Change) (extpoints.Hint, error) {
+func (p *plugin) hint(w *model.Workload, _ *extpoints.Event) (extpoints.Hint, error) {
 	f, ok := p.plan.strikeCounted("hint", w.ID)
 	if !ok {
 		return extpoints.HintQueue, nil
@@ -293,9 +302,8 @@ func (p *plugin) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, 
 	}
 	var r *extpoints.PostFilterResult
 	if f.pick(2) == 0 {
-		r = &extpoints.PostFilterResult{NominatingInfo: &extpoints.NominatingInfo{
-			Node: NodeName(int(f.pick(10))), Mode: extpoints.NominatingMode(f.pick(2)),
-		}}
+		n := f.nomination()
+		r = &n
 	}
 	if f.pick(2) == 0 {
 		return r, nil

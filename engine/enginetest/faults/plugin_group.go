@@ -37,9 +37,9 @@ func (p *plugin) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupInfo
 	for _, id := range f.ids() {
 		s.Evict(id, "on a whim")
 	}
-	r := &extpoints.GroupPostFilterResult{Nominations: map[string]*extpoints.NominatingInfo{}}
+	r := &extpoints.GroupPostFilterResult{Nominations: map[string]extpoints.PostFilterResult{}}
 	g.All(func(w *extpoints.WorkloadInfo) bool {
-		r.Nominations[w.ID] = &extpoints.NominatingInfo{Node: NodeName(int(f.pick(10))), Mode: extpoints.NominatingMode(f.pick(2))}
+		r.Nominations[w.ID] = f.nomination()
 		return f.pick(3) > 0
 	})
 	if f.pick(2) == 0 {

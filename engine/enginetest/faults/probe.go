@@ -14,7 +14,7 @@ type Probe struct {
 	// Workload is the one to try.
 	Workload *model.Workload
 	// View is what its last cycle saw.
-	View extpoints.View
+	View extpoints.ClusterView
 }
 
 var (

@@ -127,12 +127,8 @@ type counter struct {
 // CounterNames are the names of the two plugins.
 var CounterNames = [2]string{"CountFirst", "CountLast"}
 
-// Factory makes one of the two plugins: 0 is the first, 1 the last.
-func (r *Rounds) Factory(which int) extpoints.Factory {
-	return func(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-		return &counter{r, which}, extpoints.NoArgs(CounterNames[which], args)
-	}
-}
+// Plugin is one of the two plugins: 0 is the first, 1 the last.
+func (r *Rounds) Plugin(which int) extpoints.Plugin { return &counter{r, which} }
 
 var (
 	_ extpoints.ReservePlugin     = (*counter)(nil)

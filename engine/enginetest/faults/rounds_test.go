@@ -3,7 +3,6 @@ package faults
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/berth-project/berth/extpoints"
 )
@@ -23,7 +22,7 @@ func TestRoundsFindWhatIsWrong(t *testing.T) {
 		{"bound without a reservation", "C", "nothing is reserved"},
 		{"bound with half a reservation", "R0 C", "not every plugin"},
 	} {
-		r, s := NewRounds(), extpoints.NewCycleState(t.Context(), nil, time.Time{}, 0)
+		r, s := NewRounds(), extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context()}).State()
 		for call := range strings.FieldsSeq(c.calls) {
 			which := int(call[len(call)-1] - '0')
 			switch call[0] {

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -17,31 +16,6 @@ var (
 	errNotMade      = errors.New("the volume cannot be made")
 	errNotReady     = errors.New("the device will not become ready")
 )
-
-// binderPlan is how a call that is about objects goes. It is drawn before the
-// call: two of them may be made at once, and must not share the choices.
-type binderPlan struct {
-	// unreachable: nothing is done; partly: one thing is, and no more; lost: all
-	// is done, and nobody hears of it; late: other things happen before.
-	unreachable, partly, lost, late bool
-	// unmade: a volume is not made, takenBack: and the node is not selected any
-	// more; notReady: the devices are given and fail.
-	unmade, takenBack, notReady bool
-}
-
-// draw makes the plans of a task.
-func (s *sim) drawPlans(t *simTask) {
-	for i := range t.plans {
-		if s.world.reach {
-			t.plans[i] = binderPlan{}
-			continue
-		}
-		t.plans[i] = binderPlan{
-			unreachable: s.chance(12), partly: s.chance(8), lost: s.chance(8), late: s.chance(30),
-			unmade: s.chance(15), takenBack: s.chance(50), notReady: s.chance(5),
-		}
-	}
-}
 
 var (
 	_ extpoints.VolumeBinder   = (*simWorld)(nil)
@@ -61,7 +35,7 @@ func (w *simWorld) BindDevices(ctx context.Context, workload *model.Workload, b 
 
 // isOf says whether an object is for the first or the second of the binders.
 func isOf(binder int, o model.Object) bool {
-	return (o.ObjectKind() == model.DeviceClaimKind) == (binder == 1)
+	return (model.RefOf(o).Kind == model.DeviceClaimKind) == (binder == 1)
 }
 
 func (w *simWorld) bindObjects(ctx context.Context, workload *model.Workload, b model.Binding, binder int, bind func(model.Object, *model.Binding, binderPlan) error) error {
@@ -257,63 +231,4 @@ func (w *simWorld) ReleaseDevices(_ context.Context, claim, left *model.DeviceCl
 	now.Allocation, now.ReservedFor, now.Conditions = left.Allocation, left.ReservedFor, left.Conditions
 	w.facts.put(&now)
 	return nil
-}
-
-// checkReady checks, when the workload is bound, that it has what it needs, as
-// far as nobody has meddled with it since it was decided.
-func (w *simWorld) checkReady(workload *model.Workload, b *model.Binding) {
-	s := w.sim
-	row, _ := s.row(workload.ID)
-	meddled := func(kind model.ObjectKind, id string) bool {
-		ref := model.ObjectRef{Kind: kind, ID: id}
-		at, ok := w.facts.touched[ref]
-		return w.facts.hidden[ref] || ok && !at.Before(row.PlacedAt)
-	}
-	node := w.nodes[b.Node]
-	if node == nil || !w.touchedNodes[b.Node].Before(row.PlacedAt) || row.Workload != workload {
-		return
-	}
-	if len(workload.VolumeClaims) > 0 {
-		s.reach("workload with volumes bound")
-	}
-	if len(workload.DeviceClaims) > 0 {
-		s.reach("workload with device claims bound")
-	}
-	if workload.Requests.Get(cardResource) > 0 {
-		s.reach("workload with a card bound")
-	}
-	for _, ref := range workload.VolumeClaims {
-		c := factOf[*model.VolumeClaim](&w.facts, ref.ID)
-		if meddled(model.VolumeClaimKind, ref.ID) || c != nil && meddled(model.VolumeKind, c.Volume) {
-			continue
-		}
-		if c == nil || !c.Bound {
-			s.fail("%s is bound to %s without a volume for claim %s", workload.ID, b.Node, ref.ID)
-		} else if v := factOf[*model.Volume](&w.facts, c.Volume); v == nil || !v.Nodes.Matches(node) {
-			s.fail("%s is bound to %s, where the volume %s of claim %s cannot be used", workload.ID, b.Node, c.Volume, ref.ID)
-		}
-	}
-	for _, ref := range workload.DeviceClaims {
-		c := factOf[*model.DeviceClaim](&w.facts, ref.ID)
-		by := model.Consumer{Workload: workload.ID}
-		if ref.OfGroup {
-			by = model.Consumer{Group: workload.Group}
-		}
-		switch {
-		case meddled(model.DeviceClaimKind, ref.ID):
-		case c == nil || c.Allocation == nil || !c.Allocation.Nodes.Matches(node):
-			s.fail("%s is bound to %s without devices for claim %s", workload.ID, b.Node, ref.ID)
-		case !c.Reserved(by):
-			s.fail("%s is bound to %s, and claim %s is not reserved for %v", workload.ID, b.Node, ref.ID, by)
-		}
-	}
-}
-
-// workRelease has devices taken back from a claim.
-func (s *sim) workRelease(t *engine.Task) {
-	if s.world.reach || s.chance(85) {
-		t.Run(context.Background())
-		return
-	}
-	t.Settle(errRefused)
 }

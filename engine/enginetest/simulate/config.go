@@ -24,6 +24,12 @@ const (
 	probeID      = "probe"
 )
 
+// unknownPlugin is a plugin that no profile has.
+const unknownPlugin = "Stranger"
+
+// backfillPlugin is what rejects for the sake of reservations.
+const backfillPlugin = "Backfill"
+
 // simPlugins are the plugins of one engine with what they share.
 type simPlugins struct {
 	plan   *faults.Plan
@@ -31,6 +37,9 @@ type simPlugins struct {
 	probe  *faults.Probe
 	handle *handleHolder
 }
+
+// handleHolder keeps what the engine hands to the first plugin that asks.
+type handleHolder struct{ extpoints.Handle }
 
 func newSimPlugins(seed, share uint64) simPlugins {
 	return simPlugins{faults.NewPlan(seed, share), faults.NewRounds(), &faults.Probe{Workload: &model.Workload{ID: probeID, Profile: probeProfile}}, &handleHolder{}}
@@ -44,28 +53,28 @@ func (p simPlugins) faulty() bool { return p.plan.Share > 0 }
 // simConfig is the configuration of a simulated engine, orchestrator and
 // listener apart.
 func simConfig(p simPlugins, o Options) engine.Config {
-	reg := plugins.Default()
-	reg[faults.CounterNames[0]] = p.rounds.Factory(0)
-	reg[faults.CounterNames[1]] = p.rounds.Factory(1)
-	reg[faults.PluginName] = p.plan.Factory
-	reg[faults.HoldName] = func(args any, h extpoints.Handle) (extpoints.Plugin, error) {
-		p.handle.Handle = h
-		return faults.NewHold(args, h)
-	}
-	reg[faults.NominateName] = faults.NewNominate
-	reg[faults.ProbeName] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return p.probe, nil }
 	thirty := int32(30)
 	batch := simProfileNamed(batchProfile, p)
 	batch.PercentageOfNodesToScore = &thirty
-	batch.Plugins.Score.Disabled = []string{plugins.NodeResourcesFit}
+	fit := slices.IndexFunc(batch.Plugins, func(e extpoints.Entry) bool { return e.Name == plugins.NodeResourcesFit })
+	batch.Plugins[fit].Except = []extpoints.Point{"Score"}
+	probe := extpoints.Profile{Name: probeProfile}
+	for _, name := range []string{plugins.SchedulingGates, plugins.PrioritySort, plugins.DefaultBinder} {
+		probe.Plugins = append(probe.Plugins, extpoints.Entry{Name: name, New: plugins.Default()[name]})
+	}
+	add(&probe, p.probe, extpoints.Before(plugins.DefaultBinder))
+	path := engine.FastPathAuto // whose decisions the invariants and the replay check as well
+	if p.plan.Seed%3 == 0 {
+		path = engine.FastPathVerify
+	}
+	order := engine.OrderBySort
+	if o.Queues {
+		order = engine.OrderByQueues
+	}
 	return engine.Config{
-		Profiles: []extpoints.Profile{simProfileNamed(simProfile, p), batch, {
-			Name: probeProfile,
-			Plugins: extpoints.Plugins{MultiPoint: extpoints.PluginSet{Enabled: []extpoints.PluginRef{
-				{Name: plugins.SchedulingGates}, {Name: plugins.PrioritySort}, {Name: faults.ProbeName}, {Name: plugins.DefaultBinder},
-			}}},
-		}},
-		Registry: reg, Workers: o.Workers, TieBreak: o.TieBreak, Seed: p.plan.Seed,
+		Order: order, Profiles: []extpoints.Profile{simProfileNamed(simProfile, p), batch, probe},
+		Workers: o.Workers, TieBreak: o.TieBreak, Seed: p.plan.Seed,
+		Compat: o.Compat, FastPath: path,
 	}
 }
 
@@ -74,15 +83,24 @@ func simConfig(p simPlugins, o Options) engine.Config {
 func simProfileNamed(name string, p simPlugins) extpoints.Profile {
 	profile := plugins.DefaultProfile()
 	profile.Name = name
-	multi := &profile.Plugins.MultiPoint
-	binder := slices.IndexFunc(multi.Enabled, func(r extpoints.PluginRef) bool { return r.Name == plugins.DefaultBinder })
-	enabled := append([]extpoints.PluginRef{{Name: faults.CounterNames[0]}}, multi.Enabled[:binder]...)
+	binder := extpoints.Before(plugins.DefaultBinder)
+	add(&profile, p.rounds.Plugin(0), extpoints.Before(plugins.SchedulingGates))
 	if p.faulty() {
-		enabled = append(enabled, extpoints.PluginRef{Name: faults.PluginName})
+		extpoints.Use(&profile, p.plan.New, extpoints.NoArgs{}, binder)
 	}
-	enabled = append(enabled, extpoints.PluginRef{Name: faults.NominateName}, extpoints.PluginRef{Name: faults.HoldName}, extpoints.PluginRef{Name: faults.CounterNames[1]})
-	multi.Enabled = append(enabled, multi.Enabled[binder:]...)
+	extpoints.Use(&profile, faults.NewNominate, extpoints.NoArgs{}, binder)
+	extpoints.Use(&profile, func(none extpoints.NoArgs, h extpoints.Handle) (extpoints.Plugin, error) {
+		p.handle.Handle = h
+		return faults.NewHold(none, h)
+	}, extpoints.NoArgs{}, binder)
+	add(&profile, p.rounds.Plugin(1), binder)
+	profile.Plugins = append(profile.Plugins, extpoints.Entry{Name: plugins.NodeHolds, New: plugins.Default()[plugins.NodeHolds]})
 	return profile
+}
+
+// add adds a plugin that has been made.
+func add(p *extpoints.Profile, plugin extpoints.Plugin, options ...extpoints.Option) {
+	extpoints.Use(p, func(extpoints.NoArgs, extpoints.Handle) (extpoints.Plugin, error) { return plugin, nil }, extpoints.NoArgs{}, options...)
 }
 
 // deafWorld is the orchestrator of a replay, which asks nothing of it.
@@ -149,9 +167,10 @@ func EventLines(list *[]string) engine.Listener {
 		Decided: func(e engine.GroupEvent) {
 			add(e.At, "decided %s: %v, %d placed, %d not: %s", e.Group.ID, e.Code, e.Placed, e.Unplaced, e.Message)
 		},
-		Evicting:    func(e engine.EvictingEvent) { add(e.At, "evicting %s: %s, %s", e.Workload.ID, e.Node, e.Reason) },
-		Unnominated: func(e engine.UnnominatedEvent) { add(e.At, "unnominated %s: %s", e.Workload.ID, e.Node) },
-		Removed:     func(e engine.RemovedEvent) { add(e.At, "removed %s: %v %s", e.Workload.ID, e.Phase, e.Node) },
-		Failed:      func(e engine.FailedEvent) { add(e.At, "failed %s: %v", e.Workload, e.Err) },
+		Evicting:     func(e engine.EvictingEvent) { add(e.At, "evicting %s: %s, %s", e.Workload.ID, e.Node, e.Reason) },
+		LimitReached: func(e engine.LimitReachedEvent) { add(e.At, "limitreached %s %s", e.Limit.Name, e.Principal) },
+		Unnominated:  func(e engine.UnnominatedEvent) { add(e.At, "unnominated %s: %s", e.Workload.ID, e.Node) },
+		Removed:      func(e engine.RemovedEvent) { add(e.At, "removed %s: %v %s", e.Workload.ID, e.Phase, e.Node) },
+		Failed:       func(e engine.FailedEvent) { add(e.At, "failed %s: %v", e.Workload, e.Err) },
 	}
 }

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/berth-project/berth/model"
-
 	"github.com/berth-project/berth/engine/enginetest/faults"
+	"github.com/berth-project/berth/model"
 )
 
 // The devices of a history are of three kinds: cards that are given as a whole,
@@ -17,8 +16,6 @@ const (
 	networkClass = "network"
 	partClass    = "part"
 	deviceDriver = "dev"
-	// cardResource is a scalar resource for which the cards stand.
-	cardResource = "example.com/card"
 	groupClaim   = "of-group"
 )
 
@@ -93,7 +90,7 @@ func (s *sim) newSliceDevice(name string) model.SliceDevice {
 		}
 	}
 	if s.chance(8) {
-		d.Taints = []model.DeviceTaint{{Key: "worn", Effect: model.DeviceTaintNoSchedule}}
+		d.Taints = []model.Taint{{Key: "worn", Effect: model.NoSchedule}}
 	}
 	return d
 }
@@ -123,7 +120,7 @@ func (s *sim) newDeviceDemand() model.DeviceDemand {
 		d.Count = 2
 	}
 	if s.chance(15) {
-		d.Tolerations = []model.DeviceToleration{{Key: "worn", Operator: model.TolerateExists}}
+		d.Tolerations = []model.Toleration{{Key: "worn", Operator: model.Exists}}
 	}
 	return d
 }
@@ -191,7 +188,7 @@ func inputDevices(s *sim) string {
 }
 
 func (s *sim) changeTaintRule() string {
-	r := &model.DeviceTaintRule{ID: fmt.Sprintf("t%d", s.rng.IntN(2)), Driver: deviceDriver, Pool: faults.NodeName(s.rng.IntN(s.o.Nodes)), Taint: model.DeviceTaint{Key: "worn", Effect: model.DeviceTaintNoSchedule}}
+	r := &model.DeviceTaintRule{ID: fmt.Sprintf("t%d", s.rng.IntN(2)), Driver: deviceDriver, Pool: faults.NodeName(s.rng.IntN(s.o.Nodes)), Taint: model.Taint{Key: "worn", Effect: model.NoSchedule}}
 	if s.world.facts.now[refTo(r)] != nil && s.chance(70) {
 		return "no taint " + r.ID + s.remove(refTo(r))
 	}
@@ -260,16 +257,4 @@ func holders(claims []*model.DeviceClaim) (has []string) {
 		}
 	}
 	return has
-}
-
-// devicesOf says which devices the claim has.
-func devicesOf(c *model.DeviceClaim) string {
-	if c.Allocation == nil {
-		return "no devices"
-	}
-	text := ""
-	for _, d := range c.Allocation.Devices {
-		text += " " + d.Pool + "/" + d.Device
-	}
-	return text[min(1, len(text)):]
 }

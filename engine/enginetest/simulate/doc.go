@@ -1,6 +1,6 @@
 // Package simulate runs random histories of an engine and checks them.
 //
-// [Run] runs one: an [engine.Raw] with a clock of its own, a world outside that
+// [Run] runs one: an [engine.Raw] with a clock of its own, an orchestrator that
 // loses answers, refuses, is slow and changes its mind, and in half of the
 // histories a plugin at every extension point that rejects, fails and panics
 // (package faults). After every step everything that can be seen of the engine is

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -35,6 +36,9 @@ func (s *sim) endOfHistory() {
 // deliver reports what was not reported yet.
 func (s *sim) deliver() {
 	s.note(s.step, "the end: everything is reported, nothing fails any more")
+	if s.o.Queues {
+		s.apply(s.queuesAtFirst(true)...)
+	}
 	s.tellEverything()
 	s.runAll()
 	s.tellEverything()
@@ -57,7 +61,7 @@ func (s *sim) deliver() {
 func (s *sim) letGo(id string) {
 	e := s.world.book[id]
 	s.abandon(id)
-	s.apply(engine.Change{Finish: id})
+	s.apply(engine.Finish(id))
 	e.lost()
 	e.ended = true
 }
@@ -188,7 +192,7 @@ func (s *sim) drain() {
 		for _, id := range chunk {
 			s.abandon(id)
 			delete(s.world.book, id)
-			changes = append(changes, engine.Change{Remove: id})
+			changes = append(changes, engine.Remove(id))
 		}
 		s.note(s.step, fmt.Sprintf("remove %v", chunk))
 		s.gone = append(s.gone, chunk...)
@@ -214,7 +218,7 @@ func (s *sim) drain() {
 func (s *sim) reuse() {
 	n := &model.Node{Name: "spare", Allocatable: model.Resources{CPU: 1 << 40}}
 	s.world.put(n)
-	s.apply(engine.Change{PutNode: n})
+	s.apply(engine.PutNode(n))
 	slices.Sort(s.gone)
 	s.gone = slices.Compact(s.gone)
 	s.rng.Shuffle(len(s.gone), func(i, j int) { s.gone[i], s.gone[j] = s.gone[j], s.gone[i] })
@@ -223,7 +227,7 @@ func (s *sim) reuse() {
 		w := &model.Workload{ID: id, Requests: model.Resources{CPU: 1}, NodeName: n.Name}
 		s.world.book[id] = &booked{spec: w}
 		s.note(s.step, "submit a new "+id)
-		s.apply(engine.Change{Submit: w})
+		s.apply(engine.Submit(w))
 		pos, _ := s.raw.Queue(id)
 		if e, err := s.raw.Explain(s.now, id, engine.ExplainOptions{}); err != nil || e.Last != nil {
 			s.fail("the engine knows %+v (%v) of a new workload", e.Last, err)
@@ -241,4 +245,19 @@ func (s *sim) reuse() {
 		}
 	}
 	s.runAll()
+}
+
+// tellEverything has the world come to rest, and tells the engine of it.
+func (s *sim) tellEverything() {
+	for range 3 {
+		if s.tend() == "" && len(s.world.facts.untold) == 0 {
+			return
+		}
+		for _, ref := range sortedRefs(maps.Keys(s.world.facts.untold), nil) {
+			if what := s.tellOf(ref); what != "" && s.result.Failure == nil {
+				s.note(s.step, "told:"+what)
+			}
+		}
+		s.observe()
+	}
 }

@@ -1,10 +1,8 @@
 package simulate
 
 import (
-	"fmt"
 	"slices"
 
-	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
 )
 
@@ -45,7 +43,7 @@ func profileOf(group string) string {
 	return simProfile
 }
 
-// rootOf is the highest group above the one of the ID as it is, or is meant to
+// rootOf is the highest group above the one with the ID as it is, or is meant to
 // be.
 func (s *sim) rootOf(id string) *model.Group {
 	for {
@@ -77,109 +75,9 @@ func (s *sim) agree(w *model.Workload) {
 	if root.Preemption == "" && root.Priority == 1 { // the members decide
 		w.Preemption = model.PreemptNever
 	}
-}
-
-// inputGroup makes, changes or removes a group.
-func inputGroup(s *sim) string {
-	if !s.groups {
-		return ""
+	if s.o.Queues {
+		w.Queue, w.Principal = simQueues[0], ""
 	}
-	first := &simGroups[2+s.rng.IntN(len(simGroups)-2)]
-	g := *first
-	switch now := s.world.groups[first.ID]; {
-	case now == nil:
-		if g.Policy == model.Gang {
-			g.MinCount = 1 + s.rng.Int32N(3)
-		}
-	case s.chance(20):
-		delete(s.world.groups, g.ID)
-		s.apply(engine.Change{RemoveGroup: g.ID})
-		return "no group " + g.ID
-	default:
-		g = *now
-		s.changeGroup(&g)
-	}
-	s.world.groups[g.ID] = &g
-	changes := []engine.Change{{PutGroup: &g}}
-	if s.chance(60) {
-		changes = append(changes, s.followers(g.ID)...)
-	}
-	s.apply(changes...)
-	return fmt.Sprintf("group %s: %d of %s, priority %d %s, %s, by %q", g.ID, g.MinCount, g.Policy, g.Priority, g.Preemption, g.Disruption, g.TopologyKey)
-}
-
-// followers are updates of the members of a group, and of those below it, that no
-// longer agree with it.
-func (s *sim) followers(group string) (changes []engine.Change) {
-	for _, w := range s.sortedBook() {
-		nowhere := w.NodeName != "" && s.world.nodes[w.NodeName] == nil
-		if w.Group == "" || s.rootOf(w.Group).ID != group || s.world.book[w.ID].ended || nowhere {
-			continue
-		}
-		next := w.Clone()
-		if s.agree(next); next.Priority != w.Priority || next.Preemption != w.Preemption || next.Profile != w.Profile {
-			s.world.book[w.ID].spec = next
-			changes = append(changes, engine.Change{Update: next})
-		}
-	}
-	return changes
-}
-
-func (s *sim) changeGroup(g *model.Group) {
-	switch n := s.rng.IntN(10); {
-	case n < 6 && g.Policy == model.Gang:
-		g.MinCount = 1 + s.rng.Int32N(3)
-	case n < 7:
-		g.Priority = s.rng.Int32N(4)
-	case n < 8:
-		g.Disruption = pickOf(s, []model.DisruptionMode{"", model.DisruptAll})
-	case n < 9:
-		g.TopologyKey = pickOf(s, []string{"", "zone"})
-	default:
-		g.Preemption = pickOf(s, []model.PreemptionPolicy{"", model.PreemptNever})
-	}
-}
-
-// inputMembers hands in several members of a group, together or one by one, with
-// small demands so that they have a chance. Sometimes one of them is somewhere
-// already.
-func inputMembers(s *sim) string {
-	if !s.groups {
-		return ""
-	}
-	group := pickOf(s, simLeaves)
-	what := "members of " + group + ":"
-	var changes []engine.Change
-	for range 1 + s.rng.IntN(4) {
-		w := &model.Workload{
-			ID: s.nextWorkload(), Group: group, Namespace: pickOf(s, simNamespaces), Labels: map[string]string{"app": pickOf(s, simApps)},
-			Requests: model.Resources{CPU: pickOf(s, simAmounts[:6]), Memory: pickOf(s, simAmounts[:6])},
-		}
-		s.agree(w)
-		s.claim(w)
-		if s.chance(8) {
-			w.Gates = []string{"quota"}
-		}
-		what += " " + w.ID
-		if s.chance(6) {
-			node := s.anyNode()
-			s.forced[node] = true
-			s.world.book[w.ID] = &booked{spec: w, node: node, known: true}
-			changes = append(changes, engine.Change{Adopt: &engine.Placement{Workload: w, Node: node}})
-			what += " (on " + node + ")"
-			continue
-		}
-		s.world.book[w.ID] = &booked{spec: w}
-		changes = append(changes, engine.Change{Submit: w})
-	}
-	if s.chance(50) {
-		s.apply(changes...)
-		return what + ", together"
-	}
-	for _, ch := range changes {
-		s.apply(ch)
-	}
-	return what
 }
 
 // claim lets some workloads use volumes and devices.

@@ -17,11 +17,11 @@ func inputNoise(s *sim) string {
 	var ch engine.Change
 	switch s.rng.IntN(6) {
 	case 0:
-		ch.PutGroup = &model.Group{ID: "noise", Priority: int32(s.rng.IntN(3))}
+		ch = engine.PutGroup(&model.Group{ID: "noise", Priority: int32(s.rng.IntN(3))})
 	case 1:
-		ch.PutBudget = s.newBudget()
+		ch = engine.PutBudget(s.newBudget())
 	case 2:
-		ch.PutNamespace = &model.Namespace{Name: "web", Labels: map[string]string{"team": pickOf(s, []string{"x", "y"})}}
+		ch = engine.PutNamespace(&model.Namespace{Name: "web", Labels: map[string]string{"team": pickOf(s, []string{"x", "y"})}})
 	default:
 		v := s.raw.View()
 		_, group := v.Group("noise")
@@ -29,11 +29,11 @@ func inputNoise(s *sim) string {
 		_, namespace := v.Namespace("web")
 		switch {
 		case group:
-			ch.RemoveGroup = "noise"
+			ch = engine.RemoveGroup("noise")
 		case budget:
-			ch.RemoveBudget = "b0"
+			ch = engine.RemoveBudget("b0")
 		case namespace:
-			ch.RemoveNamespace = "web"
+			ch = engine.RemoveNamespace("web")
 		default:
 			return ""
 		}
@@ -53,19 +53,19 @@ func inputBatch(s *sim) string {
 			if n := s.newNode(); n != nil {
 				s.world.put(n)
 				s.forced[n.Name] = true
-				changes = append(changes, engine.Change{PutNode: n})
+				changes = append(changes, engine.PutNode(n))
 			}
 		case 1:
 			w := s.newWorkload()
 			s.world.book[w.ID] = &booked{spec: w}
-			changes = append(changes, engine.Change{Submit: w})
+			changes = append(changes, engine.Submit(w))
 		case 2:
 			if row, ok := s.moving(model.Finished); ok && !s.world.book[row.ID].ended {
 				s.abandon(row.ID)
 				e := s.world.book[row.ID]
 				e.lost()
 				e.ended = true
-				changes = append(changes, engine.Change{Finish: row.ID})
+				changes = append(changes, engine.Finish(row.ID))
 			}
 		}
 	}
@@ -100,9 +100,6 @@ func inputJump(s *sim) string {
 	return fmt.Sprintf("jump by %v", jump)
 }
 
-// stranger is a plugin that no profile has.
-const stranger = "Stranger"
-
 // inputPermit allows or rejects a workload that waits, in the name of one of
 // the plugins that hold it, or of another.
 func inputPermit(s *sim) string {
@@ -115,7 +112,7 @@ func inputPermit(s *sim) string {
 	if w == nil {
 		return ""
 	}
-	name := pickOf(s, append(w.PendingPlugins(), w.PendingPlugins()[0], stranger))
+	name := pickOf(s, append(w.PendingPlugins(), w.PendingPlugins()[0], unknownPlugin))
 	what := "allow"
 	if s.chance(60) {
 		w.Allow(name)
@@ -151,7 +148,7 @@ func inputLook(s *sim) string {
 		if row, _ := s.row(id); row.Phase == model.Pending {
 			_, _ = b.Schedule(s.now, id)
 		}
-		changes := []engine.Change{{Remove: id}, {PutNode: &model.Node{Name: "new", Allocatable: model.Resources{CPU: 1000}}}}
+		changes := []engine.Change{engine.Remove(id), engine.PutNode(&model.Node{Name: "new", Allocatable: model.Resources{CPU: 1000}})}
 		if err := b.Apply(s.now, changes...); err != nil {
 			s.fail("valid changes are refused on a branch: %v", err)
 		}
@@ -185,15 +182,6 @@ func (s *sim) explain(id string) {
 	}
 }
 
-// quietly runs something that must not count: nobody takes notes, and the
-// faulty plugin does nothing but answer.
-func (s *sim) quietly(f func()) {
-	plan, rounds := s.plugins.plan, s.plugins.rounds
-	plan.Mute, rounds.Ignore = true, true
-	f()
-	plan.Mute, rounds.Ignore = false, false
-}
-
 // inputNonsense makes changes that must be refused, all of them, also the valid
 // ones that come along.
 func inputNonsense(s *sim) string {
@@ -203,15 +191,15 @@ func inputNonsense(s *sim) string {
 	}
 	w, known := s.newWorkload(), &model.Workload{ID: id}
 	bad := pickOf(s, []engine.Change{
-		{}, {Remove: "nobody"}, {RemoveNode: "nowhere"}, {Finish: "nobody"}, {Submit: &model.Workload{}},
-		{Submit: known}, {Update: &model.Workload{ID: "nobody"}},
-		{Submit: &model.Workload{ID: "odd", Profile: "unknown"}}, {PutGroup: &model.Group{ID: "odd", Parent: "odd"}},
-		{Submit: &model.Workload{ID: "odd", NodeName: "nowhere"}}, {Requeue: "nobody"}, {Adopt: &engine.Placement{Workload: w}},
-		{PutNode: &model.Node{Name: ""}}, {PutNode: &model.Node{Name: "n", Allocatable: model.Resources{CPU: -1}}},
-		{Confirm: &model.Binding{Workload: "nobody", Node: "n0"}}, {Remove: id, Finish: id},
+		{}, engine.Remove("nobody"), engine.RemoveNode("nowhere"), engine.Finish("nobody"), engine.Submit(&model.Workload{}),
+		engine.Submit(known), engine.Update(&model.Workload{ID: "nobody"}),
+		engine.Submit(&model.Workload{ID: "odd", Profile: "unknown"}), engine.PutGroup(&model.Group{ID: "odd", Parent: "odd"}),
+		engine.Submit(&model.Workload{ID: "odd", NodeName: "nowhere"}), engine.Requeue("nobody"), engine.Adopt(w, model.Binding{}),
+		engine.PutNode(&model.Node{Name: ""}), engine.PutNode(&model.Node{Name: "n", Allocatable: model.Resources{CPU: -1}}),
+		engine.Confirm(model.Binding{Workload: "nobody", Node: "n0"}), engine.Remove(""), engine.PutBudget(nil),
 	})
 	before := s.raw.View().Index()
-	if err := s.raw.Apply(s.now, engine.Change{Submit: w}, bad, engine.Change{Remove: id}); err == nil {
+	if err := s.raw.Apply(s.now, engine.Submit(w), bad, engine.Remove(id)); err == nil {
 		s.fail("%s is not refused", bad.String())
 	}
 	if s.raw.Evict(s.now, "nobody", "") == nil {
@@ -262,6 +250,6 @@ func inputNominate(s *sim) string {
 	if s.chance(70) {
 		node = pickOf(s, s.world.order)
 	}
-	s.apply(engine.Change{Nominate: &engine.Nomination{Workload: id, Node: node}})
+	s.apply(engine.Nominate(id, node))
 	return fmt.Sprintf("nominate %s to %q", id, node)
 }

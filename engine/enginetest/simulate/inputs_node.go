@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
@@ -14,7 +15,7 @@ func inputNode(s *sim) string {
 	}
 	s.forced[n.Name] = true // what is said to be on it may be too much
 	s.happened("")
-	s.apply(engine.Change{PutNode: n})
+	s.apply(engine.PutNode(n))
 	s.world.put(n)
 	return fmt.Sprintf("node %s: %+v, %d workloads, taints %v, %d devices", n.Name, n.Allocatable, n.MaxWorkloads, n.Taints, len(n.Devices))
 }
@@ -26,7 +27,7 @@ func inputChangeNode(s *sim) string {
 	}
 	n, what := s.changeNode(s.world.nodes[name])
 	s.forced[name] = true
-	s.apply(engine.Change{PutNode: n})
+	s.apply(engine.PutNode(n))
 	s.world.put(n)
 	return "change node " + name + ": " + what
 }
@@ -39,24 +40,82 @@ func inputRemoveNode(s *sim) string {
 		return ""
 	}
 	n := s.world.nodes[name]
-	changes := []engine.Change{{RemoveNode: name}}
+	changes := []engine.Change{engine.RemoveNode(name)}
 	what := "remove node " + name
 	switch {
 	case s.chance(30):
 		for _, id := range s.rowsWhere(func(w *model.WorkloadRecord) bool { return w.Node == name }) {
 			s.abandon(id)
 			s.world.book[id].lost()
-			changes = append(changes, engine.Change{Requeue: id})
+			changes = append(changes, engine.Requeue(id))
 			what += ", requeue " + id
 		}
 	case s.chance(30):
 		s.world.drop(name)
 		s.forced[name] = true
-		s.apply(engine.Change{RemoveNode: name}, engine.Change{PutNode: n})
+		s.apply(engine.RemoveNode(name), engine.PutNode(n))
 		s.world.put(n)
 		return what + ", and put it back"
 	}
 	s.world.drop(name)
 	s.apply(changes...)
 	return what
+}
+
+// inputLoseNode loses a node with all that is on it.
+func inputLoseNode(s *sim) string {
+	name := pickOf(s, s.world.order)
+	if name == "" {
+		return ""
+	}
+	on := s.rowsWhere(func(w *model.WorkloadRecord) bool { return w.Node == name })
+	want := map[string]model.Phase{}
+	for _, id := range on {
+		row, _ := s.row(id)
+		want[id] = model.Pending
+		if row.Phase == model.Terminating {
+			want[id] = model.Finished
+		}
+		s.abandon(id)
+		e := s.world.book[id]
+		e.lost()
+		e.ended = want[id] == model.Finished
+	}
+	s.world.drop(name)
+	if s.apply(engine.LoseNode(name)) {
+		for _, id := range on {
+			if row, _ := s.row(id); row.Phase != want[id] {
+				s.fail("%s is %v after its node %s was lost, not %v", id, row.Phase, name, want[id])
+			}
+		}
+	}
+	return fmt.Sprintf("lose node %s with %v", name, on)
+}
+
+// inputDrain drains a node.
+func inputDrain(s *sim) string {
+	name := pickOf(s, s.world.order)
+	if name == "" {
+		return ""
+	}
+	asked := s.rowsWhere(func(w *model.WorkloadRecord) bool {
+		return w.Node == name && (w.Phase == model.Bound || w.Phase == model.Confirmed)
+	})
+	n := s.world.nodes[name].Clone()
+	n.Unschedulable = true
+	if !s.apply(engine.Drain(name, "to be mended")) {
+		return "drain node " + name
+	}
+	s.world.put(n)
+	if row, _ := s.raw.View().Node(name); !row.Node.Unschedulable {
+		s.fail("node %s is drained and still takes workloads", name)
+	}
+	s.takeTasks()
+	for _, id := range asked {
+		row, _ := s.row(id)
+		if !slices.ContainsFunc(s.tasks, func(t *simTask) bool { return t.evicts && t.id == id && t.placed.Equal(row.PlacedAt) }) {
+			s.fail("node %s is drained, and the eviction of %s is not asked of the orchestrator", name, id)
+		}
+	}
+	return fmt.Sprintf("drain node %s with %v", name, asked)
 }

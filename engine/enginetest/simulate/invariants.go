@@ -1,83 +1,11 @@
 package simulate
 
 import (
-	"fmt"
 	"slices"
-	"time"
 
-	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
 )
-
-// observed is what can be seen of an engine at one moment, from outside, and
-// what those around it know. The checkers below look at nothing else, so that
-// each can be shown a state that is wrong.
-type observed struct {
-	at     time.Time
-	groups map[string]*model.Group
-	nodes  map[string]*model.Node
-	rows   map[string]model.WorkloadRecord
-	ids    []string // of rows, sorted
-
-	positions map[string]queue.Position // of all workloads that were ever heard of
-	counts    queue.Counts
-	waiting   map[string]bool // on permit
-	// tasks are the binding tasks that are not given back: those that the
-	// engine counts on, and those that it has given up.
-	tasks, abandoned map[string]int
-
-	// dense is the view that the next cycle gets, nil where there are no nodes.
-	dense extpoints.View
-	// lists are the engine's answers to questions about parts of the rows.
-	lists []listed
-
-	book map[string]*booked
-	// forced are the nodes on which the last input, and not the engine, has
-	// put more, or has left less room.
-	forced map[string]bool
-	// disputed are ports that several workloads of a node were put on from
-	// outside. The first to go frees such a port.
-	disputed map[nodePort]bool
-
-	index   uint64 // of the engine's last transaction
-	objects objects
-	told    bool // the last input has reported objects
-
-	used map[string]*usage // see usage
-}
-
-// listed is a list of workloads and what it should be.
-type listed struct {
-	what      string
-	got, want []string
-}
-
-type nodePort struct {
-	node string
-	port model.HostPort
-}
-
-// booked is what the orchestrator's own book says of a workload.
-type booked struct {
-	spec *model.Workload
-	// node is where it runs or is on its way out; empty where it does not run.
-	node    string
-	devices []model.DeviceShare
-	leaving bool
-	ended   bool
-	// known: the engine was told that it runs there.
-	known bool
-	// unreported: a confirmation is still to be sent.
-	unreported bool
-}
-
-// problems collects what a checker found.
-type problems []string
-
-func (p *problems) add(format string, args ...any) {
-	*p = append(*p, fmt.Sprintf(format, args...))
-}
 
 // checkAll runs all checkers on the step from one state to the next.
 func checkAll(before, after *observed) problems {
@@ -89,7 +17,7 @@ func checkAll(before, after *observed) problems {
 }
 
 // checkQueue: no workload is lost, and none is in two places. A pending one is
-// in exactly one place of the queue, or waits for the end of a binding that was
+// in exactly one place of the queue, or is seen to wait for the end of a binding that was
 // called off, since no two may be under way at once; one that is assumed waits on permit or is
 // in exactly one task that the engine counts on. One that was confirmed meanwhile
 // may still be on its way too; any other is not.
@@ -98,14 +26,7 @@ func checkQueue(o *observed) (p problems) {
 	for _, id := range o.ids {
 		row := o.rows[id]
 		pos, queued := o.positions[id]
-		parked := queued && pos.Place != queue.InFlight
-		flying := queued && pos.Place == queue.InFlight
-		switch {
-		case parked != (row.Phase == model.Pending && o.abandoned[id] == 0):
-			p.add("%s is %v, with %d bindings that were called off, and %v in the queue", id, row.Phase, o.abandoned[id], pos.Place)
-		case flying != o.waiting[id]:
-			p.add("%s: in flight %v, waiting on permit %v", id, flying, o.waiting[id])
-		}
+		p = append(p, checkPlace(o, &row, pos.Place)...)
 		if n := o.tasks[id] + o.abandoned[id]; n > 1 {
 			p.add("%d bindings of %s are under way at once", n, id)
 		}
@@ -138,8 +59,32 @@ func checkQueue(o *observed) (p problems) {
 	if got != want {
 		p.add("the queue counts %+v, its places add up to %+v", got, want)
 	}
-	if o.counts.InFlight == 0 && o.counts.Events > 0 {
+	if o.counts.Permit == 0 && o.counts.Events > 0 {
 		p.add("%d events are remembered for nobody", o.counts.Events)
+	}
+	return p
+}
+
+// checkPlace: the place that a workload is said to wait in is right. Between two inputs
+// none is being tried.
+func checkPlace(o *observed, row *model.WorkloadRecord, place queue.Place) (p problems) {
+	pending := row.Phase == model.Pending
+	var right bool
+	switch place {
+	case queue.None:
+		right = !pending && !o.waiting[row.ID] && o.tasks[row.ID] == 0
+	case queue.Permit:
+		right = !pending && o.waiting[row.ID]
+	case queue.Binding:
+		right = !pending && o.tasks[row.ID] > 0
+	case queue.OldBinding:
+		right = pending && o.abandoned[row.ID] > 0
+	default:
+		right = pending && o.abandoned[row.ID] == 0 && place != queue.InFlight
+	}
+	if !right {
+		p.add("%s is %v, with %d bindings, and %d that were called off, waits on permit: %v, and its place is %v",
+			row.ID, row.Phase, o.tasks[row.ID], o.abandoned[row.ID], o.waiting[row.ID], place)
 	}
 	return p
 }
@@ -162,6 +107,12 @@ func count(c *queue.Counts, place queue.Place) {
 		c.Incomplete++
 	case queue.Joining:
 		c.Joining++
+	case queue.Permit:
+		c.Permit++
+	case queue.Binding:
+		c.Binding++
+	case queue.OldBinding:
+		c.OldBinding++
 	}
 }
 

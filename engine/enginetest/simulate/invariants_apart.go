@@ -64,8 +64,8 @@ func (o *observed) keptApart(a, b *model.WorkloadRecord) (apart bool) {
 		return false
 	}
 	extpointstest.EachTerm(a.Workload, func(kind extpoints.TermKind, _ int32, t *model.AffinityTerm) {
-		here, ok := from.Labels[t.TopologyKey]
-		there, known := to.Labels[t.TopologyKey]
+		here, ok := from.TopologyValue(t.TopologyKey)
+		there, known := to.TopologyValue(t.TopologyKey)
 		if kind == extpoints.RequiredAntiAffinityTerm && ok && known && here == there &&
 			slices.Contains(t.Namespaces, b.Namespace) && t.Selector.Matches(b.Labels) {
 			apart = true

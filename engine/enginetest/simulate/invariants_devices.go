@@ -163,12 +163,3 @@ func (o *observed) wantsCard(row *model.WorkloadRecord) bool {
 	class := current[*model.DeviceClass](o.objects, cardClass)
 	return class != nil && class.Resource == cardResource && row.Requests.Get(cardResource) > 0
 }
-
-// lacksDeviceClaim reports whether a claim to devices that the workload uses is
-// missing, or not to be had.
-func (s *sim) lacksDeviceClaim(w *model.WorkloadRecord) bool {
-	return slices.ContainsFunc(w.DeviceClaims, func(r model.DeviceClaimRef) bool {
-		c := current[*model.DeviceClaim](s.cur.objects, r.ID)
-		return c == nil || c.Deleting || r.Generated && (c.Owner != w.ID || c.Namespace != w.Namespace)
-	})
-}

@@ -11,128 +11,10 @@ import (
 	"github.com/berth-project/berth/queue"
 )
 
-// sight is what can be seen of groups and members at one moment.
-type sight struct {
-	groups map[string]*model.Group
-	rows   map[string]model.WorkloadRecord
-	nodes  map[string]*model.Node
-}
-
-// sightOf looks at groups and members.
-func sightOf(v *engine.View) *sight {
-	g := &sight{map[string]*model.Group{}, map[string]model.WorkloadRecord{}, map[string]*model.Node{}}
-	for group := range v.Groups() {
-		g.groups[group.ID] = group.Group
-	}
-	for row := range v.Workloads() {
-		if row.Group != "" {
-			g.rows[row.ID] = row
-		}
-	}
-	for n := range v.Nodes() {
-		g.nodes[n.Name] = n.Node
-	}
-	return g
-}
-
-// above lists the group and those above it, the highest last; nil where one of
-// them is not there.
-func (g *sight) above(id string) (path []*model.Group) {
-	for id != "" {
-		group := g.groups[id]
-		if group == nil || group.Composite != (len(path) > 0) {
-			return nil
-		}
-		path = append(path, group)
-		id = group.Parent
-	}
-	return path
-}
-
-// root is the ID of the highest group above a workload's, empty where not all are
-// there.
-func (g *sight) root(w *model.Workload) string {
-	if path := g.above(w.Group); path != nil {
-		return path[len(path)-1].ID
-	}
-	return ""
-}
-
-// below reports whether the workload is a member of the group or of one below it.
-func (g *sight) below(w *model.Workload, group string) bool {
-	for id := w.Group; id != ""; {
-		if id == group {
-			return true
-		}
-		above := g.groups[id]
-		if above == nil {
-			return false
-		}
-		id = above.Parent
-	}
-	return false
-}
-
-// enough reports whether enough members of the group count, or enough of the
-// groups below it have enough.
-func (g *sight) enough(group *model.Group, counts func(*model.WorkloadRecord) bool) bool {
-	need, n := int32(1), int32(0)
-	if group.Policy == model.Gang {
-		need = group.MinCount
-	}
-	for _, child := range g.groups {
-		if group.Composite && child.Parent == group.ID && g.enough(child, counts) {
-			n++
-		}
-	}
-	for _, row := range g.rows {
-		if !group.Composite && row.Group == group.ID && counts(&row) {
-			n++
-		}
-	}
-	return n >= need
-}
-
-func isPlaced(w *model.WorkloadRecord) bool { return w.Phase.TakesRoom() && w.Node != "" }
-
-// checkAttempt: a member that has just been put on a node is there with enough
-// others, and all of them where its groups want them.
-func (g *sight) checkAttempt(id string) (p problems) {
-	row := g.rows[id]
-	path := g.above(row.Group)
-	if path == nil {
-		p.add("%s was put on %s, and its group %s is not there", id, row.Node, row.Group)
-	}
-	for _, group := range path {
-		if !g.enough(group, isPlaced) {
-			p.add("%s was put on %s, and its group %s has too few members on nodes", id, row.Node, group.ID)
-		}
-		if group.TopologyKey == "" {
-			continue
-		}
-		for _, other := range sortedKeys(g.rows) {
-			o := g.rows[other]
-			if !isPlaced(&o) || !g.below(o.Workload, group.ID) {
-				continue
-			}
-			if a, b := g.value(row.Node, group.TopologyKey), g.value(o.Node, group.TopologyKey); a == "" || a != b {
-				p.add("%s was put on %s, %s %q, and %s of the same group is on %s, %q", id, row.Node, group.TopologyKey, a, other, o.Node, b)
-			}
-		}
-	}
-	return p
-}
-
-func (g *sight) value(node, key string) string {
-	if n := g.nodes[node]; n != nil {
-		return n.Labels[key]
-	}
-	return ""
-}
-
 // reserved is told of every workload that is put on a node. What an attempt has
 // done is written down before the first of its members is told of.
 func (s *sim) reserved(e engine.PlacedEvent) {
+	s.checkQuotas(e.Workload)
 	if e.Workload.Group == "" {
 		return
 	}
@@ -177,6 +59,7 @@ func (s *sim) checkGate(g *sight, id string) {
 		root = g.root(row.Workload)
 	}
 	switch {
+	case pos.GatingPlugin == queue.QueuesGate && s.o.Queues && !s.world.reach: // of itself, or by a queue that is not there
 	case pos.Place == queue.Incomplete && root != "":
 		s.fail("%s waits for its group, which is there up to %s", id, root)
 	case pos.Place == queue.Gated && root != "" && s.awaitsDeparture(&pos):
@@ -185,12 +68,16 @@ func (s *sim) checkGate(g *sight, id string) {
 	}
 }
 
-// awaitsDeparture reports whether a member of a tree of groups waits, when room was
-// made for it, for the departure of who was evicted, as far as any plugin is
-// there to hear of it.
+// awaitsDeparture reports whether a member of a tree of groups waits, after a
+// preemption for it, for its victims to leave. With the wake-ups of kube-scheduler
+// the gate wakes nobody (isPodSchedulableAfterAssignedPodDeletion, v1.37.1, always
+// says Skip): a group that no other plugin rejected waits for the queue's timeout.
 func (s *sim) awaitsDeparture(pos *queue.Position) bool {
 	if pos.GatingPlugin != plugins.DefaultPreemption || s.handle.Preemption().UnderWay(pos.ID) {
 		return false
+	}
+	if s.result.options.Compat == extpoints.KubeScheduler137 {
+		return true
 	}
 	for _, other := range s.cur.positions {
 		if other.Group == pos.Group && slices.ContainsFunc(other.UnschedulablePlugins, func(p string) bool { return p != plugins.DefaultPreemption }) {
@@ -203,8 +90,8 @@ func (s *sim) awaitsDeparture(pos *queue.Position) bool {
 // queued reports whether the workload is in the queue: one whose ID is taken again
 // while a binding of its predecessor is under way gets there when that has ended.
 func (s *sim) queued(w *model.WorkloadRecord) bool {
-	_, ok := s.cur.positions[w.ID]
-	return ok && w.Phase == model.Pending
+	place := s.cur.positions[w.ID].Place
+	return w.Phase == model.Pending && place != queue.None && place != queue.OldBinding
 }
 
 // gateHolds reports whether anything holds the workload back. Of a tree of groups
@@ -230,4 +117,28 @@ func (s *sim) gateHolds(g *sight, root string, w *model.WorkloadRecord, pos *que
 		}
 	}
 	return !g.enough(g.groups[root], func(o *model.WorkloadRecord) bool { return s.queued(o) || isPlaced(o) })
+}
+
+// heldForRoom reports whether a workload may be held back because room is being
+// made for it: some workload is to leave its node and has not left yet. (It may
+// have been told to by somebody else before, so the events do not say whether
+// it is one of its victims.)
+func (s *sim) heldForRoom(pos *queue.Position) bool {
+	if pos.GatingPlugin != plugins.DefaultPreemption {
+		return false
+	}
+	asked := slices.ContainsFunc(s.tasks, func(t *simTask) bool { return t.evicts || t.stopped })
+	return asked || slices.ContainsFunc(s.cur.ids, func(id string) bool {
+		row := s.cur.rows[id]
+		return row.Phase == model.Terminating
+	})
+}
+
+// lacksDeviceClaim reports whether a claim to devices that the workload uses is
+// missing, or not to be had.
+func (s *sim) lacksDeviceClaim(w *model.WorkloadRecord) bool {
+	return slices.ContainsFunc(w.DeviceClaims, func(r model.DeviceClaimRef) bool {
+		c := current[*model.DeviceClaim](s.cur.objects, r.ID)
+		return c == nil || c.Deleting || r.Generated && (c.Owner != w.ID || c.Namespace != w.Namespace)
+	})
 }

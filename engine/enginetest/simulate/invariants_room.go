@@ -2,83 +2,12 @@ package simulate
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
-
-// usage is what is used of a node, added up from the rows.
-type usage struct {
-	workloads        []string
-	requested        model.Resources
-	cpu, memory      int64                       // estimated
-	ports            map[model.HostPort][]string // who has it
-	devices          map[int]int64
-	affinity, antiAf int
-}
-
-// usage adds up the rows, once.
-func (o *observed) usage() map[string]*usage {
-	if o.used != nil {
-		return o.used
-	}
-	all := make(map[string]*usage, len(o.nodes))
-	o.used = all
-	for _, id := range o.ids {
-		row := o.rows[id]
-		if row.Node == "" || !row.Phase.TakesRoom() {
-			continue
-		}
-		u := all[row.Node]
-		if u == nil {
-			u = &usage{}
-			all[row.Node] = u
-		}
-		u.add(&row)
-	}
-	return all
-}
-
-func (u *usage) add(row *model.WorkloadRecord) {
-	u.workloads = append(u.workloads, row.ID)
-	u.requested.Add(&row.Requests)
-	load := row.EstimatedLoad()
-	u.cpu += load.CPU
-	u.memory += load.Memory
-	for _, port := range row.Ports {
-		if u.ports == nil {
-			u.ports = map[model.HostPort][]string{}
-		}
-		if p := fullPort(port); !slices.Contains(u.ports[p], row.ID) {
-			u.ports[p] = append(u.ports[p], row.ID)
-		}
-	}
-	for _, share := range row.Shares {
-		if u.devices == nil {
-			u.devices = map[int]int64{}
-		}
-		u.devices[share.Device] += share.Share
-	}
-	if row.Affinity != nil || row.AntiAffinity != nil {
-		u.affinity++
-	}
-	if row.AntiAffinity != nil && len(row.AntiAffinity.Required) > 0 {
-		u.antiAf++
-	}
-}
-
-func fullPort(p model.HostPort) model.HostPort {
-	if p.IP == "" {
-		p.IP = model.AllAddresses
-	}
-	if p.Protocol == "" {
-		p.Protocol = model.TCP
-	}
-	return p
-}
 
 // over lists everything of which more is used than there is on the node.
 func (o *observed) over(node *model.Node, u *usage) []string {
@@ -97,16 +26,6 @@ func (o *observed) over(node *model.Node, u *usage) []string {
 		}
 	}
 	return append(list, o.portConflicts(node.Name, u)...)
-}
-
-func mostWorkloads(n *model.Node) int64 {
-	switch {
-	case n.MaxWorkloads == model.Unlimited:
-		return math.MaxInt64
-	case n.MaxWorkloads < 0:
-		return 0
-	}
-	return n.MaxWorkloads
 }
 
 // portConflicts lists the ports that two workloads have between them.
@@ -158,6 +77,7 @@ func checkRoom(before, after *observed) (p problems) {
 			p = append(p, after.checkPlaced(&row, is[row.Node])...)
 			p = append(p, after.checkKept(before, &row, is[row.Node])...)
 			p = append(p, after.checkApart(&row)...)
+			p = append(p, after.checkHeld(&row)...)
 			if len(after.objects) > 0 {
 				p = append(p, after.checkVolumes(&row)...)
 				p = append(p, after.checkHasDevices(&row)...)

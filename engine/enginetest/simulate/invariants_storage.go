@@ -7,36 +7,6 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// objects are what can be seen of storage and devices at one moment.
-type objects map[model.ObjectRef]model.ObjectRecord
-
-// current is the object as decisions take it, nil where there is none.
-func current[T model.Object](list objects, id string) T {
-	var none T
-	o, _ := list[model.ObjectRef{Kind: none.ObjectKind(), ID: id}].Object.(T)
-	return o
-}
-
-// all lists the objects of the kind, by ID.
-func all[T model.Object](list objects) []T {
-	var none T
-	var found []T
-	for _, ref := range sortedRefs(keysOf(list), []model.ObjectKind{none.ObjectKind()}) {
-		found = append(found, list[ref].Object.(T))
-	}
-	return found
-}
-
-func keysOf(list objects) func(func(model.ObjectRef) bool) {
-	return func(yield func(model.ObjectRef) bool) {
-		for ref := range list {
-			if !yield(ref) {
-				return
-			}
-		}
-	}
-}
-
 // checkDecided: what is decided about an object, and not reported yet, is for the
 // sake of a workload that is on its way, or, of a claim to devices, on a node.
 func checkDecided(o *observed) (p problems) {

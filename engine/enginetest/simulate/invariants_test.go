@@ -38,8 +38,9 @@ func sound() *observed {
 	add("f-leaving", model.Terminating, booked{node: "n1", known: true, leaving: true})
 	add("g-finished", model.Finished, booked{ended: true})
 	o.positions["a-pending"] = queue.Position{ID: "a-pending", Place: queue.Backoff}
-	o.positions["c-waiting"] = queue.Position{ID: "c-waiting", Place: queue.InFlight}
-	o.counts = queue.Counts{Backoff: 1, InFlight: 1, Events: 3}
+	o.positions["b-assumed"] = queue.Position{ID: "b-assumed", Place: queue.Binding}
+	o.positions["c-waiting"] = queue.Position{ID: "c-waiting", Place: queue.Permit}
+	o.counts = queue.Counts{Backoff: 1, Binding: 1, Permit: 1, Events: 3}
 	o.waiting["c-waiting"] = true
 	o.tasks["b-assumed"] = 1
 	o.lists = []listed{{what: "Pending", got: []string{"a-pending"}, want: []string{"a-pending"}}}
@@ -49,7 +50,7 @@ func sound() *observed {
 
 // fakeView is a view of some nodes.
 type fakeView struct {
-	extpoints.View
+	extpoints.ClusterView
 	infos     []*extpoints.NodeInfo
 	nominated map[string][]*extpoints.WorkloadInfo
 }
@@ -110,19 +111,21 @@ func TestCheckersFindWhatIsWrong(t *testing.T) {
 		name, want string
 		spoil      func(before, o *observed)
 	}{
-		{"lost by the queue", "None in the queue", func(_, o *observed) { delete(o.positions, "a-pending") }},
+		{"lost by the queue", "its place is None", func(_, o *observed) { delete(o.positions, "a-pending") }},
 		{"queued and bound", "d-bound is Bound", func(_, o *observed) { o.positions["d-bound"] = queue.Position{Place: queue.Active} }},
-		{"queued while a binding is called off", "1 bindings that were called off", func(_, o *observed) { o.abandoned["a-pending"] = 1 }},
+		{"queued while a binding is called off", "and 1 that were called off", func(_, o *observed) { o.abandoned["a-pending"] = 1 }},
+		{"seen to wait for no binding", "its place is OldBinding", func(_, o *observed) { o.positions["a-pending"] = queue.Position{Place: queue.OldBinding} }},
+		{"being bound and not seen", "its place is None", func(_, o *observed) { delete(o.positions, "b-assumed") }},
 		{"assumed and in no task", "in 0 places", func(_, o *observed) { delete(o.tasks, "b-assumed") }},
 		{"assumed and in two tasks", "in 2 places", func(_, o *observed) { o.tasks["b-assumed"] = 2 }},
 		{"waits and has a task", "in 2 places", func(_, o *observed) { o.tasks["c-waiting"] = 1 }},
 		{"two bindings at once", "under way at once", func(_, o *observed) { o.abandoned["b-assumed"] = 1 }},
 		{"bound with a task", "could go on with it", func(_, o *observed) { o.tasks["d-bound"] = 1 }},
-		{"in flight for nothing", "waiting on permit false", func(_, o *observed) { delete(o.waiting, "c-waiting") }},
+		{"on permit for nothing", "waits on permit: false", func(_, o *observed) { delete(o.waiting, "c-waiting") }},
 		{"gone and queued", "is gone, and still", func(_, o *observed) { o.positions["x"] = queue.Position{Place: queue.Active} }},
 		{"gone and waiting", "still waits on permit", func(_, o *observed) { o.waiting["x"] = true }},
 		{"wrong count", "the queue counts", func(_, o *observed) { o.counts.Active++ }},
-		{"events for nobody", "remembered for nobody", func(_, o *observed) { o.counts.InFlight = 0 }},
+		{"events for nobody", "remembered for nobody", func(_, o *observed) { o.counts.Permit = 0 }},
 
 		{"an illegal move", "moved from Finished to Pending", func(before, o *observed) {
 			before.edit("a-pending", func(w *model.WorkloadRecord) { w.Phase = model.Finished })

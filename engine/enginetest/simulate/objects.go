@@ -3,17 +3,16 @@ package simulate
 import (
 	"fmt"
 	"slices"
-
-	"github.com/berth-project/berth/model"
-	"github.com/berth-project/berth/model/modeltest"
+	"time"
 
 	"github.com/berth-project/berth/engine/enginetest/faults"
+	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // Labels and taints of simulated objects come from small pools, so that
 // selectors do find something and taints do keep somebody away.
 var (
-	simZones  = []string{"", "z1", "z2", "z3"}
 	simTiers  = []string{"", "gold", "iron"}
 	simModels = []string{"A100", "T4"}
 	simTaints = []model.Taint{
@@ -57,7 +56,7 @@ func (s *sim) newNode() *model.Node {
 	return n
 }
 
-// nodeLabels are those of the node of the name: some nodes lack a zone, or the
+// nodeLabels are those of the node with the name: some nodes lack a zone, or the
 // label of the host itself.
 func (s *sim) nodeLabels(name string) map[string]string {
 	labels := map[string]string{"tier": pickOf(s, simTiers)}
@@ -100,13 +99,17 @@ func (s *sim) newWorkload() *model.Workload {
 		s.tame(w)
 	}
 	w.ID = s.nextWorkload()
+	w.Limit = time.Duration(s.made%6) * 10 * time.Second // some have none, and many run over
+	w.MinLimit = min(w.MinLimit, w.Limit)
 	w.Profile = pickOf(s, []string{"", "", simProfile, batchProfile})
 	if s.chance(15) {
 		s.join(w)
 	}
+	s.enqueueIn(w)
 	s.claim(w)
 	s.demand(w)
 	s.relate(w)
+	s.limit(w)
 	if s.chance(12) {
 		w.Labels["hold"] = "yes"
 	}
@@ -161,11 +164,11 @@ func (s *sim) newDeviceRequest() model.DeviceRequest {
 
 func (s *sim) newToleration() model.Toleration {
 	if s.chance(20) {
-		return model.Toleration{Operator: model.TolerateExists}
+		return model.Toleration{Operator: model.Exists}
 	}
 	return pickOf(s, []model.Toleration{
 		{Key: "own", Value: "a"}, {Key: "own", Value: "b"},
-		{Key: "errors", Operator: model.TolerateLt, Value: "9"}, {Key: "errors", Operator: model.TolerateGt, Value: "7"},
+		{Key: "errors", Operator: model.Lt, Value: "9"}, {Key: "errors", Operator: model.Gt, Value: "7"},
 	})
 }
 

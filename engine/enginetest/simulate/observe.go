@@ -23,6 +23,8 @@ func (s *sim) observe() {
 	s.checkEvictions()
 	s.checkMissed()
 	s.checkGone()
+	s.checkCharges()
+	s.noteHeld()
 	if !s.plugins.faulty() && s.chance(20) {
 		s.checkWoken()
 		s.checkBudgets()
@@ -46,6 +48,9 @@ func (s *sim) look() *observed {
 		waiting: map[string]bool{}, tasks: map[string]int{}, abandoned: map[string]int{},
 		counts: s.raw.QueueCounts(), book: s.world.book, forced: s.forced, disputed: s.disputed,
 		index: v.Index(), objects: s.lookAtObjects(v), told: s.told,
+	}
+	for row := range v.Objects(model.HoldKind) {
+		o.holds = append(o.holds, row.Object.(*model.Hold))
 	}
 	for g := range v.Groups() {
 		o.groups[g.ID] = g.Group
@@ -89,7 +94,7 @@ func (s *sim) lookAtObjects(v *engine.View) objects {
 	}
 	list := objects{}
 	for _, kind := range model.ObjectKinds {
-		if s.volumes || s.devices {
+		if (s.volumes || s.devices) && kind != model.HoldKind {
 			for row := range v.Objects(kind) {
 				list[refTo(row.Object)] = row
 			}
@@ -117,11 +122,11 @@ func (s *sim) dispute(o *observed) {
 }
 
 // denseView is the view that the next cycle gets, nil where there are no nodes.
-func (s *sim) denseView() extpoints.View {
+func (s *sim) denseView() extpoints.ClusterView {
 	s.plugins.probe.View = nil
 	s.quietly(func() {
 		b := s.raw.Branch()
-		if err := b.Apply(s.now, engine.Change{Submit: s.plugins.probe.Workload}); err != nil {
+		if err := b.Apply(s.now, engine.Submit(s.plugins.probe.Workload)); err != nil {
 			s.fail("the probe is refused: %v", err)
 		}
 		_, _ = b.Schedule(s.now, probeID) // an error where there are no nodes
@@ -229,18 +234,8 @@ func (s *sim) waits(id string) bool {
 	return known && row.Phase == model.Pending
 }
 
-// happened notes that something has happened that Hold asked for, for those that
-// it holds, or for one of them.
-func (s *sim) happened(only string) {
-	for id := range s.cur.waiting {
-		if only == "" || only == id {
-			s.missed[id] = true
-		}
-	}
-}
-
 // checkMissed: what happens while a workload waits on permit is not forgotten
-// when it is turned down.
+// when it is rejected.
 func (s *sim) checkMissed() {
 	for id := range s.missed {
 		if s.cur.waiting[id] {
@@ -267,6 +262,12 @@ func (s *sim) checkGone() {
 // is held back has a reason to be, else an event was missed. One that Permit sent
 // there waits for something else.
 func (s *sim) checkWoken() {
+	if s.result.options.Compat == extpoints.KubeScheduler137 {
+		return // it misses some
+	}
+	if due, ok := s.raw.NextDue(s.now); ok && !due.After(s.now) {
+		return // those that a hold kept are still to be told that it has ended
+	}
 	var g *sight
 	for _, id := range s.cur.ids {
 		switch pos := s.cur.positions[id]; {
@@ -276,11 +277,22 @@ func (s *sim) checkWoken() {
 			}
 			s.checkGate(g, id)
 		case pos.Place == queue.Unschedulable && !turnedDown(&pos) && !s.awaitsArrival(&pos):
-			if node := s.fits(id); node != "" {
+			if node := s.fits(id); node != "" && !s.awaitsMember(id) {
 				s.fail("%s waits for an event, because of %v, and would fit on %s", id, pos.UnschedulablePlugins, node)
 			}
 		}
 	}
+}
+
+// awaitsMember reports whether a member of the workload's tree of groups is in no queue yet, since a binding from
+// before is under way: its group is tried together with it when that has ended.
+func (s *sim) awaitsMember(id string) bool {
+	g := sightOf(s.raw.View())
+	root := g.root(s.cur.rows[id].Workload)
+	return root != "" && slices.ContainsFunc(s.cur.ids, func(other string) bool {
+		row := s.cur.rows[other]
+		return row.Phase == model.Pending && s.cur.positions[other].Place == queue.OldBinding && g.root(row.Workload) == root
+	})
 }
 
 // fitsWithGroup is fits for a member of a group.
@@ -306,9 +318,11 @@ func (s *sim) awaitsArrival(pos *queue.Position) bool {
 	return looks && slices.ContainsFunc(s.cur.ids, func(id string) bool { return s.cur.rows[id].Phase == model.Assumed })
 }
 
-// turnedDown reports whether it was on permit that the workload was rejected.
+// turnedDown reports whether it was on permit that the workload was rejected, or for the sake
+// of a reservation, which nobody outside can tell from one that has gone.
 func turnedDown(pos *queue.Position) bool {
-	return slices.Contains(pos.UnschedulablePlugins, faults.HoldName) || slices.Contains(pos.UnschedulablePlugins, stranger)
+	return slices.Contains(pos.UnschedulablePlugins, backfillPlugin) ||
+		slices.Contains(pos.UnschedulablePlugins, faults.HoldName) || slices.Contains(pos.UnschedulablePlugins, unknownPlugin)
 }
 
 // fits says where a pending workload would go now, empty for nowhere. A member of

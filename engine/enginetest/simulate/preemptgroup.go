@@ -20,7 +20,7 @@ func (s *sim) displacedByGroup(e engine.EvictingEvent) {
 		return
 	case !there || leaver.Node != e.Node:
 		s.fail("%s is to leave %s, and is on %q", e.Workload.ID, e.Node, leaver.Node)
-	case s.plans[leaver.ID] == by.ID: // it was so when it was asked first
+	case s.plans[leaver.ID] == by.ID, s.o.Queues: // it was so when it was asked first
 	case s.rank(&leaver) >= by.Priority:
 		s.fail("%s (%d) is to make room for group %s (%d)", leaver.ID, s.rank(&leaver), by.ID, by.Priority)
 	case s.neverPreempts(&by):
@@ -53,13 +53,25 @@ func (s *sim) plannedForGroup(group string) {
 			return // a group is not there, or its members do not agree
 		}
 		root, _ := s.raw.View().Group(d.Root)
+		s.checkReclaim(s.waitingBelow(root.ID), root.Priority, d.Evictions)
 		for _, e := range d.Evictions {
-			if victim, _ := s.row(e.ID); s.rank(&victim) >= root.Priority {
+			if victim, _ := s.row(e.ID); !s.o.Queues && s.rank(&victim) >= root.Priority {
 				s.fail("group %s (%d) would displace %s (%d)", d.Root, root.Priority, e.ID, s.rank(&victim))
 			}
 		}
 		s.checkPlan("group "+d.Root, d.Evictions)
 	})
+}
+
+// waitingBelow lists the members of the tree that wait for a node.
+func (s *sim) waitingBelow(group string) (list []*model.Workload) {
+	g := sightOf(s.raw.View())
+	for _, id := range sortedKeys(g.rows) {
+		if row := g.rows[id]; row.Phase == model.Pending && row.Group != "" && g.below(row.Workload, group) {
+			list = append(list, row.Workload)
+		}
+	}
+	return list
 }
 
 // checkPlan is checkWhole on the present state.
@@ -102,17 +114,6 @@ func (s *sim) checkWholes() {
 		}
 	}
 	clear(s.asOne)
-}
-
-// wholeOf is the highest group above the workload that leaves as one; empty for
-// none.
-func (g *sight) wholeOf(w *model.Workload) (whole string) {
-	for _, group := range g.above(w.Group) {
-		if group.Disruption == model.DisruptAll {
-			whole = group.ID
-		}
-	}
-	return whole
 }
 
 // checkWhole: of a group that leaves as one all members on nodes are displaced,

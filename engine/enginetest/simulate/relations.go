@@ -3,17 +3,17 @@ package simulate
 import (
 	"fmt"
 
-	"github.com/berth-project/berth/model"
-
 	"github.com/berth-project/berth/engine/enginetest/faults"
+	"github.com/berth-project/berth/model"
 )
 
 // What workloads say of each other goes by the label app, and by the labels of
 // nodes that are topologies.
 var (
 	simApps       = []string{"a", "b", "c"}
-	simTopologies = []string{"zone", "zone", "kubernetes.io/hostname", "tier"}
+	simTopologies = []string{"zone", "zone", "kubernetes.io/hostname", "tier", model.ByNode, model.ByZone}
 	simNamespaces = []string{"", "web"}
+	simZones      = []string{"", "z1", "z2", "z3"}
 )
 
 // relate lets the workload be spread, drawn to others, or kept away from them.
@@ -109,4 +109,9 @@ func (s *sim) newBudget() *model.Budget {
 		b.Displaced = []string{faults.WorkloadID(s.rng.IntN(s.made + 1))}
 	}
 	return b
+}
+
+// inZone is the term that selects the nodes of the zone.
+func inZone(zone string) model.NodeTerm {
+	return model.NodeTerm{Labels: []model.Requirement{{Key: "zone", Operator: model.In, Values: []string{zone}}}}
 }

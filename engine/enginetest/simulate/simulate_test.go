@@ -5,12 +5,16 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/berth-project/berth/engine/enginetest/simulate"
+	"github.com/berth-project/berth/extpoints"
 )
 
 var (
 	seedFlag = flag.Uint64("seed", 0, "run only the simulated history of this seed")
 	soakFlag = flag.Bool("soak", false, "begin at a random seed")
+	longFlag = flag.Bool("long", false, "simulate four times as many histories")
 )
 
 // TestSimulation runs random histories: always the same ones, so that what was
@@ -22,16 +26,9 @@ func TestSimulation(t *testing.T) {
 		simulate.Run(t, *seedFlag, simulate.Options{})
 		return
 	}
-	first, n := uint64(1), 1000
-	if *soakFlag {
-		first = rand.Uint64()
-	}
-	if testing.Short() {
-		n = 100
-	}
-	t.Logf("seeds from %d", first)
+	first, n := firstSeed(t), histories(280)
 	steps, reached := 0, map[string]int{}
-	for i := range uint64(n) {
+	for i := range n {
 		r := simulate.Run(t, first+i, simulate.Options{})
 		steps += r.Steps
 		for what, times := range r.Reached {
@@ -40,9 +37,63 @@ func TestSimulation(t *testing.T) {
 	}
 	t.Logf("%d histories, %d steps, %v", n, steps, reached)
 	for _, what := range ought {
-		if reached[what] == 0 {
+		if reached[what] == 0 && !testing.Short() { // some are rare
 			t.Errorf("no history has come by: %s", what)
 		}
+	}
+}
+
+// firstSeed is where a test begins that simulates many.
+func firstSeed(t *testing.T) uint64 {
+	first := uint64(1)
+	if *soakFlag {
+		first = rand.Uint64()
+	}
+	t.Logf("seeds from %d", first)
+	return first
+}
+
+// histories is how many a test simulates that takes n: four times as many with
+// -long, fewer with -short.
+func histories(n uint64) uint64 {
+	switch {
+	case testing.Short():
+		return n / 3
+	case *longFlag:
+		return 4 * n
+	}
+	return n
+}
+
+// TestSimulationOfKubeSchedulersWakeUps runs some with the wake-ups of kube-scheduler.
+func TestSimulationOfKubeSchedulersWakeUps(t *testing.T) {
+	t.Parallel()
+	for i := range histories(60) {
+		simulate.Run(t, 1+i, simulate.Options{Compat: extpoints.KubeScheduler137})
+	}
+}
+
+// TestSimulationOfQueues runs some with the order by queues: what is charged is what runs,
+// and nothing that is placed breaks a quota.
+func TestSimulationOfQueues(t *testing.T) {
+	t.Parallel()
+	if *seedFlag != 0 {
+		simulate.Run(t, *seedFlag, simulate.Options{Queues: true})
+		return
+	}
+	first, reached := firstSeed(t), map[string]int{}
+	for i := range histories(60) {
+		for what, times := range simulate.Run(t, first+i, simulate.Options{Queues: true}).Reached {
+			reached[what] += times
+		}
+	}
+	require.Positive(t, reached["workload of a queue placed"])
+	require.Positive(t, reached["workload held back"])
+	t.Logf("%v", reached)
+	if !testing.Short() {
+		require.Positive(t, reached["workload displaced for another queue"])
+		require.Positive(t, reached["victim in another queue"])
+		require.Positive(t, reached["victim tried to come back"])
 	}
 }
 

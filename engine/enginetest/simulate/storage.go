@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/berth-project/berth/model"
-
 	"github.com/berth-project/berth/engine/enginetest/faults"
+	"github.com/berth-project/berth/model"
 )
 
 // The storage of a history: volumes that were made by hand, a driver that makes
@@ -15,7 +14,6 @@ const (
 	localClass  = "local"
 	diskClass   = "disk"
 	promptClass = "prompt"
-	simDriver   = "csi.disk"
 )
 
 var simClaimClasses = []string{localClass, localClass, diskClass, diskClass, promptClass}
@@ -74,10 +72,6 @@ func (s *sim) newVolume(name string) *model.Volume {
 		Name: name, Class: localClass, Capacity: 1 + s.rng.Int64N(5), Nodes: &model.NodeTerms{Terms: []model.NodeTerm{where}},
 		AccessModes: []model.AccessMode{model.ReadWriteOnce, model.ReadWriteMany, model.ReadWriteOnceWorkload},
 	}
-}
-
-func inZone(zone string) model.NodeTerm {
-	return model.NodeTerm{Labels: []model.Requirement{{Key: "zone", Operator: model.In, Values: []string{zone}}}}
 }
 
 func (s *sim) newClaim(id string) *model.VolumeClaim {
@@ -245,13 +239,4 @@ func (s *sim) provision(c *model.VolumeClaim, where *model.NodeTerms) {
 	v.Handle = v.Name
 	c.Volume, c.Bound = v.Name, true
 	s.world.facts.put(v)
-}
-
-// sortedBook lists the workloads of the book by ID.
-func (s *sim) sortedBook() []*model.Workload {
-	list := make([]*model.Workload, 0, len(s.world.book))
-	for _, id := range sortedKeys(s.world.book) {
-		list = append(list, s.world.book[id].spec)
-	}
-	return list
 }

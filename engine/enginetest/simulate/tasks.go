@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"context"
 	"slices"
 
 	"github.com/berth-project/berth/model"
@@ -25,8 +24,19 @@ func (s *sim) takeTasks() {
 	}
 }
 
-// binds reports whether it is a binding.
-func (t *simTask) binds() bool { return !t.evicts && t.releases == "" }
+// draw makes the plans of a task.
+func (s *sim) drawPlans(t *simTask) {
+	for i := range t.plans {
+		if s.world.reach {
+			t.plans[i] = binderPlan{}
+			continue
+		}
+		t.plans[i] = binderPlan{
+			unreachable: s.chance(12), partly: s.chance(8), lost: s.chance(8), late: s.chance(30),
+			unmade: s.chance(15), takenBack: s.chance(50), notReady: s.chance(5),
+		}
+	}
+}
 
 // abandon notes that the engine must no longer want the binding of the workload
 // that is under way.
@@ -56,90 +66,4 @@ func (s *sim) interruptIf(id string, phases ...model.Phase) {
 	if row, ok := s.row(id); ok && slices.Contains(phases, row.Phase) {
 		s.abandon(id)
 	}
-}
-
-// inputRun runs a task, or settles it without running it, and mostly gives it
-// back at once.
-func inputRun(s *sim) string {
-	t := pickOf(s, slices.DeleteFunc(slices.Clone(s.tasks), func(t *simTask) bool { return t.ran || t == s.current }))
-	if t == nil || s.current != nil {
-		return ""
-	}
-	how := s.work(t)
-	if s.result.Failure != nil || s.chance(30) {
-		return how
-	}
-	return how + s.giveBack(t)
-}
-
-// work has a task done.
-func (s *sim) work(t *simTask) string {
-	outer := s.current
-	s.current = t
-	defer func() { s.current, t.ran = outer, true }()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	switch {
-	case t.releases != "":
-		s.workRelease(t.task)
-		return "run " + t.String()
-	case s.world.reach || s.chance(85):
-		t.task.Run(ctx)
-		return "run " + t.String()
-	case s.chance(40):
-		cancel()
-		t.task.Run(ctx)
-		return "run with no time left " + t.String()
-	case s.chance(60) || t.evicts || t.abandoned || t.stopped || len(t.decided) > 0:
-		t.task.Settle(errRefused)
-		return "settle with a failure " + t.String()
-	}
-	e, b := s.world.book[t.id], model.Binding{}
-	b, _ = t.task.Binding()
-	err := errNoSuchNode
-	if s.world.nodes[b.Node] != nil && e != nil && !e.ended {
-		err = s.world.run(e, b, t)
-	}
-	t.task.Settle(err)
-	return "settle with an answer " + t.String()
-}
-
-// inputFinish gives back a task that was run.
-func inputFinish(s *sim) string {
-	t := pickOf(s, slices.DeleteFunc(slices.Clone(s.tasks), func(t *simTask) bool { return !t.ran }))
-	if t == nil {
-		return ""
-	}
-	return "give back " + t.String() + s.giveBack(t)
-}
-
-// giveBack gives a task back to the engine and checks what becomes of the
-// reservation: it is kept if the workload is wanted there and was bound, or has
-// been confirmed, and is given back exactly once otherwise.
-func (s *sim) giveBack(t *simTask) string {
-	s.tasks = slices.DeleteFunc(s.tasks, func(other *simTask) bool { return other == t })
-	if !t.binds() {
-		s.raw.Finish(s.now, t.task)
-		return ", done"
-	}
-	row, _ := s.row(t.id)
-	there := row.Node == t.node && (row.Phase == model.Confirmed || row.Phase == model.Terminating)
-	kept := (t.bound || there) && !t.abandoned
-	if kept {
-		if e := s.world.book[t.id]; e != nil && e.node == t.node {
-			e.known = true
-		}
-		// From here on no Unreserve of it is right.
-		s.plugins.rounds.Commit(t.id, t.node)
-	}
-	before := s.plugins.rounds.Ended(t.id)
-	s.raw.Finish(s.now, t.task)
-	after := s.plugins.rounds.Ended(t.id)
-	if !kept && after != before+1 {
-		s.fail("%v did not come about, and the reservation was given back %d times", t, after-before)
-	}
-	if kept {
-		return ", bound"
-	}
-	return ", not bound"
 }

@@ -3,63 +3,9 @@ package simulate
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
-	"sync"
-	"time"
 
-	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
 )
-
-// simWorld is the orchestrator of a history. Its book is what really runs
-// where, kept without asking the engine; a real orchestrator has one too, and
-// an engine that starts anew is told from it.
-type simWorld struct {
-	sim   *sim
-	book  map[string]*booked
-	nodes map[string]*model.Node
-	order []string  // of the nodes that are there, as they came
-	reach bool      // nothing fails any more
-	calm  time.Time // since when, and everything is reported at once
-
-	groups       map[string]*model.Group // that are there
-	facts        simFacts
-	touchedNodes map[string]time.Time
-	mu           sync.Mutex // held by calls that are about objects
-}
-
-func newSimWorld(s *sim) simWorld {
-	return simWorld{
-		sim: s, book: map[string]*booked{}, nodes: map[string]*model.Node{},
-		groups: map[string]*model.Group{}, facts: newSimFacts(), touchedNodes: map[string]time.Time{},
-	}
-}
-
-// simTask is a task that the engine has handed out.
-type simTask struct {
-	task     *engine.Task
-	id, node string
-	placed   time.Time // since when it is there; of an eviction
-	evicts   bool
-	releases string // the claim that is to lose its devices
-	decided  model.Objects
-	plans    [2]binderPlan
-	ran      bool // it was run, or settled
-	bound    bool // and told the engine that it is bound
-	// abandoned: the engine no longer wants it; stopped: it wants it ended.
-	abandoned, stopped bool
-}
-
-func (t *simTask) String() string {
-	if t.evicts {
-		return "evict " + t.id
-	}
-	if t.releases != "" {
-		return "take the devices back from " + t.releases
-	}
-	return "bind " + t.id + " to " + t.node
-}
 
 var (
 	errUnreachable = errors.New("the node does not answer")
@@ -144,90 +90,52 @@ func (w *simWorld) Evict(_ context.Context, workload *model.Workload, _ string) 
 	return nil
 }
 
-// meanwhile lets things happen while a task runs.
-func (s *sim) meanwhile() {
-	if s.nested || !s.chance(15) {
+// checkReady checks, when the workload is bound, that it has what it needs, as
+// far as nobody has meddled with it since it was decided.
+func (w *simWorld) checkReady(workload *model.Workload, b *model.Binding) {
+	s := w.sim
+	row, _ := s.row(workload.ID)
+	meddled := func(kind model.ObjectKind, id string) bool {
+		ref := model.ObjectRef{Kind: kind, ID: id}
+		at, ok := w.facts.touched[ref]
+		return w.facts.hidden[ref] || ok && !at.Before(row.PlacedAt)
+	}
+	node := w.nodes[b.Node]
+	if node == nil || !w.touchedNodes[b.Node].Before(row.PlacedAt) || row.Workload != workload {
 		return
 	}
-	s.nested = true
-	for range 1 + s.rng.IntN(2) {
-		if s.result.Failure == nil {
-			s.oneStep()
+	if len(workload.VolumeClaims) > 0 {
+		s.reach("workload with volumes bound")
+	}
+	if len(workload.DeviceClaims) > 0 {
+		s.reach("workload with device claims bound")
+	}
+	if workload.Requests.Get(cardResource) > 0 {
+		s.reach("workload with a card bound")
+	}
+	for _, ref := range workload.VolumeClaims {
+		c := factOf[*model.VolumeClaim](&w.facts, ref.ID)
+		if meddled(model.VolumeClaimKind, ref.ID) || c != nil && meddled(model.VolumeKind, c.Volume) {
+			continue
+		}
+		if c == nil || !c.Bound {
+			s.fail("%s is bound to %s without a volume for claim %s", workload.ID, b.Node, ref.ID)
+		} else if v := factOf[*model.Volume](&w.facts, c.Volume); v == nil || !v.Nodes.Matches(node) {
+			s.fail("%s is bound to %s, where the volume %s of claim %s cannot be used", workload.ID, b.Node, c.Volume, ref.ID)
 		}
 	}
-	s.nested = false
-}
-
-// lost forgets that the workload runs.
-func (e *booked) lost() {
-	e.node, e.devices, e.known, e.unreported, e.leaving = "", nil, false, false, false
-}
-
-// tellAll tells a new engine everything: the nodes, what runs, and what is to
-// be placed.
-func (s *sim) tellAll() {
-	var changes []engine.Change
-	if len(s.world.nodes) == 0 {
-		s.newGroups()
-		if s.volumes {
-			s.newStorage()
+	for _, ref := range workload.DeviceClaims {
+		c := factOf[*model.DeviceClaim](&w.facts, ref.ID)
+		by := model.Consumer{Workload: workload.ID}
+		if ref.OfGroup {
+			by = model.Consumer{Group: workload.Group}
 		}
-		if s.devices {
-			s.newDeviceWorld()
-		}
-		for range s.o.Nodes {
-			n := s.newNode()
-			s.world.put(n)
+		switch {
+		case meddled(model.DeviceClaimKind, ref.ID):
+		case c == nil || c.Allocation == nil || !c.Allocation.Nodes.Matches(node):
+			s.fail("%s is bound to %s without devices for claim %s", workload.ID, b.Node, ref.ID)
+		case !c.Reserved(by):
+			s.fail("%s is bound to %s, and claim %s is not reserved for %v", workload.ID, b.Node, ref.ID, by)
 		}
 	}
-	for _, id := range sortedKeys(s.world.groups) {
-		changes = append(changes, engine.Change{PutGroup: s.world.groups[id]})
-	}
-	changes = append(changes, s.retellObjects()...)
-	for _, name := range s.world.order {
-		changes = append(changes, engine.Change{PutNode: s.world.nodes[name]})
-		s.forced[name] = true
-	}
-	ids := slices.Sorted(maps.Keys(s.world.book))
-	for _, id := range ids {
-		changes = append(changes, s.retell(id)...)
-	}
-	s.apply(changes...)
-}
-
-// retell is how a new engine learns of one workload.
-func (s *sim) retell(id string) []engine.Change {
-	e := s.world.book[id]
-	if e.spec.NodeName != "" && s.world.nodes[e.spec.NodeName] == nil && e.node == "" {
-		e.ended = true // nobody will ever run it
-	}
-	switch {
-	case e.ended:
-		delete(s.world.book, id)
-		return nil
-	case e.node == "":
-		e.lost()
-		return []engine.Change{{Submit: e.spec}}
-	}
-	e.known, e.unreported = true, false
-	s.forced[e.node] = true
-	adopt := engine.Change{Adopt: &engine.Placement{Workload: e.spec, Node: e.node, Devices: e.devices}}
-	if e.leaving {
-		return []engine.Change{adopt, {Terminate: id}}
-	}
-	return []engine.Change{adopt}
-}
-
-// put adds the node or replaces it.
-func (w *simWorld) put(n *model.Node) {
-	if w.nodes[n.Name] == nil {
-		w.order = append(w.order, n.Name)
-	}
-	w.nodes[n.Name] = n
-	w.touchedNodes[n.Name] = w.sim.now
-}
-
-func (w *simWorld) drop(name string) {
-	delete(w.nodes, name)
-	w.order = slices.DeleteFunc(w.order, func(n string) bool { return n == name })
 }

@@ -37,46 +37,57 @@ func (e *env) changes(l line) ([]engine.Change, bool) {
 		// node NAME... [cpu=N] [zone=Z] [label=K:V] [taint=K:V:EFFECT]
 		// [unschedulable=true]: PutNode; what is not said stays as it was.
 		for _, name := range l.words {
-			add(engine.Change{PutNode: e.node(name, l)})
+			add(engine.PutNode(e.node(name, l)))
 		}
 	case "nodes":
 		// nodes N [as for node]: PutNode of n000, n001, ...
 		for i := range number(l.words[0]) {
-			add(engine.Change{PutNode: e.node(fmt.Sprintf("n%03d", i), l)})
+			add(engine.PutNode(e.node(fmt.Sprintf("n%03d", i), l)))
 		}
 	case "remove-node":
 		// remove-node NAME...: RemoveNode.
 		for _, name := range l.words {
 			delete(e.nodes, name)
-			add(engine.Change{RemoveNode: name})
+			add(engine.RemoveNode(name))
 		}
+	case "lose-node":
+		// lose-node NAME...: LoseNode.
+		for _, name := range l.words {
+			delete(e.nodes, name)
+			add(engine.LoseNode(name))
+		}
+	case "drain":
+		// drain NAME [REASON]: Drain.
+		add(engine.Drain(l.words[0], l.word(1)))
 	case "submit":
 		// submit ID... [priority=N] [policy=Never] [profile=P] [cpu=N]
-		// [node=NAME] [gate=G] [label=K:V] [group=GROUP]: Submit.
+		// [node=NAME] [gate=G] [label=K:V] [group=GROUP] [queue=Q] [principal=P] [limit=D]: Submit.
 		for _, id := range l.words {
 			delete(e.latest, id)
-			add(engine.Change{Submit: e.workload(id, l)})
+			add(engine.Submit(e.workload(id, l)))
 		}
 	case "adopt":
 		// adopt ID NODE [as for submit]: Adopt.
 		delete(e.latest, l.words[0])
-		add(engine.Change{Adopt: &engine.Placement{Workload: e.workload(l.words[0], l), Node: l.words[1]}})
+		add(engine.Adopt(e.workload(l.words[0], l), model.Binding{Node: l.words[1]}))
 	case "update":
 		// update ID... [as for submit]: Update; what is not said stays as it was.
 		for _, id := range l.words {
-			add(engine.Change{Update: e.workload(id, l)})
+			add(engine.Update(e.workload(id, l)))
 		}
 	case "confirm":
 		// confirm ID NODE: Confirm.
-		add(engine.Change{Confirm: &model.Binding{Workload: l.words[0], Node: l.words[1]}})
+		add(engine.Confirm(model.Binding{Workload: l.words[0], Node: l.words[1]}))
 	case "nominate":
 		// nominate ID [NODE]: Nominate; without NODE to none.
-		add(engine.Change{Nominate: &engine.Nomination{Workload: l.words[0], Node: strings.Join(l.words[1:], "")}})
+		add(engine.Nominate(l.words[0], strings.Join(l.words[1:], "")))
 	case "put", "drop":
-		// put|drop group|budget|namespace NAME: PutGroup, RemoveGroup and so on. A
+		// put|drop group|budget|namespace|hold NAME: PutGroup, RemoveGroup and so on. A
 		// budget has [label=K:V] [allowed=N], a group [gang=N] [parent=GROUP]
 		// [composite=true] [topology=LABEL] [priority=N] [policy=Never]
-		// [disrupt=all].
+		// [disrupt=all], a hold node=NAME [in=D] [for=D] [users=K:V] [flex=true]: it
+		// begins after the one time, or now, and lasts for the other, or for ever. Also queue, principal and limit NAME,
+		// whose fields have their names in the model; an amount is NAME:N+NAME:N...
 		add(e.object(l, l.verb == "put"))
 	default:
 		return e.departures(l)
@@ -86,19 +97,26 @@ func (e *env) changes(l line) ([]engine.Change, bool) {
 
 func (e *env) object(l line, put bool) engine.Change {
 	name := l.word(1)
+	if o := e.definition(l); o != nil {
+		return defined(o, put)
+	}
 	switch {
 	case l.word(0) == "group" && put:
-		return engine.Change{PutGroup: group(name, l)}
+		return engine.PutGroup(group(name, l))
 	case l.word(0) == "group":
-		return engine.Change{RemoveGroup: name}
+		return engine.RemoveGroup(name)
 	case l.word(0) == "budget" && put:
-		return engine.Change{PutBudget: budget(name, l)}
+		return engine.PutBudget(budget(name, l))
 	case l.word(0) == "budget":
-		return engine.Change{RemoveBudget: name}
+		return engine.RemoveBudget(name)
 	case l.word(0) == "namespace" && put:
-		return engine.Change{PutNamespace: &model.Namespace{Name: name}}
+		return engine.PutNamespace(&model.Namespace{Name: name})
 	case l.word(0) == "namespace":
-		return engine.Change{RemoveNamespace: name}
+		return engine.RemoveNamespace(name)
+	case l.word(0) == "hold" && put:
+		return engine.PutObject(e.hold(name, l))
+	case l.word(0) == "hold":
+		return engine.RemoveObject(model.ObjectRef{Kind: model.HoldKind, ID: name})
 	}
 	e.fail(l, "unknown kind")
 	return engine.Change{}
@@ -133,31 +151,46 @@ func budget(name string, l line) *model.Budget {
 	return b
 }
 
+func (e *env) hold(name string, l line) *model.Hold {
+	h := &model.Hold{Name: name, From: e.now, Nodes: []string{l.args["node"]}, Flex: l.args["flex"] == "true"}
+	if v := l.args["in"]; v != "" {
+		h.From = h.From.Add(duration(v))
+	}
+	if v := l.args["for"]; v != "" {
+		h.Until = h.From.Add(duration(v))
+	}
+	if v := l.args["users"]; v != "" {
+		key, value, _ := strings.Cut(v, ":")
+		h.Users = model.SelectLabels(map[string]string{key: value})
+	}
+	return h
+}
+
 // departures are the changes that only need an ID.
 func (e *env) departures(l line) ([]engine.Change, bool) {
+	var verb func(id string) engine.Change
+	switch l.verb {
+	case "terminate":
+		// terminate ID...: Terminate.
+		verb = engine.Terminate
+	case "displace":
+		// displace ID...: Displace.
+		verb = engine.Displace
+	case "finish":
+		// finish ID...: Finish.
+		verb = engine.Finish
+	case "requeue":
+		// requeue ID...: Requeue.
+		verb = engine.Requeue
+	case "remove":
+		// remove ID...: Remove.
+		verb = engine.Remove
+	default:
+		return nil, false
+	}
 	var changes []engine.Change
 	for _, id := range l.words {
-		var c engine.Change
-		switch l.verb {
-		case "terminate":
-			// terminate ID...: Terminate.
-			c.Terminate = id
-		case "displace":
-			// displace ID...: Displace.
-			c.Displace = id
-		case "finish":
-			// finish ID...: Finish.
-			c.Finish = id
-		case "requeue":
-			// requeue ID...: Requeue.
-			c.Requeue = id
-		case "remove":
-			// remove ID...: Remove.
-			c.Remove = id
-		default:
-			return nil, false
-		}
-		changes = append(changes, c)
+		changes = append(changes, verb(id))
 	}
 	return changes, len(changes) > 0
 }
@@ -207,6 +240,10 @@ func (e *env) workload(id string, l line) *model.Workload {
 			w.Profile = v
 		case "group":
 			w.Group = v
+		case "queue":
+			w.Queue = v
+		case "principal":
+			w.Principal = v
 		case "cpu":
 			w.Requests.CPU = number(v)
 		case "node":
@@ -216,6 +253,8 @@ func (e *env) workload(id string, l line) *model.Workload {
 		case "label":
 			key, value, _ := strings.Cut(v, ":")
 			w.Labels = map[string]string{key: value}
+		case "limit":
+			w.Limit = duration(v)
 		default:
 			e.fail(l, "unknown field "+k)
 		}

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -10,20 +9,13 @@ import (
 	"github.com/berth-project/berth/plugins"
 )
 
-// The plugins that a profile gets where it has none of its own: the one orders
-// by priority and time, the other asks the orchestrator and says nothing.
-const (
-	sorter = "Sort"
-	binder = "Bind"
-)
-
 // configure does the verbs that say what the engine is made of. They come
 // before all others.
 func (e *env) configure(l line) bool {
 	switch l.verb {
 	case "config":
 		// config [percentage=N] [tie=heap|lowest|random] [seed=N] [timeout=D]
-		// [decisions=N]: fields of engine.Config; timeout is
+		// [decisions=N] [compat=improved|kube-scheduler] [order=queues]: fields of engine.Config; timeout is
 		// Queue.MaxInUnschedulable.
 		for name, value := range l.args {
 			e.setConfig(l, name, value)
@@ -40,7 +32,7 @@ func (e *env) configure(l line) bool {
 		// extender that serves the verbs filter, prioritize, preempt and bind,
 		// and is interested in the workloads of the pattern. What it answers is
 		// said with the verb plugin.
-		e.cfg.Extenders = append(e.cfg.Extenders, e.extender(l))
+		e.cfg.Extenders = append(e.cfg.Extenders, e.extender(l).Extender)
 	case "events":
 		// events PLUGIN KIND/ACTION[+ACTION]...|none: what the plugin registers
 		// for, in place of everything.
@@ -76,8 +68,20 @@ func (e *env) setConfig(l line, name, value string) {
 		e.cfg.Seed = uint64(number(value))
 	case "timeout":
 		e.cfg.Queue.MaxInUnschedulable = duration(value)
+	case "compat":
+		compats := map[string]extpoints.Compat{"improved": extpoints.Improved, "kube-scheduler": extpoints.KubeScheduler137}
+		compat, ok := compats[value]
+		if !ok {
+			e.fail(l, "unknown compat")
+		}
+		e.cfg.Compat = compat
+	case "order":
+		if value != "queues" {
+			e.fail(l, "unknown order")
+		}
+		e.cfg.Order = engine.OrderByQueues
 	case "decisions":
-		e.cfg.Decisions = int(number(value))
+		e.cfg.RememberDecisions = int(number(value))
 	default:
 		e.fail(l, "unknown field "+name)
 	}
@@ -86,11 +90,11 @@ func (e *env) setConfig(l line, name, value string) {
 func (e *env) profile(l line) extpoints.Profile {
 	p := extpoints.Profile{}
 	words := l.words[1:]
+	binds := true // the plugin binder does, after all others
 	if len(words) > 0 && words[0] == "default" {
-		p, words = plugins.DefaultProfile(), words[1:]
+		p, words, binds = plugins.DefaultProfile(), words[1:], false
 	} else {
-		p.Plugins.QueueSort.Enabled = []extpoints.PluginRef{{Name: sorter}}
-		p.Plugins.Bind.Enabled = []extpoints.PluginRef{{Name: binder}}
+		p.Plugins = []extpoints.Entry{{Name: sorter, New: e.factory(sorter), Points: []extpoints.Point{"QueueSort"}}}
 	}
 	p.Name = l.words[0]
 	if v := l.args["percentage"]; v != "" {
@@ -100,79 +104,59 @@ func (e *env) profile(l line) extpoints.Profile {
 	for _, word := range words {
 		spec, at, ok := strings.Cut(word, ":")
 		name, weight, weighted := strings.Cut(spec, "*")
-		ref := extpoints.PluginRef{Name: name}
+		entry := extpoints.Entry{Name: name}
+		if !slices.ContainsFunc(p.Plugins, func(other extpoints.Entry) bool { return other.Name == name }) {
+			entry.New = e.factory(name)
+		}
 		if weighted {
-			ref.Weight = int32(number(weight))
+			entry.Weight = int32(number(weight))
 		}
 		if !ok {
 			e.fail(l, "plugin without points: "+word)
 		}
 		for point := range strings.SplitSeq(at, "+") {
 			if point == "onlybind" { // nobody binds after it
-				p.Plugins.Bind.Enabled, point = nil, "bind"
+				binds, point = false, "bind"
 			}
-			set := pointSet(&p.Plugins, point)
-			if set == nil {
-				e.fail(l, "unknown point "+point)
-			}
-			// In front of the one that always binds.
-			if i := len(set.Enabled) - 1; point == "bind" && i >= 0 && set.Enabled[i].Name == binder {
-				set.Enabled = slices.Insert(set.Enabled, i, ref)
-			} else {
-				set.Enabled = append(set.Enabled, ref)
-			}
+			entry.Points = append(entry.Points, e.point(l, point))
 		}
+		p.Plugins = append(p.Plugins, entry)
+	}
+	if binds {
+		p.Plugins = append(p.Plugins, extpoints.Entry{Name: binder, New: e.factory(binder), Points: []extpoints.Point{"Bind"}})
 	}
 	return p
 }
 
-// pointSet returns the set of a point by the name that scripts use.
-func pointSet(p *extpoints.Plugins, point string) *extpoints.PluginSet {
-	return map[string]*extpoints.PluginSet{
-		"preenqueue": &p.PreEnqueue, "queuesort": &p.QueueSort, "prefilter": &p.PreFilter, "filter": &p.Filter,
-		"postfilter": &p.PostFilter, "prescore": &p.PreScore, "score": &p.Score, "reserve": &p.Reserve,
-		"permit": &p.Permit, "prebind": &p.PreBind, "bind": &p.Bind, "postbind": &p.PostBind,
-	}[point]
+// point returns the point with the name that scripts use.
+func (e *env) point(l line, name string) extpoints.Point {
+	for _, point := range extpoints.Points() {
+		if strings.EqualFold(name, string(point)) {
+			return point
+		}
+	}
+	e.fail(l, "unknown point "+name)
+	return ""
 }
 
-// config completes the configuration: scripted plugins for all names that the
-// default registry does not have.
+// config completes the configuration.
 func (e *env) config() engine.Config {
 	if len(e.cfg.Profiles) == 0 {
 		e.cfg.Profiles = []extpoints.Profile{e.profile(parseLine("profile main"))}
 	}
-	e.cfg.Registry = plugins.Default()
-	for i := range e.cfg.Profiles {
-		p := &e.cfg.Profiles[i].Plugins
-		sets := []*extpoints.PluginSet{&p.MultiPoint}
-		for _, point := range slices.Sorted(maps.Keys(allPoints(p))) {
-			sets = append(sets, pointSet(p, point))
-		}
-		for _, set := range sets {
-			for _, ref := range set.Enabled {
-				if e.cfg.Registry[ref.Name] == nil {
-					e.cfg.Registry[ref.Name] = e.factory(ref.Name)
-				}
-			}
-		}
-	}
 	e.cfg.Orchestrator = orchestrator{e.script}
 	e.cfg.Listener = e.listener()
 	e.cfg.Recorder = engine.NewRecorder(&e.tape)
+	e.cfg.FastPath = engine.FastPathVerify
 	return e.cfg
 }
 
-func allPoints(p *extpoints.Plugins) map[string]*extpoints.PluginSet {
-	all := map[string]*extpoints.PluginSet{}
-	for _, point := range append([]string{"queuesort"}, points...) {
-		if set := pointSet(p, point); set != nil {
-			all[point] = set
-		}
-	}
-	return all
-}
-
+// factory makes the plugin that comes with the engine, or a scripted one where there
+// is none of the name.
 func (e *env) factory(name string) extpoints.Factory {
+	if factory, ok := plugins.Default()[name]; ok {
+		return factory
+	}
 	return func(_ any, h extpoints.Handle) (extpoints.Plugin, error) {
 		e.handles[name] = h
 		return &plugin{name: name, script: e.script, handle: h, events: slices.Clone(e.registered[name])}, nil

@@ -5,19 +5,8 @@ import (
 	"sort"
 	"time"
 
-	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 )
-
-// task is a task that the engine has handed out.
-type task struct {
-	*engine.Task
-	cancel context.CancelFunc
-	done   chan struct{} // nil until it was run
-}
-
-// name is how transcripts call it.
-func (t *task) name() string { return t.Workload().ID }
 
 // patience is how long a task may run: far longer than any does, unless
 // something that it waits for never happens.

@@ -1,9 +1,9 @@
 package transcript
 
 import (
+	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -13,9 +13,6 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
-
-// epoch is when transcripts begin.
-var epoch = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 
 // env is an engine with everything around it that a transcript commands.
 type env struct {
@@ -59,63 +56,15 @@ func newEnv(t *testing.T, workers int) *env {
 	return e
 }
 
-// play does the commands of one block and returns the answer.
-func (e *env) play(commands string) string {
-	e.out = nil
-	for text := range strings.Lines(commands) {
-		if text = strings.TrimSpace(text); text == "" || text[0] == '#' {
-			continue
-		}
-		l := parseLine(text)
-		if e.scripted(l); e.configure(l) || l.verb == "plugin" || l.verb == "orchestrator" {
-			continue
-		}
-		e.make()
-		if !e.change(l) && !e.drive(l) && !e.show(l) {
-			e.fail(l, "there is no such verb")
-		}
-	}
-	if len(e.out) == 0 {
-		return "ok"
-	}
-	return strings.Join(e.out, "\n")
+// task is a task that the engine has handed out.
+type task struct {
+	*engine.Task
+	cancel context.CancelFunc
+	done   chan struct{} // nil until it was run
 }
 
-// scripted does the verbs that tell plugins and orchestrator what to answer.
-func (e *env) scripted(l line) {
-	text := ""
-	switch l.verb {
-	case "plugin":
-		// plugin NAME POINT [WORKLOAD] [NODE] => CODE ["REASON"] [OPTION]...:
-		// what the plugin answers at the point from now on, in place of ok. The
-		// workload and the node may be patterns. CODE may also be panic, or a
-		// score. The options are those of answer.setOption.
-		text = strings.TrimPrefix(l.text, "plugin ")
-	case "orchestrator":
-		// orchestrator bind|evict [WORKLOAD] [NODE] => ok|Error "TEXT" [block]:
-		// what the orchestrator answers from now on.
-		text = l.text
-	default:
-		return
-	}
-	if err := e.script.add(text); err != nil {
-		e.fail(l, err.Error())
-	}
-	e.tape.steps = append(e.tape.steps, step{script: l})
-}
-
-// make makes the engine.
-func (e *env) make() {
-	if e.made {
-		return
-	}
-	e.made = true
-	raw, err := engine.NewRaw(e.config())
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	e.raw = raw
-}
+// name is how transcripts call it.
+func (t *task) name() string { return t.Workload().ID }
 
 func (e *env) fail(l line, why string) {
 	e.t.Helper()
@@ -141,53 +90,3 @@ func (e *env) note(call string) {
 	}
 	slices.Sort(e.out[len(e.out)-e.side:])
 }
-
-// line is a command: a verb, words and name=value pairs.
-type line struct {
-	text, verb string
-	words      []string
-	args       map[string]string
-}
-
-func parseLine(text string) line {
-	l := line{text: text, args: map[string]string{}}
-	for i, token := range tokens(text) {
-		name, value, pair := strings.Cut(token, "=")
-		switch {
-		case i == 0:
-			l.verb = token
-		case token[0] != '"' && pair:
-			l.args[name] = strings.Trim(value, `"`)
-		default:
-			l.words = append(l.words, strings.Trim(token, `"`))
-		}
-	}
-	return l
-}
-
-// word is the i-th word, empty where there are not so many.
-func (l *line) word(i int) string {
-	if i < len(l.words) {
-		return l.words[i]
-	}
-	return ""
-}
-
-func number(s string) int64 {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
-
-func duration(s string) time.Duration {
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		panic(err)
-	}
-	return d
-}
-
-// since prints a time as an offset from the beginning.
-func since(t time.Time) string { return t.Sub(epoch).String() }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/engine"
-	"github.com/berth-project/berth/extpoints"
 )
 
 // listener writes every event down as one line that begins with the stage.
@@ -44,13 +43,16 @@ func (e *env) listener() engine.Listener {
 		},
 		Decided: func(v engine.GroupEvent) {
 			text := fmt.Sprintf("decided %s: %v, %d placed, %d not", v.Group.ID, v.Code, v.Placed, v.Unplaced)
-			if v.MakingRoom {
+			if v.Preempting {
 				text += ", making room"
 			}
 			if v.Message != "" {
 				text += ": " + v.Message
 			}
 			e.event(v.At, "%s", text)
+		},
+		LimitReached: func(v engine.LimitReachedEvent) {
+			e.event(v.At, "limitreached %s", strings.TrimSpace(v.Limit.Name+" "+v.Principal))
 		},
 		Unnominated: func(v engine.UnnominatedEvent) { e.event(v.At, "unnominated %s: from %s", v.Workload.ID, v.Node) },
 		Removed: func(v engine.RemovedEvent) {
@@ -96,55 +98,4 @@ func (e *env) rejected(v engine.RejectedEvent) {
 		text += "; nominated " + v.Nominated
 	}
 	e.event(v.At, "%s", text)
-}
-
-var actions = []struct {
-	name   string
-	action extpoints.Action
-}{
-	{"Add", extpoints.Add},
-	{"Delete", extpoints.Delete},
-	{"Update", extpoints.Update},
-	{"All", extpoints.AllActions},
-	{"UpdateNodeAllocatable", extpoints.UpdateNodeAllocatable},
-	{"UpdateNodeLabel", extpoints.UpdateNodeLabel},
-	{"UpdateNodeTaint", extpoints.UpdateNodeTaint},
-	{"UpdateNodeDevices", extpoints.UpdateNodeDevices},
-	{"UpdateWorkloadLabel", extpoints.UpdateWorkloadLabel},
-	{"UpdateWorkloadScaleDown", extpoints.UpdateWorkloadScaleDown},
-	{"UpdateWorkloadScaleUp", extpoints.UpdateWorkloadScaleUp},
-	{"UpdateWorkloadToleration", extpoints.UpdateWorkloadToleration},
-	{"UpdateWorkloadGatesEliminated", extpoints.UpdateWorkloadGatesEliminated},
-	{"UpdateWorkloadDeviceClaims", extpoints.UpdateWorkloadDeviceClaims},
-}
-
-func eventName(v extpoints.ClusterEvent) string {
-	if v.Label != "" {
-		return v.Label
-	}
-	for _, a := range actions {
-		if a.action == v.Action {
-			return string(v.Resource) + "/" + a.name
-		}
-	}
-	return fmt.Sprintf("%s/%#x", v.Resource, v.Action)
-}
-
-// parseEvent reads KIND/ACTION[+ACTION].
-func parseEvent(text string) extpoints.ClusterEvent {
-	kind, names, _ := strings.Cut(text, "/")
-	v := extpoints.ClusterEvent{Resource: extpoints.Resource(kind)}
-	for name := range strings.SplitSeq(names, "+") {
-		found := false
-		for _, a := range actions {
-			if a.name == name {
-				v.Action |= a.action
-				found = true
-			}
-		}
-		if !found {
-			panic("there is no action " + name)
-		}
-	}
-	return v
 }

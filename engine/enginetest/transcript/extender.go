@@ -4,115 +4,47 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"strconv"
 	"strings"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
-// outside is what an extender answers, beside the code and the reasons of an
-// error.
-type outside struct {
-	pass    []string // from filter: these, in this order; passes is set
-	passes  bool
-	fail    map[string]string // NODE:REASON
-	never   map[string]string // the same, where displacing would not help
-	bare    bool
-	points  map[string]int64    // NODE:POINTS
-	victims map[string][]string // NODE:ID+ID
-}
-
-// set understands an extender's option; false where it is none.
-func (o *outside) set(name string, list []string) bool {
-	switch name {
-	case "pass":
-		o.pass, o.passes = list, true
-	case "fail":
-		o.fail = pairs(list, func(s string) string { return s })
-	case "never":
-		o.never = pairs(list, func(s string) string { return s })
-	case "bare":
-		o.bare = true
-	case "points":
-		o.points = pairs(list, func(s string) int64 {
-			n, _ := strconv.ParseInt(s, 10, 64)
-			return n
-		})
-	case "victims":
-		o.victims = pairs(list, func(s string) []string {
-			return strings.FieldsFunc(s, func(r rune) bool { return r == '+' })
-		})
-	default:
-		return false
-	}
-	return true
-}
-
-func pairs[V any](list []string, value func(string) V) map[string]V {
-	m := map[string]V{}
-	for _, item := range list {
-		node, v, _ := strings.Cut(item, ":")
-		m[node] = value(v)
-	}
-	return m
-}
-
 // extender answers what the script tells it; where it says nothing, every node
 // passes, none gets points, and every candidate will do.
 type extender struct {
-	env       *env
-	name      string
-	verbs     extpoints.ExtenderVerbs
-	weight    int64
-	pattern   string
-	ignorable bool
+	extpoints.Extender
+	env     *env
+	pattern string
 }
 
-var (
-	_ extpoints.SelectiveExtender  = (*extender)(nil)
-	_ extpoints.FilterExtender     = (*extender)(nil)
-	_ extpoints.PrioritizeExtender = (*extender)(nil)
-	_ extpoints.PreemptExtender    = (*extender)(nil)
-	_ extpoints.BindExtender       = (*extender)(nil)
-)
-
 func (e *env) extender(l line) *extender {
-	x := &extender{env: e, name: l.words[0], weight: 1, pattern: "*"}
+	x := &extender{env: e, pattern: "*"}
+	x.Extender = extpoints.Extender{Name: l.words[0], Weight: 1, Ignorable: l.word(2) == "ignorable", Interested: x.interested}
 	for verb := range strings.SplitSeq(l.word(1), "+") {
-		v, ok := map[string]extpoints.ExtenderVerbs{
-			"filter": extpoints.ExtenderFilters, "prioritize": extpoints.ExtenderPrioritizes,
-			"preempt": extpoints.ExtenderPreempts, "bind": extpoints.ExtenderBinds,
-		}[verb]
-		if !ok {
+		switch verb {
+		case "filter":
+			x.Filter = x.filter
+		case "prioritize":
+			x.Prioritize = x.prioritize
+		case "preempt":
+			x.Preempt = x.preempt
+		case "bind":
+			x.Bind = x.bind
+		default:
 			e.fail(l, "there is no such verb of extenders")
 		}
-		x.verbs |= v
 	}
 	if w := l.args["weight"]; w != "" {
-		x.weight = number(w)
+		x.Weight = number(w)
 	}
 	if p := l.args["for"]; p != "" {
 		x.pattern = p
 	}
-	x.ignorable = l.word(2) == "ignorable"
 	return x
 }
 
-// Name implements [extpoints.Extender].
-func (x *extender) Name() string { return x.name }
-
-// Ignorable implements [extpoints.Extender].
-func (x *extender) Ignorable() bool { return x.ignorable }
-
-// Weight implements [extpoints.PrioritizeExtender].
-func (x *extender) Weight() int64 { return x.weight }
-
-// Verbs implements [extpoints.SelectiveExtender].
-func (x *extender) Verbs() extpoints.ExtenderVerbs { return x.verbs }
-
-// Interested implements [extpoints.Extender].
-func (x *extender) Interested(w *model.Workload) bool {
+func (x *extender) interested(w *model.Workload) bool {
 	ok, _ := path.Match(x.pattern, w.ID)
 	return ok
 }
@@ -120,10 +52,10 @@ func (x *extender) Interested(w *model.Workload) bool {
 // answer looks up what to say, and writes the call down.
 func (x *extender) answer(verb, workload string, about []string) (answer, error) {
 	if x.env.deaf && verb != "bind" {
-		x.env.t.Errorf("extender %s was asked to %s workload %s in a replay", x.name, verb, workload)
+		x.env.t.Errorf("extender %s was asked to %s workload %s in a replay", x.Name, verb, workload)
 	}
-	a := x.env.script.find(x.name, verb, workload, "")
-	call := fmt.Sprintf("%s %s %s %s: %s", x.name, verb, workload, several(about), a.text)
+	a := x.env.script.find(x.Name, verb, workload, "")
+	call := fmt.Sprintf("%s %s %s %s: %s", x.Name, verb, workload, several(about), a.text)
 	if verb == "prioritize" {
 		call = sideBySide + call
 	}
@@ -139,8 +71,7 @@ func several(list []string) string {
 	return fmt.Sprint(list)
 }
 
-// Filter implements [extpoints.FilterExtender].
-func (x *extender) Filter(_ context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
+func (x *extender) filter(_ context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (*extpoints.ExtenderFilterResult, error) {
 	a, err := x.answer("filter", w.ID, nodeNames(nodes))
 	if err != nil {
 		return nil, err
@@ -152,14 +83,12 @@ func (x *extender) Filter(_ context.Context, w *extpoints.WorkloadInfo, nodes []
 	return r, nil
 }
 
-// Prioritize implements [extpoints.PrioritizeExtender].
-func (x *extender) Prioritize(_ context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (map[string]int64, error) {
+func (x *extender) prioritize(_ context.Context, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo) (map[string]int64, error) {
 	a, err := x.answer("prioritize", w.ID, nodeNames(nodes))
 	return a.points, err
 }
 
-// Preempt implements [extpoints.PreemptExtender].
-func (x *extender) Preempt(_ context.Context, w *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, nodes extpoints.Nodes) (map[string]*extpoints.Victims, error) {
+func (x *extender) preempt(_ context.Context, w *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, nodes extpoints.Nodes) (map[string]*extpoints.Victims, error) {
 	var about []string
 	for node := range candidates {
 		about = append(about, node)
@@ -179,8 +108,7 @@ func (x *extender) Preempt(_ context.Context, w *extpoints.WorkloadInfo, candida
 	return chosen, nil
 }
 
-// Bind implements [extpoints.BindExtender].
-func (x *extender) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
+func (x *extender) bind(ctx context.Context, w *model.Workload, b model.Binding) error {
 	a, err := x.answer("bind", w.ID, []string{b.Node})
 	if a.block {
 		x.env.script.entered <- struct{}{}

@@ -17,6 +17,13 @@ type plugin struct {
 	events []extpoints.EventHint // nil: the hint is asked about every event
 }
 
+// The plugins that a profile gets where it has none of its own: the one orders
+// by priority and time, the other asks the orchestrator and says nothing.
+const (
+	sorter = "Sort"
+	binder = "Bind"
+)
+
 var (
 	_ extpoints.PreEnqueuePlugin    = (*plugin)(nil)
 	_ extpoints.QueueSortPlugin     = (*plugin)(nil)
@@ -95,8 +102,8 @@ func (p *plugin) EventsToRegister() ([]extpoints.EventHint, error) {
 
 // hint says Queue, unless the script says Skip, or something else, which is an
 // error.
-func (p *plugin) hint(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
-	a := p.say("hint", nil, w.ID, eventName(c.Event))
+func (p *plugin) hint(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
+	a := p.say("hint", nil, w.ID, eventName(c.ClusterEvent))
 	switch st := a.status(); st.Code() {
 	case extpoints.Success:
 		return extpoints.HintQueue, nil
@@ -158,11 +165,7 @@ func (p *plugin) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node
 // PostFilter implements [extpoints.PostFilterPlugin].
 func (p *plugin) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ extpoints.NodeStatuses) (*extpoints.PostFilterResult, *extpoints.Status) {
 	a := p.say("postfilter", s, w.ID, "")
-	var r *extpoints.PostFilterResult
-	if a.nominate != nil {
-		r = &extpoints.PostFilterResult{NominatingInfo: a.nominate}
-	}
-	return r, a.status()
+	return a.nominate, a.status()
 }
 
 // PreScore implements [extpoints.PreScorePlugin].

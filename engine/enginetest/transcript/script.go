@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/berth-project/berth/extpoints"
 )
@@ -31,32 +29,6 @@ type rule struct {
 	plugin, point string
 	about         []string // patterns, each for the workload or the node
 	answer        answer
-}
-
-// answer is what a plugin says and does.
-type answer struct {
-	text    string // as it is written
-	code    extpoints.Code
-	reasons []string
-	panics  bool
-
-	score    *int64        // from score; from normalize: for every node
-	wait     time.Duration // from permit
-	nodes    []string      // from prefilter; narrows if narrows is set
-	narrows  bool
-	nominate *extpoints.NominatingInfo // from postfilter
-
-	evict, activate, allow, reject []string
-	// from postfilter: who is to lose its nomination, and whether nothing may
-	// be scheduled until the evictions are accepted
-	unnominate []string
-	await      bool
-
-	parallel bool   // from preflight
-	meets    string // from prebind: wait until that plugin's has begun too
-	block    bool   // from prebind, bind, evict: wait until told to end
-
-	outside // from extenders
 }
 
 func newScript() *script {
@@ -115,108 +87,6 @@ func (r *rule) isAbout(workload, node string) bool {
 	return true
 }
 
-// parseAnswer reads a code (ok, Error, Unschedulable ... or panic, or a number
-// that is a score), reasons in quotes, and options.
-func parseAnswer(text string) (answer, error) {
-	a := answer{text: text}
-	for i, token := range tokens(text) {
-		switch {
-		case token[0] == '"':
-			a.reasons = append(a.reasons, strings.Trim(token, `"`))
-		case i == 0:
-			if err := a.setCode(token); err != nil {
-				return a, err
-			}
-		default:
-			if err := a.setOption(token); err != nil {
-				return a, err
-			}
-		}
-	}
-	return a, nil
-}
-
-func (a *answer) setCode(token string) error {
-	if n, err := strconv.ParseInt(token, 10, 64); err == nil {
-		a.score = &n
-		return nil
-	}
-	switch token {
-	case "ok":
-		return nil
-	case "panic":
-		a.panics = true
-		return nil
-	case "invalid":
-		a.code = 99
-		return nil
-	}
-	for c := extpoints.Success; c <= extpoints.Pending; c++ {
-		if c.String() == token {
-			a.code = c
-			return nil
-		}
-	}
-	return fmt.Errorf("there is no code %q", token)
-}
-
-func (a *answer) setOption(token string) error {
-	name, value, _ := strings.Cut(token, "=")
-	var list []string
-	if value != "" {
-		list = strings.Split(value, ",")
-	}
-	switch name {
-	case "wait":
-		d, err := time.ParseDuration(value)
-		a.wait = d
-		return err
-	case "nodes":
-		a.nodes, a.narrows = list, true
-	case "nominate":
-		a.nominate = &extpoints.NominatingInfo{Node: value, Mode: extpoints.NominatingOverride}
-	case "leave": // the nomination as it is
-		a.nominate = &extpoints.NominatingInfo{Mode: extpoints.NominatingNoop}
-	case "evict":
-		a.evict = list
-	case "unnominate":
-		a.unnominate = list
-	case "await":
-		a.await = true
-	case "activate":
-		a.activate = list
-	case "allow":
-		a.allow = list
-	case "reject":
-		a.reject = list
-	case "parallel":
-		a.parallel = true
-	case "meets":
-		a.meets = value
-	case "block":
-		a.block = true
-	default:
-		if a.outside.set(name, list) {
-			return nil
-		}
-		return fmt.Errorf("there is no option %q", token)
-	}
-	return nil
-}
-
-// status is the answer as a status.
-func (a *answer) status() *extpoints.Status {
-	switch {
-	case a.panics:
-		panic(strings.Join(a.reasons, ", "))
-	case a.code == extpoints.Success:
-		return nil
-	case a.code == extpoints.Error:
-		return extpoints.AsStatus(errors.New(strings.Join(a.reasons, ", ")))
-	}
-	return extpoints.NewStatus(a.code, a.reasons...)
-}
-
 // hold says that the plugin has begun to pre-bind, and waits as the answer says;
 // it fails if ctx ends before the one that it is to meet has come.
 func (s *script) hold(ctx context.Context, a *answer, plugin, workload string) error {
@@ -259,26 +129,4 @@ func (s *script) begin(plugin, workload string) {
 	default:
 		close(begun)
 	}
-}
-
-// tokens splits at spaces that are not between quotes; the quotes stay.
-func tokens(text string) []string {
-	var list []string
-	var token strings.Builder
-	quoted := false
-	for _, c := range text {
-		if c == '"' {
-			quoted = !quoted
-		}
-		if c != ' ' || quoted {
-			token.WriteRune(c)
-		} else if token.Len() > 0 {
-			list = append(list, token.String())
-			token.Reset()
-		}
-	}
-	if token.Len() > 0 {
-		list = append(list, token.String())
-	}
-	return list
 }

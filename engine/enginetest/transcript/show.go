@@ -8,6 +8,7 @@ import (
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/queue"
 )
 
 // show does the verbs that print what is.
@@ -19,6 +20,12 @@ func (e *env) show(l line) bool {
 	case "queue":
 		// queue: where each workload is in the queue, and why.
 		e.queue()
+	case "standings":
+		// standings: where each workload that waits stands in the order by queues.
+		e.standings()
+	case "shares":
+		// shares: Raw.Queues.
+		e.shares()
 	case "due":
 		// due: Raw.NextDue.
 		if due, ok := e.raw.NextDue(e.now); ok {
@@ -82,7 +89,16 @@ func (e *env) queue() {
 		if !ok {
 			continue
 		}
-		text := fmt.Sprintf("%s %s attempts=%d", p.ID, p.Place, p.Attempts)
+		text := fmt.Sprintf("%s %s", p.ID, p.Place)
+		if p.Node != "" {
+			text += fmt.Sprintf(" %s since %s", p.Node, since(p.Since))
+		}
+		if len(p.Permit) > 0 {
+			text += fmt.Sprintf(" for %v", p.Permit)
+		}
+		if p.Place != queue.Binding && p.Place != queue.OldBinding { // of which the queue knows nothing
+			text += fmt.Sprintf(" attempts=%d", p.Attempts)
+		}
 		if p.UnschedulableCount > 0 {
 			text += fmt.Sprintf(" unschedulable=%d", p.UnschedulableCount)
 		}
@@ -103,8 +119,8 @@ func (e *env) queue() {
 		}
 		e.say("%s", text)
 	}
-	if count.InFlight > 0 || count.Events > 0 {
-		e.say("%d in flight, %d events", count.InFlight, count.Events)
+	if flights := count.InFlight + count.Permit; flights > 0 || count.Events > 0 {
+		e.say("%d in flight, %d events", flights, count.Events)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/berth-project/berth/engine/internal/framework"
 	"github.com/berth-project/berth/engine/internal/parallel"
@@ -20,25 +22,29 @@ const (
 	verbPreempt    = "preempt"
 )
 
-// Answers is where the answers of extenders come from in the engine's own
-// decisions: from them, and then they are written down, or in a replay from what
-// was written down. Branches and explanations have none (nil): they ask, and
-// nobody writes it down.
+// Answers is where answers come from that the engine's own state does not determine:
+// those of extenders, and of plugins at PreEnqueue and Permit. Outside a replay they
+// are asked and what they say is written down; in a replay it comes from what was
+// written down. Branches and explanations have none (nil): they ask, and nobody
+// writes it down.
 type Answers struct {
 	// ctx is the context of decisions; it leads preempters to the answers.
 	ctx context.Context
-	// given are the answers in the present call of Schedule, in order.
+	// given are the answers in the present input, in order.
 	given []Answer
+	// consulted is how often plugins were asked in the present input.
+	consulted int
 
-	playing bool     // a replay: nobody is asked
-	tape    []Answer // what is still to be given
-	lost    error    // the first question that the tape has no answer to
+	playing bool        // a replay: nobody is asked
+	tape    []Answer    // what is still to be given
+	lost    *LostAnswer // the first question or answer that does not fit
 }
 
-// Answer is an extender's answer, as the recorder keeps it.
+// Answer is the answer of an extender or a plugin, as the recorder keeps it.
 type Answer struct {
-	Extender string
-	Verb     string
+	Extender string        `json:",omitempty"`
+	Verb     string        `json:",omitempty"`
+	Plugin   *PluginAnswer `json:",omitempty"` // then Extender and Verb are empty
 	Workload string
 	Filter   *extpoints.ExtenderFilterResult `json:",omitempty"`
 	Points   map[string]int64                `json:",omitempty"`
@@ -46,6 +52,21 @@ type Answer struct {
 	Error    string                          `json:",omitempty"`
 
 	err error // Error with everything that belongs to it
+}
+
+// PluginAnswer is what a plugin said that did not just let the workload pass. By far
+// the most answers do, and those are not written down: a question that the record has
+// nothing about was answered with success.
+type PluginAnswer struct {
+	Name   string
+	Point  string
+	Number int // of the question, among those to plugins in one input, from 1
+	Code   extpoints.Code
+	// Reasons of a rejection, or the text of an error.
+	Reasons []string      `json:",omitempty"`
+	Timeout time.Duration `json:",omitempty"` // of Permit
+	// Activate are the workloads that the plugin asked to activate meanwhile.
+	Activate []string `json:",omitempty"`
 }
 
 // victims are [extpoints.Victims] by ID.
@@ -147,27 +168,61 @@ func (l *Answers) play(a *Answer) {
 		}
 	}
 	a.fail(fmt.Errorf("there is no answer of extender %q to %s workload %q on record", a.Extender, a.Verb, a.Workload))
+	l.lose(a, a.Error)
+}
+
+// lose notes the first question or answer that does not fit.
+func (l *Answers) lose(a *Answer, what string) {
 	if l.lost == nil {
-		l.lost = a.err
+		l.lost = &LostAnswer{Workload: a.Workload, By: a.by(), text: what}
 	}
 }
 
-// Take returns the answers that were given since the last call.
+// LostAnswer says that a replay asks for an answer that was not recorded, or does not
+// ask for one that was.
+type LostAnswer struct {
+	Workload string
+	By       string // the extender or plugin
+	text     string
+}
+
+// Error says it in one line.
+func (e *LostAnswer) Error() string { return e.text }
+
+func (a *Answer) by() string {
+	if a.Plugin != nil {
+		return a.Plugin.Name
+	}
+	return a.Extender
+}
+
+// question is what the answer is to.
+func (a *Answer) question() string {
+	if p := a.Plugin; p != nil {
+		return fmt.Sprintf("the answer of plugin %q at %s about workload %q", p.Name, p.Point, a.Workload)
+	}
+	return fmt.Sprintf("the answer of extender %q to %s workload %q", a.Extender, a.Verb, a.Workload)
+}
+
+// Take ends the input and returns the answers that were given in it.
 func (l *Answers) Take() []Answer {
 	given := l.given
-	l.given = nil
+	l.given, l.consulted = nil, 0
 	return given
 }
 
-// Replay answers what f asks from the record. It is an error if f asks
+// Replay answers what f asks from the record. It is a [*LostAnswer] if f asks
 // anything else.
 func (l *Answers) Replay(record []Answer, f func()) error {
 	l.playing, l.tape, l.lost = true, record, nil
 	f()
 	rest := l.tape
 	l.playing, l.tape = false, nil
-	if l.lost == nil && len(rest) > 0 {
-		return fmt.Errorf("the answer of extender %q to %s workload %q was not asked for", rest[0].Extender, rest[0].Verb, rest[0].Workload)
+	if len(rest) > 0 {
+		l.lose(&rest[0], rest[0].question()+" was not asked for")
+	}
+	if l.lost == nil {
+		return nil
 	}
 	return l.lost
 }
@@ -178,21 +233,20 @@ type answersKey struct{}
 // Under makes ctx the one that ends decisions.
 func (l *Answers) Under(ctx context.Context) { l.ctx = context.WithValue(ctx, answersKey{}, l) }
 
-// context is the context of the decider's decisions.
-func (d *Decider) context() context.Context {
-	if d.Answers == nil {
-		return context.Background()
-	}
-	return d.Answers.ctx
-}
-
 // Preempters are the extenders that have a say in who is displaced, as plugins
 // get them.
-func Preempters(list []*framework.Extender) []extpoints.PreemptExtender {
-	var out []extpoints.PreemptExtender
+func Preempters(list []*framework.Extender) []extpoints.Extender {
+	var out []extpoints.Extender
 	for _, x := range list {
 		if x.Preempt != nil {
-			out = append(out, preempter{x})
+			out = append(out, extpoints.Extender{
+				Name: x.Name, Ignorable: x.Ignorable,
+				Interested: func(w *model.Workload) bool {
+					interested, err := x.Wants(w)
+					return interested || err != nil // one that cannot say is asked, and fails then
+				},
+				Preempt: preempter{x}.preempt,
+			})
 		}
 	}
 	return out
@@ -202,26 +256,10 @@ func Preempters(list []*framework.Extender) []extpoints.PreemptExtender {
 // recorded, and checks them.
 type preempter struct{ *framework.Extender }
 
-var _ extpoints.PreemptExtender = preempter{}
-
-// Name implements [extpoints.Extender].
-func (p preempter) Name() string { return p.Extender.Name }
-
-// Ignorable implements [extpoints.Extender].
-func (p preempter) Ignorable() bool { return p.Extender.Ignorable }
-
-// Interested implements [extpoints.Extender]. One that cannot say is asked, and
-// fails then.
-func (p preempter) Interested(w *model.Workload) bool {
-	interested, err := p.Extender.Interested(w)
-	return interested || err != nil
-}
-
-// Preempt implements [extpoints.PreemptExtender].
-func (p preempter) Preempt(ctx context.Context, w *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, nodes extpoints.Nodes) (map[string]*extpoints.Victims, error) {
+func (p preempter) preempt(ctx context.Context, w *extpoints.WorkloadInfo, candidates map[string]*extpoints.Victims, nodes extpoints.Nodes) (map[string]*extpoints.Victims, error) {
 	log, _ := ctx.Value(answersKey{}).(*Answers)
 	a := log.ask(w, question{p.Extender, verbPreempt, func(a *Answer) error {
-		chosen, err := p.Extender.Preempt.Preempt(ctx, w, cloned(candidates), nodes)
+		chosen, err := p.Preempt(ctx, w, cloned(candidates), nodes)
 		a.Victims = byID(chosen)
 		return err
 	}})[0]
@@ -284,3 +322,7 @@ func found(chosen map[string]*victims, nodes extpoints.Nodes) (map[string]*extpo
 	}
 	return list, nil
 }
+
+// validText is the text with what is no UTF-8 replaced, as a record would keep
+// it: a replay must find the same.
+func validText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -20,7 +20,7 @@ import (
 //	a.Reserve()     // for real, and recorded in one transaction
 //	a.Permit()      // for all members before any of them goes on
 //
-// On a branch (Trial) plugins reserve nothing for real, and nobody is asked to permit.
+// On a branch plugins reserve nothing for real, and nobody is asked to permit.
 type Attempt struct {
 	Now       time.Time
 	Framework *framework.Framework
@@ -28,19 +28,16 @@ type Attempt struct {
 	Root *extpoints.GroupInfo
 	// Result is what the attempt has come to so far.
 	Result *GroupResult
-	// State is that of the tree's own points, once they were asked; of a workload
-	// by itself it is its cycle's.
-	State *extpoints.CycleState
-	// Trial: it is a branch's.
-	Trial bool
-
-	// Nominations are the nodes that GroupPostFilter nominated, by member.
-	Nominations map[string]*extpoints.NominatingInfo
+	// Nominations are what GroupPostFilter said, by member.
+	Nominations map[string]extpoints.PostFilterResult
 	// MakingRoom: GroupPostFilter makes room, or keeps nominations, for the members.
 	MakingRoom bool
 
-	d     *Decider
-	port  Port
+	d    *Decider
+	port Port
+	// run is that of the tree's own points, once they were asked; of a workload by
+	// itself it is its cycle's.
+	run   *extpoints.Cycle
 	tried []*Cycle // in the order in which they were
 }
 
@@ -58,12 +55,23 @@ type Port interface {
 
 // Attempt starts an attempt to place a workload by itself.
 func (d *Decider) Attempt(now time.Time, info *extpoints.WorkloadInfo, port Port) *Attempt {
-	c := d.NewCycle(now, info, port)
-	members := []*Cycle{c}
-	return &Attempt{
-		Now: now, Framework: c.Framework, State: c.State, d: d, port: port,
-		Result: &GroupResult{Members: members}, tried: members,
+	a := &lone{}
+	d.startCycle(&a.cycle, now, info, port, extpoints.CycleOptions{})
+	a.members[0] = &a.cycle
+	a.result.Members = a.members[:]
+	a.Attempt = Attempt{
+		Now: now, Framework: a.cycle.Framework, run: a.cycle.run, d: d, port: port,
+		Result: &a.result, tried: a.members[:],
 	}
+	return &a.Attempt
+}
+
+// lone is an attempt for a workload by itself, with all that belongs to it: one allocation.
+type lone struct {
+	Attempt
+	result  GroupResult
+	members [1]*Cycle
+	cycle   Cycle
 }
 
 // AttemptGroup starts an attempt to place the members of the tree, of which there is
@@ -86,17 +94,42 @@ func (a *Attempt) Lone() *Cycle {
 // Search looks for a node for each member: it changes nothing that is recorded.
 func (a *Attempt) Search() {
 	if c := a.Lone(); c != nil {
-		c.State.SetTrial(a.Trial)
 		c.Result = c.Decide()
+		if c.Result.IsRejected() {
+			c = a.shorten(c)
+		}
 		a.Result.Status = c.Result
 		return
 	}
+	delays := false
 	t := &groupTry{d: a.d.forkView(), now: a.Now, fw: a.Framework, tell: a.port}
+	t.d.noteRefusals(&delays)
 	result := t.try(a.Root)
 	a.tried = result.tried(nil)
+	if delays {
+		// That may have been in another placement than the one that is told of.
+		blame(a.tried, Backfill)
+	}
 	a.Result = result.complete(a.Root, nil)
-	a.State = t.state(a.Root, nil)
+	a.run = t.run(a.Root)
 	a.d.rejoin(t.d)
+}
+
+// SearchIn looks for places for a tree of groups once more, for the members that are in
+// the map on the nodes that it says, and reports whether that has found places. If not
+// the attempt stays as it was. Members that are looked at one by one may take each
+// other's places, which those of a plan do not.
+func (a *Attempt) SearchIn(nodes map[string]string) bool {
+	t := &groupTry{d: a.d.forkView(), now: a.Now, fw: a.Framework, tell: a.port, reserved: nodes}
+	result := t.try(a.Root)
+	if !result.Status.IsSuccess() {
+		return false
+	}
+	a.tried = result.tried(nil)
+	a.Result = result.complete(a.Root, nil)
+	a.run = t.run(a.Root)
+	a.d.rejoin(t.d)
+	return true
 }
 
 // Refuse fails the whole attempt before anything was searched for.
@@ -105,13 +138,50 @@ func (a *Attempt) Refuse(err error) {
 	a.Result = failed.complete(a.Root, nil)
 }
 
-// Untried makes a cycle in which nothing was tried, for a member of the tree.
-func (a *Attempt) Untried(w *extpoints.WorkloadInfo) *Cycle {
-	return &Cycle{
-		d: a.d, tell: a.port, Now: a.Now, Info: w, Framework: a.Framework, View: a.d.Record.View, State: a.State,
-		Binding: model.Binding{Workload: w.ID},
+// Forgo rejects all of it before anything was searched for: whatever there is on nodes, it must
+// not start now.
+func (a *Attempt) Forgo(st *extpoints.Status) {
+	c := a.Lone()
+	if c == nil {
+		refused := &GroupResult{Group: a.Root, Status: st}
+		a.Result = refused.complete(a.Root, nil)
+		return
+	}
+	nodes := c.View.Nodes()
+	c.Refuse(st)
+	c.Diagnosis = framework.NewDiagnosis(nodes, nodes.Len())
+	c.Diagnosis.RejectAbsent(st)
+	c.Diagnosis.Blame(st)
+	c.Result, a.Result.Status = st, st
+}
+
+// TurnDown rejects all of it although it fits.
+func (a *Attempt) TurnDown(st *extpoints.Status) {
+	a.Result.fail(st)
+	if c := a.Lone(); c != nil {
+		c.Refuse(st)
+		c.Result = st
 	}
 }
+
+// Untried makes a cycle in which nothing was tried, for a member of the tree.
+func (a *Attempt) Untried(w *extpoints.WorkloadInfo) *Cycle {
+	c := &Cycle{
+		d: a.d, tell: a.port, run: a.run, Now: a.Now, Info: w, Framework: a.Framework, View: a.d.Record.View,
+		Binding: model.Binding{Workload: w.ID},
+	}
+	if a.run != nil {
+		c.State = a.run.State()
+	}
+	return c
+}
+
+// Searched reports whether plugins were asked.
+func (a *Attempt) Searched() bool { return a.run != nil }
+
+// Requests are what plugins have asked for, at the points of the tree or in the cycle
+// of the workload by itself.
+func (a *Attempt) Requests() extpoints.Requests { return a.run.Requests() }
 
 // Tried are the members that were tried, in that order.
 func (a *Attempt) Tried() []*Cycle { return a.tried }
@@ -128,7 +198,7 @@ func (a *Attempt) PostFilter() (asked bool, err error) {
 	}
 	fork := a.d.forkView()
 	trial := &groupTrial{d: fork, now: a.Now, fw: a.Framework, root: a.Root, last: a.Result.tried(nil)}
-	found, st := a.Framework.GroupPostFilter(a.State, a.Root, trial)
+	found, st := a.Framework.GroupPostFilter(a.run.State(), a.Root, trial)
 	a.d.rejoin(fork)
 	trial.tellFilters()
 	switch {
@@ -149,18 +219,18 @@ func (a *Attempt) PostFilter() (asked bool, err error) {
 
 // postFilter is PostFilter for a workload by itself.
 func (c *Cycle) postFilter() (asked bool, err error) {
-	c.Nominating = &extpoints.NominatingInfo{Mode: extpoints.NominatingOverride} // clears
+	c.Nominating = extpoints.PostFilterResult{Clear: true}
 	if c.Diagnosis == nil || !c.Framework.HasPostFilter() {
 		return false, nil
 	}
-	c.Nominating = nil
+	c.Nominating = extpoints.PostFilterResult{}
 	result, after := c.Framework.PostFilter(c.State, c.Info, c.Diagnosis)
 	c.Diagnosis.PostFilterMessage = framework.PostFilterMessage(after)
 	if after.Code() == extpoints.Error {
 		return true, after.AsError()
 	}
 	if result != nil {
-		c.Nominating = result.NominatingInfo
+		c.Nominating = *result
 	}
 	return true, nil
 }
@@ -208,12 +278,11 @@ func (a *Attempt) Reserve() []store.Change {
 // again, for real.
 func (a *Attempt) reserve(c *Cycle) *extpoints.Status {
 	if a.Root != nil {
-		if a.Trial {
+		if a.d.trial {
 			return nil
 		}
 		c.d = a.d
-		c.State.SetTrial(false)
-		c.State.SetGroup(nil, nil)
+		c.run.EndTrial()
 		c.Binding = model.Binding{Workload: c.Info.ID, Node: c.Binding.Node}
 	}
 	return c.Framework.Reserve(c.State, c.Info, &c.Binding)
@@ -245,7 +314,7 @@ func (a *Attempt) failRecording(chosen []*Cycle, st *extpoints.Status) {
 
 // Unreserve calls Unreserve of all Reserve plugins, where they were asked for real.
 func (a *Attempt) Unreserve(c *Cycle) {
-	if a.Root != nil && a.Trial {
+	if a.Root != nil && a.d.trial {
 		return
 	}
 	for _, err := range c.Framework.Unreserve(c.State, c.Info, &c.Binding) {
@@ -254,17 +323,17 @@ func (a *Attempt) Unreserve(c *Cycle) {
 }
 
 // Permit asks the Permit plugins about all chosen members before any of them goes on:
-// where some are turned down and their group does not hold without them, the others
-// are turned down too, so that nobody is bound in vain. (kube-scheduler lets the
+// where some are rejected and their group does not hold without them, the others
+// are rejected too, so that nobody is bound in vain. (kube-scheduler lets the
 // others wait on Permit then, with their nodes, until they time out.)
 func (a *Attempt) Permit() {
 	chosen := a.Chosen()
 	for _, c := range chosen {
-		c.Waits, c.Permit = c.Framework.Permit(c.State, c.Info, &c.Binding)
+		c.Waits, c.Permit = c.Framework.Permit(c.State, c.Info, &c.Binding, a.d.Answers.permit(c))
 	}
 	refused := false
 	for _, c := range chosen { // now: no plugin is to count some of them and not others
-		if !c.Permit.IsSuccess() && !c.Permit.IsWait() {
+		if !c.Permit.IsSuccess() && c.Permit.Code() != extpoints.Wait {
 			a.port.TurnedDown(c)
 			c.Refuse(c.Permit)
 			c.Result, refused = c.Permit, true
@@ -279,7 +348,7 @@ func (a *Attempt) Permit() {
 }
 
 // dropped asks once more whether the groups hold, and lists those of the chosen
-// members whose groups do not, although they themselves were not turned down.
+// members whose groups do not, although they themselves were not rejected.
 // reserving: see holds.
 func (a *Attempt) dropped(chosen []*Cycle, reserving bool) []*Cycle {
 	if c := a.Lone(); c != nil {
@@ -321,7 +390,7 @@ func (a *Attempt) holds(r *GroupResult, reserving bool) bool {
 		return true
 	}
 	if st.Code() != extpoints.Error {
-		st = extpoints.NewStatus(extpoints.Unschedulable, append([]string{GroupUnschedulable}, st.Reasons()...)...)
+		st = groupUnschedulable(st)
 	}
 	r.fail(st)
 	return false

@@ -15,17 +15,16 @@ type Cycle struct {
 	Now       time.Time
 	Info      *extpoints.WorkloadInfo
 	Framework *framework.Framework
-	View      *snapshot.View // frozen: nobody changes it any more
-	State     *extpoints.CycleState
+	View      *snapshot.View        // frozen: nobody changes it any more
+	State     *extpoints.CycleState // that of run
 
 	// Result is what the try of a group's member came to.
 	Result *extpoints.Status
 	// Diagnosis says why the workload fits nowhere; nil where it fits, and after a
 	// failure.
 	Diagnosis *framework.Diagnosis
-	// Nominating is what the cycle says of the workload's nomination, nil for
-	// nothing.
-	Nominating *extpoints.NominatingInfo
+	// Nominating is what the cycle says of the workload's nomination.
+	Nominating extpoints.PostFilterResult
 	// Binding is where the workload goes, once a node is selected.
 	Binding model.Binding
 	// Waits and Permit are what the Permit plugins said.
@@ -34,11 +33,13 @@ type Cycle struct {
 
 	d    *Decider
 	tell Observer
+	run  *extpoints.Cycle
 	// part is the part of the nodes that the placement of its group allows; nil
 	// for all.
-	part  *within
-	found int // how many nodes were feasible for a group's member
-	// refused are the nodes that filters have turned down which are
+	part *within
+	// found is how many nodes were feasible, where feasible does not list them.
+	found int
+	// refused are the nodes that filters have rejected which are
 	// GroupPostFilter plugins, too.
 	refused []refusal
 	start   int    // the start index before the search, for the record
@@ -82,30 +83,42 @@ func (Silence) Selected(*Cycle, int) {}
 // Failed implements [Observer].
 func (Silence) Failed(*Cycle, error) {}
 
-// NewCycle starts a cycle on the present view. A nil observer is nobody.
-func (d *Decider) NewCycle(now time.Time, info *extpoints.WorkloadInfo, tell Observer) *Cycle {
+// newCycle makes a cycle; see startCycle.
+func (d *Decider) newCycle(now time.Time, info *extpoints.WorkloadInfo, tell Observer, o extpoints.CycleOptions) *Cycle {
+	c := &Cycle{}
+	d.startCycle(c, now, info, tell, o)
+	return c
+}
+
+// startCycle starts a cycle on the present view. The options say what belongs to groups.
+// A nil observer is nobody.
+func (d *Decider) startCycle(c *Cycle, now time.Time, info *extpoints.WorkloadInfo, tell Observer, o extpoints.CycleOptions) {
 	if tell == nil {
 		tell = Silence{}
 	}
 	view := d.Record.View.Branch()
+	o.View, o.Now = view, now
+	run := d.newRun(o)
 	d.scratch.feasible = d.scratch.feasible[:0]
 	d.scratch.positions = d.scratch.positions[:0]
 	d.scratch.rejected = d.scratch.rejected[:0]
-	c := &Cycle{
-		d: d, tell: tell, Now: now, Info: info, View: view, start: d.start,
+	*c = Cycle{
+		d: d, tell: tell, run: run, Now: now, Info: info, View: view, start: d.start,
 		Framework: d.Profiles.Of(info.Workload),
-		State:     d.newState(now, view),
-		Binding:   model.Binding{Workload: info.ID},
+		State:     run.State(),
+		Binding:   model.Binding{Workload: info.ID, Limit: info.GrantedLimit},
 	}
 	c.number = d.decisions
 	if d.Meter != nil {
-		c.Framework.Measure(c.State, d.Meter.Samples(c.number))
+		c.Framework.Measure(c.State, d.Meter.Samples(Mix(c.number)))
 	}
-	return c
 }
 
+// Requests are what plugins have asked for in the cycle.
+func (c *Cycle) Requests() extpoints.Requests { return c.run.Requests() }
+
 // Asked are the workloads that TakeActivated would return.
-func (c *Cycle) Asked() []string { return c.State.Activated()[c.activated:] }
+func (c *Cycle) Asked() []string { return c.run.Requests().Activations[c.activated:] }
 
 // TakeActivated returns the workloads that plugins have asked to activate since it
 // was last called.
@@ -118,7 +131,7 @@ func (c *Cycle) TakeActivated() []string {
 // nodes are the nodes that the workload may go to.
 func (c *Cycle) nodes() extpoints.Nodes {
 	if c.part != nil {
-		return c.part.of(c.View.Nodes())
+		return c.part.of(c.View)
 	}
 	return c.View.Nodes()
 }
@@ -126,7 +139,7 @@ func (c *Cycle) nodes() extpoints.Nodes {
 // Refuse makes the diagnosis of a workload that was rejected after its node
 // was chosen: that one node is all it is about.
 func (c *Cycle) Refuse(st *extpoints.Status) {
-	c.Nominating = &extpoints.NominatingInfo{Mode: extpoints.NominatingOverride}
+	c.Nominating = extpoints.PostFilterResult{Clear: true}
 	if !st.IsRejected() {
 		c.Diagnosis = nil
 		return
@@ -135,4 +148,34 @@ func (c *Cycle) Refuse(st *extpoints.Status) {
 	if node := c.View.Nodes().Get(c.Binding.Node); node != nil {
 		c.Diagnosis.Reject(node, st)
 	}
+}
+
+// extension is what the extenders said in one cycle.
+type extension struct {
+	// outvoted: extenders ruled out nodes that the filters had left.
+	outvoted bool
+	// silent are the nodes that an extender left out without a reason, with
+	// its name.
+	silent map[string]string
+	// points are what the extenders that prioritize gave, one entry for each.
+	points []ExtenderPoints
+	// scored says, by feasible node, whether an extender scored it; nil: none.
+	scored []bool
+}
+
+// ExtenderPoints is what one extender gave, where it answered.
+type ExtenderPoints struct {
+	extender *framework.Extender
+	answered bool
+	points   map[string]int64 // by name of the node
+}
+
+// refusal is that the filter of the plugin has rejected a node.
+type refusal struct {
+	plugin string
+	extpoints.Refusal
+}
+
+func (c *Cycle) reject(node *extpoints.NodeInfo, v framework.Verdict) {
+	c.d.scratch.rejected = append(c.d.scratch.rejected, rejection{node, v})
 }

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"iter"
+	"time"
 
 	"github.com/berth-project/berth/engine/internal/framework"
 	"github.com/berth-project/berth/extpoints"
@@ -16,7 +17,7 @@ func (c *Cycle) Nodes() extpoints.Nodes { return c.nodes() }
 // LooksAtAll reports whether every node is looked at.
 func (c *Cycle) LooksAtAll() bool { return c.all }
 
-// Rejected are the nodes that filters or extenders have turned down, with the reason.
+// Rejected are the nodes that filters or extenders have rejected, with the reason.
 func (c *Cycle) Rejected() iter.Seq2[*extpoints.NodeInfo, *extpoints.Status] {
 	return func(yield func(*extpoints.NodeInfo, *extpoints.Status) bool) {
 		for _, r := range c.d.scratch.rejected {
@@ -47,3 +48,11 @@ func (c *Cycle) Points() []ExtenderPoints { return c.points }
 
 // PreFiltered is what PreFilter said.
 func (c *Cycle) PreFiltered() *framework.PreFiltered { return &c.pre }
+
+// TryTree tries to place a tree of groups, for those who explain why it is not placed: the
+// status, the members that would be placed, and all that were tried, in that order.
+func (d *Decider) TryTree(now time.Time, root *extpoints.GroupInfo) (st *extpoints.Status, chosen, tried []*Cycle) {
+	t := &groupTry{d: d, now: now, fw: d.Profiles.Of(FirstMember(root).Workload)}
+	result := t.try(root)
+	return result.Status, result.chosen(nil), result.tried(nil)
+}

@@ -6,35 +6,10 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/berth-project/berth/engine/internal/framework"
 	"github.com/berth-project/berth/extpoints"
 )
-
-// ExtenderError says which extender failed at what, about which workload, and
-// why.
-type ExtenderError = framework.ExtenderError
-
-// extension is what the extenders said in one cycle.
-type extension struct {
-	// outvoted: extenders ruled out nodes that the filters had left.
-	outvoted bool
-	// silent are the nodes that an extender left out without a reason, with
-	// its name.
-	silent map[string]string
-	// points are what the extenders that prioritize gave, one entry for each.
-	points []ExtenderPoints
-	// scored says, by feasible node, whether an extender scored it; nil: none.
-	scored []bool
-}
-
-// ExtenderPoints is what one extender gave, where it answered.
-type ExtenderPoints struct {
-	extender *framework.Extender
-	answered bool
-	points   map[string]int64 // by name of the node
-}
 
 // extend asks the extenders that filter about the feasible nodes, one after
 // another. (kube-scheduler schedule_one.go findNodesThatPassExtenders, 1.37.1.)
@@ -60,12 +35,12 @@ func (c *Cycle) extend(nodes extpoints.Nodes) *extpoints.Status {
 
 // extendBy asks one of them.
 func (c *Cycle) extendBy(x *framework.Extender, nodes extpoints.Nodes) error {
-	interested, err := x.Interested(c.Info.Workload)
+	interested, err := x.Wants(c.Info.Workload)
 	if err != nil || !interested {
 		return err
 	}
 	a := c.d.Answers.ask(c.Info, question{x, verbFilter, func(a *Answer) (err error) {
-		a.Filter, err = x.Filter.Filter(c.State.Context(), c.Info, slices.Clone(c.feasible))
+		a.Filter, err = x.Filter(c.State.Context(), c.Info, slices.Clone(c.feasible))
 		return err
 	}})[0]
 	if a.err != nil {
@@ -159,14 +134,14 @@ func (c *Cycle) prioritize(totals []int64) {
 		if x.Prioritize == nil {
 			continue
 		}
-		interested, err := x.Interested(c.Info.Workload)
+		interested, err := x.Wants(c.Info.Workload)
 		switch {
 		case err != nil:
 			c.tell.Failed(c, err)
 		case interested:
 			nodes := slices.Clone(c.feasible)
 			questions = append(questions, question{x, verbPrioritize, func(a *Answer) (err error) {
-				a.Points, err = x.Prioritize.Prioritize(c.State.Context(), c.Info, nodes)
+				a.Points, err = x.Prioritize(c.State.Context(), c.Info, nodes)
 				return err
 			}})
 			asked = append(asked, len(c.points))
@@ -238,7 +213,3 @@ func plus(a, b int64) int64 {
 	}
 	return sum
 }
-
-// validText is the text with what is no UTF-8 replaced, as a record would keep
-// it: a replay must find the same.
-func validText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -14,7 +14,13 @@ import (
 
 // GroupUnschedulable begins what is said of a group that does not fit.
 // (kube-scheduler schedule_one_podgroup.go errPodGroupUnschedulable, 1.37.1.)
-const GroupUnschedulable = "pod group is unschedulable"
+const GroupUnschedulable = "group is unschedulable"
+
+// groupUnschedulable is the status of a group that a plugin has rejected.
+func groupUnschedulable(st *extpoints.Status) *extpoints.Status {
+	reasons := append([]string{GroupUnschedulable}, st.Reasons()...)
+	return extpoints.NewStatus(extpoints.Unschedulable, reasons...).WithPlugin(st.Plugin())
+}
 
 // groupTry looks for places for the members of a tree of groups, one after the
 // other, on a copy of the cluster: nothing that it finds holds anything until
@@ -27,6 +33,10 @@ type groupTry struct {
 	fw   *framework.Framework
 	tell Observer // nil: nobody is told
 	room bool     // it is a GroupTrial's
+	// reserving is the state in which a member's Reserve is called.
+	reserving extpoints.CycleState
+	// reserved are the only nodes where members may go, by member; any for others.
+	reserved map[string]string
 }
 
 // GroupResult is what a try of one group came to.
@@ -80,7 +90,7 @@ func (t *groupTry) shareNominations(root *extpoints.GroupInfo) {
 // the best of those that will do.
 func (t *groupTry) group(g *extpoints.GroupInfo, parent *extpoints.Placement) *GroupResult {
 	base := t.d.Record.View
-	s := t.state(g, nil)
+	s := t.run(g).State()
 	placements, st := t.fw.GeneratePlacements(s, g, parent)
 	if st != nil {
 		return &GroupResult{Group: g, Status: st}
@@ -106,7 +116,8 @@ func (t *groupTry) group(g *extpoints.GroupInfo, parent *extpoints.Placement) *G
 	}
 	if len(feasible) == 0 {
 		first.Status = extpoints.NewStatus(extpoints.Unschedulable, GroupUnschedulable,
-			fmt.Sprintf("0/%d placements are available, first placement status: %v", len(placements), shortest(first.Status)))
+			fmt.Sprintf("0/%d placements are available, first placement status: %v", len(placements), shortest(first.Status))).
+			WithPlugin(first.Status.Plugin())
 		return first
 	}
 	best, st := t.best(g, feasible)
@@ -153,7 +164,7 @@ func (t *groupTry) best(g *extpoints.GroupInfo, feasible []*GroupResult) (*Group
 
 // within tries the group in one placement.
 func (t *groupTry) within(g *extpoints.GroupInfo, p *extpoints.Placement) *GroupResult {
-	r := &GroupResult{Group: g, placement: p, Shared: t.state(g, nil)}
+	r := &GroupResult{Group: g, placement: p, Shared: t.run(g).State()}
 	if g.Composite {
 		t.children(r)
 	} else {
@@ -179,15 +190,13 @@ func (t *groupTry) measured(g *extpoints.GroupInfo, p *extpoints.Placement) *Gro
 	return r
 }
 
-// state makes the state of a group's points on the present view.
-func (t *groupTry) state(g *extpoints.GroupInfo, shared *extpoints.CycleState) *extpoints.CycleState {
-	s := t.d.newState(t.now, t.d.Record.View.Branch())
-	s.SetTrial(true)
-	s.SetGroup(g, shared)
+// run makes the cycle of a group's points on the present view.
+func (t *groupTry) run(g *extpoints.GroupInfo) *extpoints.Cycle {
+	c := t.d.newRun(extpoints.CycleOptions{View: t.d.Record.View.Branch(), Now: t.now, Group: g})
 	if t.d.Meter != nil {
-		t.fw.Measure(s, true)
+		t.fw.Measure(c.State(), true)
 	}
-	return s
+	return c
 }
 
 // members tries the members of a group of workloads in their order.
@@ -196,17 +205,17 @@ func (t *groupTry) members(r *GroupResult) {
 	_, placed := t.d.Record.View.Groups().Members(g.ID)
 	progress := extpoints.PlacementProgress{Scheduled: placed, Remaining: len(g.Members)}
 	if r.Status = t.feasible(r, progress); r.Status.IsRejected() {
-		r.Status = extpoints.NewStatus(extpoints.Unschedulable, append([]string{GroupUnschedulable}, r.Status.Reasons()...)...)
+		r.Status = groupUnschedulable(r.Status)
 	}
 	if r.Status.Code() == extpoints.Error || r.Status.IsRejected() {
 		return
 	}
-	nodes := narrow(t.d.Record.View.Nodes(), r.placement, t.d.Record.View.Index().Slots())
+	part := narrow(t.d.Record.View, r.placement)
 	for _, w := range g.Members {
-		c, st := t.member(r, w, nodes)
+		c, st := t.member(r, w, part)
 		r.Members = append(r.Members, c)
 		if !st.IsSuccess() && !st.IsRejected() {
-			r.Status = extpoints.AsStatus(fmt.Errorf("failed to schedule other pod from a pod group: %w", st.AsError()))
+			r.Status = extpoints.AsStatus(fmt.Errorf("failed to schedule other workload from a group: %w", st.AsError()))
 			return
 		}
 		progress.Remaining--
@@ -222,25 +231,22 @@ func (t *groupTry) members(r *GroupResult) {
 	r.endWait()
 }
 
-// member tries one member and, where it gets a node, puts it there on the copy.
-func (t *groupTry) member(r *GroupResult, w *extpoints.WorkloadInfo, nodes extpoints.Nodes) (*Cycle, *extpoints.Status) {
-	c := t.d.NewCycle(t.now, w, t.tell)
-	if part, ok := nodes.(*within); ok {
-		c.part = part
+// member tries one member in the part of the nodes and, where it gets a node, puts it there on the copy.
+func (t *groupTry) member(r *GroupResult, w *extpoints.WorkloadInfo, part *within) (*Cycle, *extpoints.Status) {
+	c := t.d.newCycle(t.now, w, t.tell, extpoints.CycleOptions{MakingRoom: t.room, Group: r.Group, Shared: r.Shared})
+	c.part = part
+	if node, ok := t.reserved[w.ID]; ok {
+		c.part = only(t.d.Record.View, part, node)
 	}
-	c.State.SetTrial(true)
-	if t.room {
-		c.State.SetMakingRoom()
-	}
-	c.State.SetGroup(r.Group, r.Shared)
 	st := c.Decide()
 	if errors.Is(st.AsError(), ErrNoNodes) {
 		st = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, st.Message())
-		c.Nominating = &extpoints.NominatingInfo{Mode: extpoints.NominatingOverride}
+		c.Nominating = extpoints.PostFilterResult{Clear: true}
 	}
 	if st == nil {
 		// On a copy of the state: it is reserved again when the group is placed.
-		if st = c.Framework.Reserve(c.State.Clone(), c.Info, &c.Binding); st != nil {
+		c.State.CopyTo(&t.reserving)
+		if st = c.Framework.Reserve(&t.reserving, c.Info, &c.Binding); st != nil {
 			c.Refuse(st)
 		} else {
 			t.d.Record.Occupy(c.Info, &c.Binding, t.now)
@@ -248,15 +254,9 @@ func (t *groupTry) member(r *GroupResult, w *extpoints.WorkloadInfo, nodes extpo
 	}
 	c.Result = st
 	// What it looked at is in memory that the next one uses.
-	c.found, c.refused = len(c.feasible), refusals(c.d.scratch.rejected)
+	c.found, c.refused = max(len(c.feasible), c.found), refusals(c.d.scratch.rejected)
 	c.feasible, c.scores = nil, nil
 	return c, st
-}
-
-// refusal is that the filter of the plugin has turned down a node.
-type refusal struct {
-	plugin string
-	extpoints.Refusal
 }
 
 // refusals are those that GroupPostFilter plugins will want to know of.
@@ -281,7 +281,7 @@ func (t *groupTry) children(r *GroupResult) {
 		below := t.group(child, t.present(r.placement))
 		r.Children = append(r.Children, below)
 		if below.Status.Code() == extpoints.Error {
-			r.Status = extpoints.AsStatus(fmt.Errorf("composite pod group evaluation failed due to child error: %w", below.Status.AsError()))
+			r.Status = extpoints.AsStatus(fmt.Errorf("composite group evaluation failed due to child error: %w", below.Status.AsError()))
 			return
 		}
 		r.found = r.found || below.found
@@ -317,8 +317,8 @@ func (t *groupTry) feasible(r *GroupResult, p extpoints.PlacementProgress) *extp
 
 // endWait turns a group down that is still waiting when everybody was tried.
 func (r *GroupResult) endWait() {
-	if r.Status.IsWait() {
-		r.Status = extpoints.NewStatus(extpoints.Unschedulable, append([]string{GroupUnschedulable}, r.Status.Reasons()...)...)
+	if r.Status.Code() == extpoints.Wait {
+		r.Status = groupUnschedulable(r.Status)
 	}
 }
 
@@ -374,6 +374,7 @@ func (r *GroupResult) propose(a *extpoints.Assignments) {
 }
 
 func (r *GroupResult) proposeMembers(a *extpoints.Assignments) {
+	a.Proposals = slices.Grow(a.Proposals, len(r.Members))
 	for _, c := range r.Members {
 		if c.Result.IsSuccess() {
 			a.Proposals = append(a.Proposals, extpoints.Proposal{Workload: c.Info, Binding: c.Binding, State: c.State})
@@ -383,7 +384,7 @@ func (r *GroupResult) proposeMembers(a *extpoints.Assignments) {
 
 // append adds a reason to the status of every group of the tree.
 func (r *GroupResult) append(reason string) {
-	r.Status = extpoints.NewStatus(r.Status.Code(), append(append([]string{}, r.Status.Reasons()...), reason)...)
+	r.Status = extpoints.NewStatus(r.Status.Code(), append(r.Status.Reasons(), reason)...).WithPlugin(r.Status.Plugin())
 	for _, child := range r.Children {
 		child.append(reason)
 	}
@@ -404,6 +405,9 @@ func (r *GroupResult) chosen(list []*Cycle) []*Cycle {
 	}
 	for _, child := range r.Children {
 		list = child.chosen(list)
+	}
+	if list == nil && !slices.ContainsFunc(r.Members, func(c *Cycle) bool { return !c.Result.IsSuccess() }) {
+		return slices.Clip(r.Members)
 	}
 	for _, c := range r.Members {
 		if c.Result.IsSuccess() {

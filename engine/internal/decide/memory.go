@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"context"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/framework"
@@ -46,10 +45,7 @@ func (m *Memory) Remember(c *Cycle, created uint64) {
 	if m.Limit <= 0 {
 		return
 	}
-	r := &Remembered{
-		At: c.Now, Info: c.Info, Framework: c.Framework, Node: c.Binding.Node, Created: created,
-		options: c.d.Options, view: c.View, part: c.part, start: c.start, number: c.number,
-	}
+	r := Recall(c, created)
 	if m.byID == nil {
 		m.byID = make(map[string]*Remembered, m.Limit)
 	}
@@ -64,6 +60,14 @@ func (m *Memory) Remember(c *Cycle, created uint64) {
 		m.next = (m.next + 1) % m.Limit
 	}
 	m.byID[r.Info.ID] = r
+}
+
+// Recall is the decision of the cycle, as it is remembered.
+func Recall(c *Cycle, created uint64) *Remembered {
+	return &Remembered{
+		At: c.Now, Info: c.Info, Framework: c.Framework, Node: c.Binding.Node, Created: created,
+		options: c.d.Options, view: c.View, part: c.part, start: c.start, number: c.number,
+	}
 }
 
 // Of returns the last remembered decision about a workload, nil for none.
@@ -81,12 +85,11 @@ func (d *Decider) Upcoming(now time.Time, info *extpoints.WorkloadInfo) *Remembe
 // Raw scores are kept. all: look at every node, and score even a single one.
 func (r *Remembered) Again(all bool) *Cycle {
 	d := &Decider{Options: r.options, Record: &record.Record{View: r.view}, start: r.start, decisions: r.number}
-	c := &Cycle{
-		d: d, tell: Silence{}, Now: r.At, Info: r.Info, Framework: r.Framework, View: r.view, part: r.part,
+	run := extpoints.NewCycle(extpoints.CycleOptions{View: r.view, Now: r.At, Seed: d.seed(r.number), Trial: true})
+	return &Cycle{
+		d: d, run: run, tell: Silence{}, Now: r.At, Info: r.Info, Framework: r.Framework, View: r.view, part: r.part,
 		keepRaw: true, all: all,
-		State:   extpoints.NewCycleState(context.Background(), r.view, r.At, d.seed(r.number)),
-		Binding: model.Binding{Workload: r.Info.ID},
+		State:   run.State(),
+		Binding: model.Binding{Workload: r.Info.ID, Limit: r.Info.GrantedLimit},
 	}
-	c.State.SetTrial(true)
-	return c
 }

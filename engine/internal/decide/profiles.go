@@ -16,12 +16,12 @@ type Profiles struct {
 }
 
 // NewProfiles compiles the profiles. The error lists every problem of all of them.
-func NewProfiles(list []extpoints.Profile, registry extpoints.Registry, env framework.Env) (*Profiles, error) {
+func NewProfiles(list []extpoints.Profile, env framework.Env) (*Profiles, error) {
 	p := &Profiles{byName: make(map[string]*framework.Framework, len(list))}
 	var problems []error
 	var sort string
 	for i := range list {
-		f, err := framework.New(list[i], registry, env)
+		f, err := framework.New(list[i], env)
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -29,7 +29,7 @@ func NewProfiles(list []extpoints.Profile, registry extpoints.Registry, env fram
 		if i == 0 {
 			p.first, sort = f, f.QueueSort().Name()
 		} else if name := f.QueueSort().Name(); sort != "" && name != sort {
-			problems = append(problems, fmt.Errorf("profile %q: queueSort: all profiles need the same plugin, got %q beside %q", list[i].Name, name, sort))
+			problems = append(problems, fmt.Errorf("profile %q: QueueSort: all profiles need the same plugin, got %q beside %q", list[i].Name, name, sort))
 		}
 		p.byName[list[i].Name] = f
 	}

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,51 +10,14 @@ import (
 	"github.com/berth-project/berth/extpoints"
 )
 
-// ErrNoNodes is why a workload is not placed where there is no node at all. The text is
-// kube-scheduler's.
-var ErrNoNodes = errors.New("no nodes available to schedule pods")
-
-// TieBreak chooses among the nodes of the highest total score; package engine explains
-// the values.
-type TieBreak uint8
-
-// The tie-breakers.
-const (
-	TieBreakHeap TieBreak = iota
-	TieBreakLowestIndex
-	TieBreakRandom
-)
-
 // Numbers of the search for nodes (kube-scheduler schedule_one.go, 1.37.1).
 const (
 	minFeasibleNodes      = 100 // at least so many are looked for
 	minFeasiblePercentage = 5   // the adaptive share never falls below
 )
 
-// scratch is memory that decisions reuse.
-type scratch struct {
-	feasible  []*extpoints.NodeInfo
-	positions []int32 // of the feasible, in visiting order
-	rejected  []rejection
-	verdicts  []framework.Verdict
-	scores    framework.Scores
-}
-
-// rejection is a node that the filters ruled out; it becomes part of a
-// diagnosis only where one is needed.
-type rejection struct {
-	node    *extpoints.NodeInfo
-	verdict framework.Verdict
-}
-
-// Decide runs the stages prefilter to select on the cycle's view: what is
-// feasible, what is best. It changes nothing but the start index. A nil status
-// means that c.Binding.Node is chosen; a rejection comes with c.Diagnosis.
-func (c *Cycle) Decide() *extpoints.Status {
-	nodes := c.nodes()
-	if nodes.Len() == 0 {
-		return extpoints.AsStatus(ErrNoNodes)
-	}
+// refer is the reference decider: it asks the plugins about every node that it visits.
+func (c *Cycle) refer(nodes extpoints.Nodes) *extpoints.Status {
 	st := c.filter(nodes)
 	if c.d.Meter != nil {
 		c.Framework.TellFilters(c.State)
@@ -78,7 +40,6 @@ func (c *Cycle) Decide() *extpoints.Status {
 // filter finds the feasible nodes: those that the filters leave, and of those
 // the ones that the extenders leave.
 func (c *Cycle) filter(nodes extpoints.Nodes) *extpoints.Status {
-	c.pre = c.Framework.PreFilter(c.State, c.Info)
 	if st := c.pre.Status; st != nil {
 		if !st.IsRejected() {
 			return st
@@ -131,6 +92,9 @@ func (c *Cycle) filterNominated(nodes extpoints.Nodes) bool {
 	if tally := c.Framework.Tally(c.State); tally != nil {
 		tally.Count(v)
 	}
+	if v.Status == nil {
+		v = c.delaying(node)
+	}
 	st := v.Status
 	switch {
 	case st == nil:
@@ -163,9 +127,13 @@ func (c *Cycle) search(total, n int, at func(int) *extpoints.NodeInfo) *extpoint
 	}
 	want := c.wanted(n)
 	if !c.Framework.HasFilter() {
-		for i := range want {
+		for i := 0; i < n && len(c.feasible) < want; i++ {
 			pos := (c.d.start + i) % n
-			c.accept(at(pos), pos)
+			if v := c.delaying(at(pos)); v.Status != nil {
+				c.reject(at(pos), v)
+			} else {
+				c.accept(at(pos), pos)
+			}
 		}
 		c.advance(total)
 		return nil
@@ -192,6 +160,9 @@ scan:
 		}
 		for i, v := range verdicts[:size] {
 			pos := (c.d.start + from + i) % n
+			if v.Status == nil && len(c.feasible) < want {
+				v = c.delaying(at(pos))
+			}
 			switch {
 			case v.Status == nil && len(c.feasible) == want:
 				break scan // the one too many that ends the search
@@ -243,10 +214,6 @@ func (c *Cycle) accept(node *extpoints.NodeInfo, pos int) {
 	c.feasible = s.feasible
 }
 
-func (c *Cycle) reject(node *extpoints.NodeInfo, v framework.Verdict) {
-	c.d.scratch.rejected = append(c.d.scratch.rejected, rejection{node, v})
-}
-
 // wanted is how many feasible nodes out of n are looked for.
 func (c *Cycle) wanted(n int) int {
 	if c.all {
@@ -290,20 +257,10 @@ func (c *Cycle) diagnose(nodes extpoints.Nodes) {
 		}
 		d.RejectAbsent(c.pre.AbsentStatus())
 	}
-	// Nodes of one plugin mostly share one status: name each only once.
-	named := map[framework.Verdict]*extpoints.Status{}
-	var last framework.Verdict
-	var st *extpoints.Status
-	for _, r := range c.d.scratch.rejected {
-		if r.verdict != last {
-			var ok bool
-			if st, ok = named[r.verdict]; !ok {
-				st = r.verdict.Named()
-				named[r.verdict] = st
-			}
-			last = r.verdict
-		}
-		d.Reject(r.node, st)
+	var namer framework.Namer
+	for i := range c.d.scratch.rejected {
+		r := &c.d.scratch.rejected[i]
+		d.Reject(r.node, namer.Name(&r.verdict))
 	}
 }
 

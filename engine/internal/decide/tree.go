@@ -2,10 +2,12 @@ package decide
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/engine/internal/timeline"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -29,6 +31,23 @@ func (d *Decider) Tree(g *model.Group) *extpoints.GroupInfo {
 	return info
 }
 
+// TreeEntity is the tree that the group is in, with its members that wait, as one thing that
+// may be planned. The error says why it cannot be.
+func (d *Decider) TreeEntity(group string) (*timeline.Entity, error) {
+	root := d.Record.View.Groups().Root(group)
+	if root == nil {
+		return nil, fmt.Errorf("%w, or a group above it is not there", store.ErrNotFound)
+	}
+	tree := d.Tree(root)
+	if FirstMember(tree) == nil {
+		return nil, errors.New("no member of it is pending")
+	}
+	if err := d.CheckMembers(tree); err != nil {
+		return nil, err
+	}
+	return &timeline.Entity{Tree: tree}, nil
+}
+
 // FirstMember is the first member of the tree, nil where it has none.
 func FirstMember(g *extpoints.GroupInfo) (first *extpoints.WorkloadInfo) {
 	g.All(func(w *extpoints.WorkloadInfo) bool {
@@ -39,8 +58,8 @@ func FirstMember(g *extpoints.GroupInfo) (first *extpoints.WorkloadInfo) {
 }
 
 // CheckMembers refuses a tree whose members do not agree, among each other and
-// with the highest group, on what is decided for all of them. The words are
-// kube-scheduler's (schedule_one_podgroup.go validatePodGroup, 1.37.1).
+// with the highest group, on what is decided for all of them. (kube-scheduler
+// schedule_one_podgroup.go validatePodGroup, 1.37.1.)
 func (d *Decider) CheckMembers(root *extpoints.GroupInfo) error {
 	first := FirstMember(root)
 	fw := d.Profiles.Of(first.Workload)
@@ -48,14 +67,14 @@ func (d *Decider) CheckMembers(root *extpoints.GroupInfo) error {
 	check := func(w *extpoints.WorkloadInfo) bool {
 		switch {
 		case d.Profiles.Of(w.Workload) != fw:
-			err = fmt.Errorf("all pods in a single pod group should have the same .spec.schedulerName set, got: %q and %q", w.Profile, first.Profile)
+			err = fmt.Errorf("all workloads in a single group should have the same profile, got: %q and %q", w.Profile, first.Profile)
 		case w.Priority != root.Priority:
-			err = fmt.Errorf("all pods in a single pod group should have the same priority as the pod group's priority, got %d and %d", w.Priority, root.Priority)
+			err = fmt.Errorf("all workloads in a single group should have the same priority as the group's priority, got %d and %d", w.Priority, root.Priority)
 		case root.Preemption == "" && w.MayPreempt() != first.MayPreempt():
-			err = fmt.Errorf("all pods in a single pod group should have the same preemption policy, got %v and %v",
+			err = fmt.Errorf("all workloads in a single group should have the same preemption policy, got %v and %v",
 				policyName(w.Preemption), policyName(first.Preemption))
 		case root.Preemption != "" && w.MayPreempt() != (root.Preemption != model.PreemptNever):
-			err = fmt.Errorf("all pods in a single pod group should have the same preemption policy as the pod group's preemption policy, got %v and %v",
+			err = fmt.Errorf("all workloads in a single group should have the same preemption policy as the group's preemption policy, got %v and %v",
 				policyName(w.Preemption), root.Preemption)
 		}
 		return err == nil

@@ -45,7 +45,7 @@ func (t *groupTrial) Refused(workload, plugin string) ([]extpoints.Refusal, bool
 }
 
 // View implements [extpoints.GroupTrial].
-func (t *groupTrial) View() extpoints.View { return t.d.Record.View }
+func (t *groupTrial) View() extpoints.ClusterView { return t.d.Record.View }
 
 // Remove implements [extpoints.GroupTrial].
 func (t *groupTrial) Remove(list []extpoints.PlacedMember) {
@@ -77,8 +77,11 @@ func (t *groupTrial) Watches(p *extpoints.Proposal) bool { return t.fw.HasExtens
 // Reserve implements [extpoints.GroupTrial].
 func (t *groupTrial) Reserve(p *extpoints.Proposal, node *extpoints.NodeInfo) *extpoints.WorkloadInfo {
 	b := model.Binding{Workload: p.Workload.ID, Node: p.Binding.Node}
-	state := p.State.Clone()
-	state.SetView(oneNode{state.View(), node})
+	s := p.State
+	state := extpoints.NewCycle(extpoints.CycleOptions{
+		Context: s.Context(), View: oneNode{s.View(), node}, Now: s.Now(), Present: s.Present(), Seed: s.Seed(),
+		Trial: true, MakingRoom: s.MakingRoom(), Group: s.Group(), Shared: s.Shared(), Values: s,
+	}).State()
 	placed := &extpoints.WorkloadInfo{Workload: p.Workload.Workload, PlacedAt: t.now}
 	if st := t.fw.Reserve(state, p.Workload, &b); st == nil {
 		placed.Shares = b.Devices
@@ -89,12 +92,12 @@ func (t *groupTrial) Reserve(p *extpoints.Proposal, node *extpoints.NodeInfo) *e
 // oneNode is a view in which one node is another than in the view below it. Who
 // reserves looks at no other.
 type oneNode struct {
-	extpoints.View
+	extpoints.ClusterView
 	node *extpoints.NodeInfo
 }
 
-// Nodes implements [extpoints.View].
-func (v oneNode) Nodes() extpoints.Nodes { return oneOfNodes{v.View.Nodes(), v.node} }
+// Nodes implements [extpoints.ClusterView].
+func (v oneNode) Nodes() extpoints.Nodes { return oneOfNodes{v.ClusterView.Nodes(), v.node} }
 
 type oneOfNodes struct {
 	extpoints.Nodes

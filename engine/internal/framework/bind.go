@@ -26,10 +26,10 @@ func (f *Framework) PreBindPreFlight(s *extpoints.CycleState, w *extpoints.Workl
 		switch {
 		case st.IsSuccess():
 			work = true
-		case st.IsSkip():
+		case st.Code() == extpoints.Skip:
 			r.skipPreBind[i] = true
 		default:
-			return false, failed("PreBindPreFlight", p.Name(), st)
+			return false, failed("PreBindPreFlight", p.Name(), bound(b), st)
 		}
 	}
 	return work, nil
@@ -97,12 +97,12 @@ func firstFailure(statuses []*extpoints.Status) *extpoints.Status {
 
 func (f *Framework) preBindOne(ctx context.Context, p extpoints.PreBindPlugin, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
 	st := f.call(s, "PreBind", p.Name(), func() *extpoints.Status { return p.PreBind(ctx, s, w, own(b)) })
-	return bindingFailure(ctx, "PreBind", p.Name(), st)
+	return bindingFailure(ctx, "PreBind", p.Name(), bound(b), st)
 }
 
 // bindingFailure is nil for success, the rejection with the plugin's name, or
 // the error; a cancellation is told by its cause.
-func bindingFailure(ctx context.Context, point, plugin string, st *extpoints.Status) *extpoints.Status {
+func bindingFailure(ctx context.Context, point, plugin string, s subject, st *extpoints.Status) *extpoints.Status {
 	switch {
 	case st.IsSuccess():
 		return nil
@@ -112,7 +112,7 @@ func bindingFailure(ctx context.Context, point, plugin string, st *extpoints.Sta
 	if err := st.AsError(); cutShort(ctx, err) {
 		st = extpoints.AsStatus(withCause(ctx, err))
 	}
-	return failed(point, plugin, st)
+	return failed(point, plugin, s, st)
 }
 
 // Bind has the extender that binds do it, where it is interested; else it asks
@@ -132,10 +132,10 @@ func (f *Framework) Bind(ctx context.Context, s *extpoints.CycleState, w *extpoi
 func (f *Framework) bindInside(ctx context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
 	for _, p := range f.bind {
 		st := f.call(s, "Bind", p.Name(), func() *extpoints.Status { return p.Bind(ctx, s, w, own(b)) })
-		if st.IsSkip() {
+		if st.Code() == extpoints.Skip {
 			continue
 		}
-		return bindingFailure(ctx, "Bind", p.Name(), st)
+		return bindingFailure(ctx, "Bind", p.Name(), bound(b), st)
 	}
 	return extpoints.AsStatus(fmt.Errorf("no Bind plugin of profile %q binds workload %q", f.name, w.ID))
 }
@@ -147,8 +147,45 @@ func (f *Framework) PostBind(ctx context.Context, s *extpoints.CycleState, w *ex
 	for _, p := range f.postBind {
 		st := f.call(s, "PostBind", p.Name(), func() *extpoints.Status { p.PostBind(ctx, s, w, own(b)); return nil })
 		if st != nil {
-			errs = append(errs, st.AsError())
+			errs = append(errs, failed("PostBind", p.Name(), bound(b), st).AsError())
 		}
 	}
 	return errs
+}
+
+// bindOutside asks the extender that binds, if there is one that is interested.
+// It reports whether the outcome is its: where it fails and is ignorable it is
+// not, unless nobody wants the workload bound any more. (kube-scheduler
+// schedule_one.go extendersBinding, 1.37.1.)
+func (f *Framework) bindOutside(ctx context.Context, w *extpoints.WorkloadInfo, b *model.Binding) (bound bool, err error) {
+	for _, x := range f.env.Extenders {
+		if x.Bind == nil {
+			continue
+		}
+		interested, err := x.Wants(w.Workload)
+		if err == nil && !interested {
+			continue
+		}
+		if err == nil {
+			err = Guard(func() error { return x.Bind(ctx, w.Workload, *own(b)) })
+			err = x.Failed("bind", w.Workload, withCause(ctx, err))
+		}
+		return err == nil || !x.Ignorable || ctx.Err() != nil, err
+	}
+	return false, nil
+}
+
+// cutShort reports whether the error says that ctx has ended, and not why.
+func cutShort(ctx context.Context, err error) bool {
+	cause := context.Cause(ctx)
+	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return ended && cause != nil && !errors.Is(err, cause)
+}
+
+// withCause puts to an error why ctx has ended, where that is what it is about.
+func withCause(ctx context.Context, err error) error {
+	if cutShort(ctx, err) {
+		return fmt.Errorf("%w (%w)", context.Cause(ctx), err)
+	}
+	return err
 }

@@ -3,7 +3,6 @@ package framework
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -11,12 +10,15 @@ import (
 	"github.com/berth-project/berth/queue"
 )
 
-// New compiles the profile with the plugins of the registry. The error lists
-// every problem of the profile.
-func New(p extpoints.Profile, registry extpoints.Registry, env Env) (*Framework, error) {
-	f := &Framework{env: env, name: p.Name, percentage: p.PercentageOfNodesToScore}
+// New compiles the profile. The error lists every problem of the profile.
+func New(p extpoints.Profile, env Env) (*Framework, error) {
+	f := &Framework{env: env, name: p.Name, percentage: p.PercentageOfNodesToScore, args: map[string]any{}}
 	c := &compiler{profile: p, f: f, made: map[string]extpoints.Plugin{}}
-	c.makePlugins(registry)
+	c.profile.Plugins = slices.Clone(p.Plugins) // names are filled in
+	if err := p.Validate(); err != nil {
+		c.problems = append(c.problems, err)
+	}
+	c.makePlugins()
 	if len(c.problems) == 0 {
 		c.fillPoints()
 		c.fillHints()
@@ -32,6 +34,7 @@ type compiler struct {
 	profile  extpoints.Profile
 	f        *Framework
 	made     map[string]extpoints.Plugin
+	filled   []extpoints.Point // those that collect was called for
 	problems []error
 }
 
@@ -39,134 +42,111 @@ func (c *compiler) problem(format string, args ...any) {
 	c.problems = append(c.problems, fmt.Errorf("profile %q: "+format, append([]any{c.profile.Name}, args...)...))
 }
 
-// point is an extension point by name, for messages, and its set.
-type point struct {
-	name string
-	set  extpoints.PluginSet
-}
-
-func (c *compiler) points() []point {
-	p := &c.profile.Plugins
-	return []point{
-		{"preEnqueue", p.PreEnqueue}, {"queueSort", p.QueueSort}, {"preFilter", p.PreFilter},
-		{"filter", p.Filter}, {"postFilter", p.PostFilter}, {"preScore", p.PreScore}, {"score", p.Score},
-		{"reserve", p.Reserve}, {"permit", p.Permit}, {"preBind", p.PreBind}, {"bind", p.Bind},
-		{"postBind", p.PostBind}, {"placementGenerate", p.PlacementGenerate},
-		{"placementScore", p.PlacementScore}, {"groupPostFilter", p.GroupPostFilter},
-	}
-}
-
-// makePlugins makes every plugin that some set enables, each once.
-func (c *compiler) makePlugins(registry extpoints.Registry) {
-	if c.profile.PercentageOfNodesToScore != nil {
-		if v := *c.profile.PercentageOfNodesToScore; v < 0 || v > 100 {
-			c.problem("percentageOfNodesToScore: %d is not in [0, 100]", v)
-		}
-	}
-	all := append([]point{{"multiPoint", c.profile.Plugins.MultiPoint}}, c.points()...)
-	failed := map[string]bool{}
-	for _, pt := range all {
-		seen := map[string]bool{}
-		for _, ref := range pt.set.Enabled {
-			if seen[ref.Name] {
-				c.problem("%s: plugin %q is enabled twice", pt.name, ref.Name)
-			}
-			seen[ref.Name] = true
-			if ref.Weight < 0 {
-				c.problem("%s: plugin %q: weight %d is negative", pt.name, ref.Name, ref.Weight)
-			}
-			if c.made[ref.Name] == nil && !failed[ref.Name] {
-				failed[ref.Name] = !c.makePlugin(registry, pt.name, ref.Name)
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.profile.Args)) {
-		if c.made[name] == nil && !failed[name] {
-			c.problem("args: plugin %q is not enabled", name)
+// makePlugins makes every plugin of the profile, each once.
+func (c *compiler) makePlugins() {
+	for i := range c.profile.Plugins {
+		if e := &c.profile.Plugins[i]; e.New != nil {
+			c.makePlugin(e)
 		}
 	}
 }
 
-func (c *compiler) makePlugin(registry extpoints.Registry, pointName, name string) bool {
-	factory, ok := registry[name]
-	if !ok {
-		c.problem("%s: plugin %q does not exist", pointName, name)
-		return false
+func (c *compiler) makePlugin(e *extpoints.Entry) {
+	if e.Name != "" && c.made[e.Name] != nil {
+		return // twice, which has been reported
 	}
-	h := handle{f: c.f, logger: c.f.env.Logger.Named(name)}
-	plugin, err := callFactory(factory, c.profile.Args[name], h)
+	h := &handle{f: c.f, logger: c.f.env.Logger.Named(e.Name)}
+	plugin, err := callFactory(e, h)
 	switch {
 	case err != nil:
-		c.problem("initializing plugin %q: %w", name, err)
+		c.problem("plugin %q: %w", e.Name, err)
+		return
 	case plugin == nil:
-		c.problem("initializing plugin %q: the factory returned no plugin", name)
-	case plugin.Name() != name:
-		c.problem("initializing plugin %q: the plugin calls itself %q", name, plugin.Name())
-	default:
-		c.made[name] = plugin
-		c.f.plugins = append(c.f.plugins, plugin)
-		return true
+		c.problem("plugin %q: New returned no plugin", e.Name)
+		return
+	case e.Name == "":
+		if e.Name = plugin.Name(); c.made[e.Name] != nil {
+			c.problem("plugin %q: is there twice", e.Name)
+			return
+		}
+		h.logger = c.f.env.Logger.Named(e.Name)
+	case plugin.Name() != e.Name:
+		c.problem("plugin %q: the plugin that New made calls itself %q", e.Name, plugin.Name())
+		return
 	}
-	return false
+	for _, err := range extpoints.CheckPlugin(plugin) {
+		c.problem("plugin %q: %w", e.Name, err)
+	}
+	c.made[e.Name] = plugin
+	if e.Args != nil {
+		c.f.args[e.Name] = e.Args
+	}
+	c.f.plugins = append(c.f.plugins, plugin)
+	if e.Made != nil {
+		c.f.tell = append(c.f.tell, func() { e.Made(plugin) })
+	}
 }
 
-func callFactory(f extpoints.Factory, args any, h extpoints.Handle) (p extpoints.Plugin, err error) {
+func callFactory(e *extpoints.Entry, h extpoints.Handle) (p extpoints.Plugin, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("the factory panicked: %v", r)
+			err = fmt.Errorf("New panicked: %v", r)
 		}
 	}()
-	return f(args, h)
+	return e.New(e.Args, h)
 }
 
 // fillPoints fills the list of every point.
 func (c *compiler) fillPoints() {
-	f, p := c.f, &c.profile.Plugins
-	for _, plugin := range collect[extpoints.PreEnqueuePlugin](c, "preEnqueue", p.PreEnqueue) {
-		plugin = guardedPreEnqueue{plugin}
+	f := c.f
+	for _, plugin := range collect[extpoints.PreEnqueuePlugin](c, "PreEnqueue") {
+		var asked extpoints.PreEnqueuePlugin = guardedPreEnqueue{plugin.plugin}
 		if f.env.Meter != nil {
-			plugin = &meteredPreEnqueue{PreEnqueuePlugin: plugin, meter: f.env.Meter, profile: f.name}
+			asked = &meteredPreEnqueue{PreEnqueuePlugin: asked, meter: f.env.Meter, profile: f.name}
 		}
-		f.preEnqueue = append(f.preEnqueue, plugin)
+		f.preEnqueue = append(f.preEnqueue, asked)
 	}
-	f.filters = collect[extpoints.FilterPlugin](c, "filter", p.Filter)
-	f.postFilter = collect[extpoints.PostFilterPlugin](c, "postFilter", p.PostFilter)
-	f.reserve = collect[extpoints.ReservePlugin](c, "reserve", p.Reserve)
-	f.permit = collect[extpoints.PermitPlugin](c, "permit", p.Permit)
-	f.preBind = collect[extpoints.PreBindPlugin](c, "preBind", p.PreBind)
-	f.bind = collect[extpoints.BindPlugin](c, "bind", p.Bind)
-	f.postBind = collect[extpoints.PostBindPlugin](c, "postBind", p.PostBind)
-	for _, plugin := range collect[extpoints.PlacementScorePlugin](c, "placementScore", p.PlacementScore) {
-		s := placementScorer{PlacementScorePlugin: plugin, weight: c.weight(plugin.Name(), p.PlacementScore)}
-		s.normalizer, _ = plugin.(extpoints.PlacementScoreNormalizer)
+	f.filters = pluginsOf(collect[extpoints.FilterPlugin](c, "Filter"))
+	f.postFilter = pluginsOf(collect[extpoints.PostFilterPlugin](c, "PostFilter"))
+	f.reserve = pluginsOf(collect[extpoints.ReservePlugin](c, "Reserve"))
+	f.permit = pluginsOf(collect[extpoints.PermitPlugin](c, "Permit"))
+	f.preBind = pluginsOf(collect[extpoints.PreBindPlugin](c, "PreBind"))
+	f.bind = pluginsOf(collect[extpoints.BindPlugin](c, "Bind"))
+	f.postBind = pluginsOf(collect[extpoints.PostBindPlugin](c, "PostBind"))
+	f.placementFeasible = pluginsOf(collect[extpoints.PlacementFeasiblePlugin](c, "PlacementFeasible"))
+	for _, w := range collect[extpoints.PlacementScorePlugin](c, "PlacementScore") {
+		s := placementScorer{PlacementScorePlugin: w.plugin, weight: w.weight}
+		s.normalizer, _ = extpoints.As[extpoints.PlacementScoreNormalizer](w.plugin)
 		f.placementScore = append(f.placementScore, s)
 	}
-	f.groupPostFilter = collect[extpoints.GroupPostFilterPlugin](c, "groupPostFilter", p.GroupPostFilter)
+	f.groupPostFilter = pluginsOf(collect[extpoints.GroupPostFilterPlugin](c, "GroupPostFilter"))
 	for _, plugin := range f.filters {
 		f.wantsRefusals = append(f.wantsRefusals, slices.Contains(names(f.groupPostFilter), plugin.Name()))
 	}
 
-	for _, plugin := range collect[extpoints.ScorePlugin](c, "score", p.Score) {
-		s := scorer{ScorePlugin: plugin, weight: c.weight(plugin.Name(), p.Score)}
-		s.normalizer, _ = plugin.(extpoints.ScoreNormalizer)
+	for _, w := range collect[extpoints.ScorePlugin](c, "Score") {
+		s := scorer{ScorePlugin: w.plugin, weight: w.weight}
+		s.normalizer, _ = extpoints.As[extpoints.ScoreNormalizer](w.plugin)
 		f.scores = append(f.scores, s)
+		f.scorePlugins = append(f.scorePlugins, w.plugin)
+		f.weights = append(f.weights, w.weight)
+		if s.normalizer != nil {
+			f.normalizing = append(f.normalizing, len(f.scores)-1)
+		}
 	}
 	c.checkTotalWeight()
-	for _, plugin := range collect[extpoints.PreFilterPlugin](c, "preFilter", p.PreFilter) {
+	for _, plugin := range pluginsOf(collect[extpoints.PreFilterPlugin](c, "PreFilter")) {
 		entry := preFilter{PreFilterPlugin: plugin, filter: slices.Index(names(f.filters), plugin.Name())}
-		entry.ext, _ = plugin.(extpoints.PreFilterExtensions)
+		entry.ext, _ = extpoints.As[extpoints.PreFilterExtensions](plugin)
 		f.preFilters = append(f.preFilters, entry)
 	}
-	for _, plugin := range collect[extpoints.PreScorePlugin](c, "preScore", p.PreScore) {
+	for _, plugin := range pluginsOf(collect[extpoints.PreScorePlugin](c, "PreScore")) {
 		f.preScores = append(f.preScores, preScore{plugin, slices.Index(names(f.scores), plugin.Name())})
 	}
+	f.findLocal()
 	for _, plugin := range f.plugins {
-		if s, ok := plugin.(extpoints.SignPlugin); ok {
+		if s, ok := extpoints.As[extpoints.SignPlugin](plugin); ok {
 			f.sign = append(f.sign, s)
-		}
-		// No set of its own: as in kube-scheduler it cannot be configured.
-		if p, ok := plugin.(extpoints.PlacementFeasiblePlugin); ok {
-			f.placementFeasible = append(f.placementFeasible, p)
 		}
 	}
 	c.fillSingles()
@@ -174,74 +154,63 @@ func (c *compiler) fillPoints() {
 
 // fillSingles fills the points that take a limited number of plugins.
 func (c *compiler) fillSingles() {
-	f, p := c.f, &c.profile.Plugins
-	sorts := collect[extpoints.QueueSortPlugin](c, "queueSort", p.QueueSort)
+	f := c.f
+	sorts := pluginsOf(collect[extpoints.QueueSortPlugin](c, "QueueSort"))
 	if len(sorts) == 1 {
 		f.queueSort = sorts[0]
 	} else {
-		c.problem("queueSort: exactly one plugin is needed, got %d: %v", len(sorts), names(sorts))
+		c.problem("QueueSort: exactly one plugin is needed, got %d: %v", len(sorts), names(sorts))
 	}
 	if len(f.bind) == 0 {
-		c.problem("bind: at least one plugin is needed")
+		c.problem("Bind: at least one plugin is needed")
 	}
-	generate := collect[extpoints.PlacementGeneratePlugin](c, "placementGenerate", p.PlacementGenerate)
+	generate := pluginsOf(collect[extpoints.PlacementGeneratePlugin](c, "PlacementGenerate"))
 	switch len(generate) {
 	case 0:
 	case 1:
 		f.placementGenerate = generate[0]
 	default:
-		c.problem("placementGenerate: at most one plugin is allowed, got %v", names(generate))
+		c.problem("PlacementGenerate: at most one plugin is allowed, got %v", names(generate))
 	}
 }
 
-// collect lists the plugins of one point in kube-scheduler's order (framework/
-// runtime/framework.go expandMultiPointPlugins, 1.37.1): those of the point's
-// own set that MultiPoint has too, then the others of MultiPoint that
-// implement the point and are not disabled, then the rest of the own set.
-func collect[P extpoints.Plugin](c *compiler, name string, set extpoints.PluginSet) []P {
-	var overrides, multi, rest []P
-	inMulti := map[string]bool{}
-	// A "*" keeps the own set and shuts out MultiPoint altogether.
-	if !slices.Contains(set.Disabled, extpoints.AllPlugins) {
-		for _, ref := range c.profile.Plugins.MultiPoint.Enabled {
-			plugin, ok := c.made[ref.Name].(P)
-			if !ok || slices.Contains(set.Disabled, ref.Name) {
-				continue
-			}
-			inMulti[ref.Name] = true
-			if !enables(set, ref.Name) {
-				multi = append(multi, plugin)
-			}
-		}
-	}
-	for _, ref := range set.Enabled {
-		plugin, ok := c.made[ref.Name].(P)
+// weighted is a plugin at a point, with the weight that it has there.
+type weighted[P extpoints.Plugin] struct {
+	plugin P
+	weight int64
+}
+
+// collect lists the plugins of one point in the order of the profile.
+func collect[P extpoints.Plugin](c *compiler, point extpoints.Point) []weighted[P] {
+	c.filled = append(c.filled, point)
+	var list []weighted[P]
+	var serving []string
+	for _, e := range c.profile.At(point) {
+		plugin, serves := extpoints.As[P](c.made[e.Name])
 		switch {
-		case !ok:
-			c.problem("%s: plugin %q does not serve this point", name, ref.Name)
-		case inMulti[ref.Name]:
-			overrides = append(overrides, plugin)
-		default:
-			rest = append(rest, plugin)
-		}
-	}
-	return slices.Concat(overrides, multi, rest)
-}
-
-func enables(set extpoints.PluginSet, name string) bool {
-	return slices.ContainsFunc(set.Enabled, func(r extpoints.PluginRef) bool { return r.Name == name })
-}
-
-// weight is the plugin's weight in the own set, else in MultiPoint, else 1.
-func (c *compiler) weight(name string, own extpoints.PluginSet) int64 {
-	for _, set := range []extpoints.PluginSet{own, c.profile.Plugins.MultiPoint} {
-		for _, ref := range set.Enabled {
-			if ref.Name == name {
-				return int64(max(ref.Weight, 1))
+		case serves:
+			list = append(list, weighted[P]{plugin, int64(max(e.Weight, 1))})
+			name := e.Name
+			if e.Weight > 1 {
+				name = fmt.Sprintf("%s*%d", e.Name, e.Weight)
 			}
+			serving = append(serving, name)
+		case len(e.Points) > 0:
+			c.problem("plugin %q: %s: the plugin does not serve this point", e.Name, point)
 		}
 	}
-	return 1
+	if len(serving) > 0 {
+		c.f.serving = append(c.f.serving, Serving{point, serving})
+	}
+	return list
+}
+
+func pluginsOf[P extpoints.Plugin](list []weighted[P]) []P {
+	var plugins []P
+	for _, w := range list {
+		plugins = append(plugins, w.plugin)
+	}
+	return plugins
 }
 
 // checkTotalWeight refuses weights whose best total score is no int64.
@@ -250,7 +219,7 @@ func (c *compiler) checkTotalWeight() {
 	for i := range c.f.scores {
 		w := c.f.scores[i].weight
 		if w > math.MaxInt64/extpoints.MaxScore-total {
-			c.problem("score: total score of all plugins could overflow")
+			c.problem("Score: total score of all plugins could overflow")
 			return
 		}
 		total += w
@@ -267,7 +236,7 @@ func (c *compiler) fillHints() {
 		}
 	}
 	for _, plugin := range c.f.plugins {
-		ext, ok := plugin.(extpoints.EnqueueExtensions)
+		ext, ok := extpoints.As[extpoints.EnqueueExtensions](plugin)
 		if !ok {
 			if rejects(plugin) {
 				c.listen(plugin.Name(), everyEvent)
@@ -296,10 +265,10 @@ var everyEvent = []extpoints.EventHint{{Event: extpoints.ClusterEvent{Resource: 
 // rejects reports whether the plugin serves a point that can make a workload
 // unschedulable.
 func rejects(p extpoints.Plugin) bool {
-	switch p.(type) {
-	case extpoints.PreEnqueuePlugin, extpoints.PreFilterPlugin, extpoints.FilterPlugin,
-		extpoints.ReservePlugin, extpoints.PermitPlugin:
-		return true
+	for _, point := range []extpoints.Point{"PreEnqueue", "PreFilter", "Filter", "Reserve", "Permit"} {
+		if point.Serves(p) {
+			return true
+		}
 	}
 	return false
 }

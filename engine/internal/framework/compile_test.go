@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,14 +69,12 @@ func (both) Permit(*extpoints.CycleState, *extpoints.WorkloadInfo, *model.Bindin
 
 var env = Env{Logger: hclog.NewNullLogger()}
 
-// registry has base Base and Base2, filters F1 to F3, scores S1 to S3, and both
-// A to D.
-func registry() extpoints.Registry {
-	r := extpoints.Registry{}
+// makers has base Base and Base2, filters F1 to F3, scores S1 to S3, and both A to
+// D.
+func makers() map[string]extpoints.Factory {
+	list := map[string]extpoints.Factory{}
 	add := func(p extpoints.Plugin) {
-		r[p.Name()] = func(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-			return p, extpoints.NoArgs(p.Name(), args)
-		}
+		list[p.Name()] = extpoints.FactoryOf(func(extpoints.NoArgs, extpoints.Handle) (extpoints.Plugin, error) { return p, nil })
 	}
 	for _, n := range []named{"Base", "Base2"} {
 		add(base{n})
@@ -88,68 +88,87 @@ func registry() extpoints.Registry {
 	for _, n := range []named{"A", "B", "C", "D"} {
 		add(both{n})
 	}
-	r["Panics"] = func(any, extpoints.Handle) (extpoints.Plugin, error) { panic("boom") }
-	r["Nothing"] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return nil, nil }
-	r["Other"] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return both{"A"}, nil }
-	return r
+	list["Panics"] = func(any, extpoints.Handle) (extpoints.Plugin, error) { panic("boom") }
+	list["Nothing"] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return nil, nil }
+	list["Other"] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return both{"A"}, nil }
+	list["Idle"] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return named("Idle"), nil }
+	list["Wrong"] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return wrong{named: "Wrong"}, nil }
+	return list
 }
 
-// refs reads "A B*3".
-func refs(list string) []extpoints.PluginRef {
-	var refs []extpoints.PluginRef
-	for _, word := range strings.Fields(list) {
-		name, weight, _ := strings.Cut(word, "*")
-		ref := extpoints.PluginRef{Name: name}
-		if weight != "" {
-			for _, digit := range weight {
-				ref.Weight = ref.Weight*10 + digit - '0'
-			}
+// wrong has a Filter that is none, and half of what Reserve needs.
+type wrong struct {
+	named
+	scores
+}
+
+func (wrong) Name() string                    { return "Wrong" }
+func (wrong) Filter(int) bool                 { return false }
+func (wrong) Unreserve(*extpoints.CycleState) {}
+
+// profileOf reads "A B*3 C:Filter+Score D!Score": plugins with weights, at some
+// points only, and not at some points. Where a name is there several times, the entry
+// without points makes the plugin, or else the first.
+func profileOf(list string) extpoints.Profile {
+	p := extpoints.Profile{Name: "p"}
+	points := func(text string) (list []extpoints.Point) {
+		for point := range strings.SplitSeq(text, "+") {
+			list = append(list, extpoints.Point(point))
 		}
-		refs = append(refs, ref)
+		return list
 	}
-	return refs
+	seen := map[string]bool{}
+	for word := range strings.FieldsSeq(list) {
+		var e extpoints.Entry
+		word, at, only := strings.Cut(word, ":")
+		if only {
+			e.Points = points(at)
+		}
+		word, at, except := strings.Cut(word, "!")
+		if except {
+			e.Except = points(at)
+		}
+		name, weight, _ := strings.Cut(word, "*")
+		n, _ := strconv.Atoi(weight)
+		e.Name, e.Weight = name, int32(n)
+		if !only || !seen[name] && !slices.Contains(strings.Fields(list), name) {
+			e.New = makers()[name]
+		}
+		seen[name] = true
+		p.Plugins = append(p.Plugins, e)
+	}
+	return p
 }
 
-// TestMultiPoint pins the order in which a point's own set and MultiPoint are
-// put together: overrides in the order of the own set, then MultiPoint's, then
-// the rest of the own set (kube-scheduler framework/runtime/framework.go
-// expandMultiPointPlugins, 1.37.1).
-func TestMultiPoint(t *testing.T) {
+// TestOrder pins which plugins are asked at a point, in which order and with which
+// weight.
+func TestOrder(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name          string
-		multi         string
-		filter, score string
-		without       string // disabled at score
-		wantFilters   string
-		wantScores    string
-		wantWeights   []int64
+		name, profile           string
+		wantFilters, wantScores string
+		wantWeights             []int64
 	}{
-		{name: "own sets only", filter: "B A", score: "A*3 B",
-			wantFilters: "B A", wantScores: "A B", wantWeights: []int64{3, 1}},
-		{name: "MultiPoint only, in its order, where the point is served", multi: "C*2 F1 S1 A",
-			wantFilters: "C F1 A", wantScores: "C S1 A", wantWeights: []int64{2, 1, 1}},
-		{name: "overrides come first, in the order of the own set", multi: "A*2 B*3 C*4", score: "C*7 B",
-			wantFilters: "A B C", wantScores: "C B A", wantWeights: []int64{7, 1, 2}},
-		{name: "the rest of the own set comes last", multi: "A B", score: "D*5 B*6 S1",
-			wantFilters: "A B", wantScores: "B A D S1", wantWeights: []int64{6, 1, 5, 1}},
-		{name: "disabled for one point only", multi: "A B C", without: "B",
-			wantFilters: "A B C", wantScores: "A C", wantWeights: []int64{1, 1}},
-		{name: "* shuts out MultiPoint, not the own set", multi: "A*2 B", score: "C B*4", without: "*",
-			wantFilters: "A B", wantScores: "C B", wantWeights: []int64{1, 4}},
-		{name: "disabled in MultiPoint, enabled in the own set: no override, so last", multi: "A B", score: "A*9 C", without: "A",
-			wantFilters: "A B", wantScores: "B A C", wantWeights: []int64{1, 9, 1}},
-		{name: "a weight of MultiPoint counts where the own set has none to say", multi: "A*2", score: "B",
-			wantFilters: "A", wantScores: "A B", wantWeights: []int64{2, 1}},
+		{"the order of the profile, where the point is served", "C*2 F1 S1 A",
+			"C F1 A", "C S1 A", []int64{2, 1, 1}},
+		{"some points only", "A:Filter B*7:Score C:Filter+Score",
+			"A C", "B C", []int64{7, 1}},
+		{"some points not", "A!Score B!Filter C!Filter+Score D",
+			"A D", "B D", []int64{1, 1}},
+		{"another place at one point", "C:Score A B C",
+			"A B C", "C A B", []int64{1, 1, 1}},
+		{"another weight at one point", "A*2 B*3 A*5:Score",
+			"A B", "B A", []int64{3, 5}},
+		{"a weight of its own is not inherited", "A*2 A:Score",
+			"A", "A", []int64{1}},
+		{"every point has an order of its own", "B:Filter A:Filter A:Score B:Score C:Filter C:Score",
+			"B A C", "A B C", []int64{1, 1, 1}},
+		{"not where it is not asked, but where another entry says so", "A!Filter+Score A:Score B",
+			"B", "A B", []int64{1, 1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			p := extpoints.Profile{Name: "p"}
-			p.Plugins.MultiPoint.Enabled = append(refs("Base"), refs(test.multi)...)
-			p.Plugins.Filter.Enabled = refs(test.filter)
-			p.Plugins.Score.Enabled = refs(test.score)
-			p.Plugins.Score.Disabled = strings.Fields(test.without)
-			f, err := New(p, registry(), env)
+			f, err := New(profileOf("Base "+test.profile), env)
 			require.NoError(t, err)
 			require.Equal(t, test.wantFilters, strings.Join(f.FilterNames(), " "))
 			require.Equal(t, test.wantScores, strings.Join(f.ScoreNames(), " "))
@@ -158,33 +177,59 @@ func TestMultiPoint(t *testing.T) {
 	}
 }
 
-// TestEachPluginIsMadeOnce also where several sets name it.
+// TestEveryPointIsCompiled: a point of the table that New forgets would never be
+// asked.
+func TestEveryPointIsCompiled(t *testing.T) {
+	t.Parallel()
+	c := &compiler{profile: profileOf("Base"), f: &Framework{env: env}, made: map[string]extpoints.Plugin{}}
+	c.makePlugins()
+	c.fillPoints()
+	require.Empty(t, c.problems)
+	require.ElementsMatch(t, extpoints.Points(), c.filled)
+}
+
+// TestEachPluginIsMadeOnce also where several entries name it, and told of when the
+// engine says so.
 func TestEachPluginIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	made := 0
-	r := registry()
-	r["A"] = func(args any, h extpoints.Handle) (extpoints.Plugin, error) {
+	var told extpoints.Plugin
+	p := profileOf("Base A A:Filter A:Score")
+	p.Plugins[1].Args = 7
+	p.Plugins[1].New = func(args any, h extpoints.Handle) (extpoints.Plugin, error) {
 		made++
 		require.Equal(t, 7, args)
 		require.Equal(t, "p", h.Profile())
 		return both{"A"}, nil
 	}
-	p := extpoints.Profile{Name: "p", Args: map[string]any{"A": 7}}
-	p.Plugins.MultiPoint.Enabled = refs("Base A")
-	p.Plugins.Filter.Enabled = refs("A")
-	p.Plugins.Score.Enabled = refs("A")
-	_, err := New(p, r, env)
+	p.Plugins[1].Made = func(plugin extpoints.Plugin) { told = plugin }
+	f, err := New(p, env)
 	require.NoError(t, err)
 	require.Equal(t, 1, made)
+	require.Nil(t, told)
+	f.Made()
+	require.Equal(t, both{"A"}, told)
+}
+
+// TestNameOfThePlugin: an entry without a name has its plugin's.
+func TestNameOfThePlugin(t *testing.T) {
+	t.Parallel()
+	p := profileOf("Base A A:Filter B")
+	p.Plugins[3].Name = ""
+	f, err := New(p, env)
+	require.NoError(t, err)
+	require.Equal(t, []string{"A", "B"}, f.FilterNames())
+	require.Empty(t, p.Plugins[3].Name, "the profile is the caller's")
+	p.Plugins[1].Name = ""
+	_, err = New(p, env)
+	require.EqualError(t, err, `profile "p": plugin "A": has no function that makes it`)
 }
 
 // TestHints: a plugin that says for which events it wants to be asked gets
 // those, one that rejects and does not say gets all, one that only scores none.
 func TestHints(t *testing.T) {
 	t.Parallel()
-	p := extpoints.Profile{Name: "p"}
-	p.Plugins.MultiPoint.Enabled = refs("Base F1 A S1")
-	f, err := New(p, registry(), env)
+	f, err := New(profileOf("Base F1 A S1"), env)
 	require.NoError(t, err)
 	require.Len(t, f.Hints(), 2)
 	require.Equal(t, "F1", f.Hints()[0].Plugin)
@@ -193,8 +238,7 @@ func TestHints(t *testing.T) {
 	require.True(t, f.Hints()[1].Events[0].Event.IsWildcard())
 }
 
-// TestProblems wants every problem of a profile in one error, in the order of
-// the profile.
+// TestProblems wants every problem of a profile in one error.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	percentage := int32(101)
@@ -204,49 +248,58 @@ func TestProblems(t *testing.T) {
 		want   []string
 	}{
 		{"what can be seen before the points are filled", func(p *extpoints.Profile) {
+			*p = profileOf("A A*2 Unknown Panics Nothing Other B:Reserve B:Reserve C:Filtering D!Filter:Score Idle Wrong")
 			p.PercentageOfNodesToScore = &percentage
-			p.Plugins.MultiPoint.Enabled = refs("Base A A Unknown Panics Nothing Other")
-			p.Plugins.Filter.Enabled = refs("B B Unknown2 Unknown2")
-			p.Plugins.Score.Enabled = []extpoints.PluginRef{{Name: "S1", Weight: -1}}
-			p.Args = map[string]any{"S3": 1, "S2": 2, "B": "what for"}
+			p.Plugins[0].Args = "what for"
+			p.Plugins[6].Weight = -1
+			p.Plugins = append(p.Plugins, extpoints.Entry{Points: []extpoints.Point{"Filter"}}, extpoints.Entry{Name: "A"},
+				extpoints.Entry{New: makers()["B"]})
+			p.Remove("Nobody")
 		}, []string{
+			`profile "p": remove plugin "Nobody": the profile has none of the name`,
 			`profile "p": percentageOfNodesToScore: 101 is not in [0, 100]`,
-			`profile "p": multiPoint: plugin "A" is enabled twice`,
-			`profile "p": multiPoint: plugin "Unknown" does not exist`,
-			`profile "p": initializing plugin "Panics": the factory panicked: boom`,
-			`profile "p": initializing plugin "Nothing": the factory returned no plugin`,
-			`profile "p": initializing plugin "Other": the plugin calls itself "A"`,
-			`profile "p": initializing plugin "B": plugin B takes no arguments, got string`,
-			`profile "p": filter: plugin "B" is enabled twice`,
-			`profile "p": filter: plugin "Unknown2" does not exist`,
-			`profile "p": filter: plugin "Unknown2" is enabled twice`,
-			`profile "p": score: plugin "S1": weight -1 is negative`,
-			`profile "p": args: plugin "S2" is not enabled`,
-			`profile "p": args: plugin "S3" is not enabled`,
+			`profile "p": plugin "A": is there twice`,
+			`profile "p": plugin "Unknown": has no function that makes it`,
+			`profile "p": plugin "B": weight -1 is negative`,
+			`profile "p": plugin "B": Reserve: is there twice`,
+			`profile "p": plugin "C": there is no point "Filtering"; the points are ` +
+				`[PreEnqueue QueueSort PreFilter Filter PostFilter PreScore Score Reserve Permit PreBind Bind PostBind ` +
+				`PlacementGenerate PlacementFeasible PlacementScore GroupPostFilter]`,
+			`profile "p": plugin "D": an entry has either Points or Except`,
+			`profile "p": plugin 12: has neither a name nor a function that makes it`,
+			`profile "p": plugin "A": has an entry without New that does not say at which points`,
+			`profile "p": plugin "A": arguments of type string, want extpoints.NoArgs`,
+			`profile "p": plugin "Panics": New panicked: boom`,
+			`profile "p": plugin "Nothing": New returned no plugin`,
+			`profile "p": plugin "Other": the plugin that New made calls itself "A"`,
+			`profile "p": plugin "Idle": framework.named serves no extension point`,
+			`profile "p": plugin "Wrong": Filter: Filter is func(int) bool, and must be ` +
+				`func(*extpoints.CycleState, *extpoints.WorkloadInfo, *extpoints.NodeInfo) *extpoints.Status`,
+			`profile "p": plugin "Wrong": Reserve: Reserve is missing`,
+			`profile "p": plugin "Wrong": Reserve: Unreserve is func(*extpoints.CycleState), and must be ` +
+				`func(*extpoints.CycleState, *extpoints.WorkloadInfo, *model.Binding)`,
+			`profile "p": plugin "B": is there twice`,
 		}},
 		{"what the points find", func(p *extpoints.Profile) {
-			p.Plugins.MultiPoint.Enabled = refs("BadEvents PanicEvents")
-			p.Plugins.QueueSort.Enabled = refs("Base Base2")
-			p.Plugins.Reserve.Enabled = refs("F1")
-			p.Plugins.Score.Enabled = refs("F2")
+			*p = profileOf("BadEvents PanicEvents Base:QueueSort Base2:QueueSort F1:Reserve F2:Filter+Score")
 		}, []string{
-			`profile "p": reserve: plugin "F1" does not serve this point`,
-			`profile "p": score: plugin "F2" does not serve this point`,
-			`profile "p": queueSort: exactly one plugin is needed, got 2: [Base Base2]`,
-			`profile "p": bind: at least one plugin is needed`,
+			`profile "p": plugin "F1": Reserve: the plugin does not serve this point`,
+			`profile "p": plugin "F2": Score: the plugin does not serve this point`,
+			`profile "p": QueueSort: exactly one plugin is needed, got 2: [Base Base2]`,
+			`profile "p": Bind: at least one plugin is needed`,
 			`profile "p": plugin "BadEvents": events to register: no idea`,
 			`profile "p": plugin "PanicEvents": events to register: panic: boom`,
 		}},
 		{"nothing at all", func(*extpoints.Profile) {}, []string{
-			`profile "p": queueSort: exactly one plugin is needed, got 0: []`,
-			`profile "p": bind: at least one plugin is needed`,
+			`profile "p": QueueSort: exactly one plugin is needed, got 0: []`,
+			`profile "p": Bind: at least one plugin is needed`,
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			p := extpoints.Profile{Name: "p"}
 			test.change(&p)
-			_, err := New(p, registry(), env)
+			_, err := New(p, env)
 			require.Error(t, err)
 			require.Equal(t, test.want, strings.Split(err.Error(), "\n"))
 		})
@@ -276,8 +329,8 @@ func TestTotalWeight(t *testing.T) {
 		c.checkTotalWeight()
 		require.Equal(t, test.ok, len(c.problems) == 0, "%v", test.weights)
 	}
-	p := extpoints.Profile{Name: "p"}
-	p.Plugins.MultiPoint.Enabled = append(refs("Base"), extpoints.PluginRef{Name: "S1", Weight: math.MaxInt32}, extpoints.PluginRef{Name: "S2", Weight: math.MaxInt32})
-	_, err := New(p, registry(), env)
+	p := profileOf("Base S1 S2")
+	p.Plugins[1].Weight, p.Plugins[2].Weight = math.MaxInt32, math.MaxInt32
+	_, err := New(p, env)
 	require.NoError(t, err)
 }

@@ -37,11 +37,25 @@ type Diagnosis struct {
 	PostFilterMessage string
 	unschedulable     []string // sorted, unique
 	pending           []string
+	// counted is what Statuses returns, where it is known already.
+	counted map[*extpoints.Status]int
 }
 
 // NewDiagnosis starts a diagnosis over the nodes of a view.
 func NewDiagnosis(nodes extpoints.Nodes, total int) *Diagnosis {
 	return &Diagnosis{nodes: nodes, total: total, absent: noStatus}
+}
+
+// Of returns the same diagnosis, of the same nodes in another view, for somebody else who adds
+// to it. It shares the list of nodes, to which nobody may add any more.
+func (d *Diagnosis) Of(nodes extpoints.Nodes) *Diagnosis {
+	if d.counted == nil {
+		d.counted = d.count()
+	}
+	own := *d
+	own.nodes = nodes
+	own.unschedulable, own.pending = slices.Clip(d.unschedulable), slices.Clip(d.pending)
+	return &own
 }
 
 // noStatus is the status of nodes that nobody ruled out: they were not looked
@@ -122,9 +136,6 @@ func (d *Diagnosis) UnschedulablePlugins() []string { return d.unschedulable }
 // PendingPlugins lists those of them that said Pending.
 func (d *Diagnosis) PendingPlugins() []string { return d.pending }
 
-// Evaluated is the number of nodes ruled out one by one.
-func (d *Diagnosis) Evaluated() int { return len(d.rejections) }
-
 // Rejections lists the nodes ruled out one by one.
 func (d *Diagnosis) Rejections() []NodeRejection { return d.rejections }
 
@@ -145,7 +156,19 @@ func (d *Diagnosis) of(node *extpoints.NodeInfo) *extpoints.Status {
 
 // WithCode implements [extpoints.NodeStatuses].
 func (d *Diagnosis) WithCode(c extpoints.Code) []*extpoints.NodeInfo {
-	list := make([]*extpoints.NodeInfo, 0, d.nodes.Len())
+	most := d.nodes.Len()
+	if d.counted != nil {
+		most = 0
+		for st, nodes := range d.counted {
+			if st.Code() == c {
+				most += nodes
+			}
+		}
+	}
+	list := make([]*extpoints.NodeInfo, 0, most)
+	if most == 0 {
+		return list
+	}
 	for i := range d.nodes.Len() {
 		if node := d.nodes.At(i); d.of(node).Code() == c {
 			list = append(list, node)
@@ -154,35 +177,50 @@ func (d *Diagnosis) WithCode(c extpoints.Code) []*extpoints.NodeInfo {
 	return list
 }
 
-// Reasons counts every reason over all nodes.
-func (d *Diagnosis) Reasons() map[string]int {
+// Statuses counts the nodes by status, which most of them share; several may say
+// the same. It must not be changed.
+func (d *Diagnosis) Statuses() map[*extpoints.Status]int {
+	if d.counted != nil {
+		return d.counted
+	}
+	return d.count()
+}
+
+func (d *Diagnosis) count() map[*extpoints.Status]int {
+	nodes := map[*extpoints.Status]int{}
+	for from := 0; from < len(d.rejections); {
+		to := from + 1 // mostly many in a row have the same
+		for to < len(d.rejections) && d.rejections[to].Status == d.rejections[from].Status {
+			to++
+		}
+		nodes[d.rejections[from].Status] += to - from
+		from = to
+	}
+	if rest := d.total - len(d.rejections); rest > 0 {
+		nodes[d.absent] += rest
+	}
+	return nodes
+}
+
+// reasons counts every reason over all nodes.
+func (d *Diagnosis) reasons() map[string]int {
 	counts := map[string]int{}
-	add := func(st *extpoints.Status, nodes int) {
+	for st, nodes := range d.Statuses() {
 		for _, reason := range st.Reasons() {
 			counts[reason] += nodes
 		}
 	}
-	nodes := map[*extpoints.Status]int{} // most nodes share a few statuses
-	for i := range d.rejections {
-		nodes[d.rejections[i].Status]++
-	}
-	for st, n := range nodes {
-		add(st, n)
-	}
-	if rest := d.total - len(d.rejections); rest > 0 {
-		add(d.absent, rest)
-	}
 	return counts
 }
 
-// Message is the summary in one line, as kube-scheduler words it (framework/
+// Message is the summary in one line, in the form of kube-scheduler's (framework/
 // types.go FitError, 1.37.1): "0/3 nodes are available: 1 Insufficient cpu, 2
 // node(s) had untolerated taint(s)."
 func (d *Diagnosis) Message() string {
 	msg := fmt.Sprintf("0/%v nodes are available:", d.total)
 	if d.PreFilterMessage != "" {
 		msg += " " + d.PreFilterMessage + "."
-	} else if h := histogram(d.Reasons()); h != "" {
+	} else if h := histogram(d.reasons()); h != "" {
 		msg += " " + h + "."
 	}
 	if d.PostFilterMessage != "" {

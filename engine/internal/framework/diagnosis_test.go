@@ -47,8 +47,8 @@ func TestDiagnosisOfNodes(t *testing.T) {
 
 	require.Equal(t, []string{"A", "B", "C"}, d.UnschedulablePlugins(), "sorted")
 	require.Equal(t, []string{"C"}, d.PendingPlugins())
-	require.Equal(t, map[string]int{"a": 1, "b": 2, "c": 1}, d.Reasons())
-	require.Equal(t, 3, d.Evaluated())
+	require.Equal(t, map[string]int{"a": 1, "b": 2, "c": 1}, d.reasons())
+	require.Len(t, d.Rejections(), 3)
 	require.Equal(t, "n3", d.Rejections()[0].Node.Node.Name, "in the order in which they were looked at")
 	require.Equal(t, "0/4 nodes are available: 1 a, 1 c, 2 b.", d.Message())
 
@@ -63,7 +63,7 @@ func TestDiagnosisOfANodeRejectedTwice(t *testing.T) {
 	d := NewDiagnosis(nodes, 1)
 	d.Reject(nodes[0], rejection(extpoints.Unschedulable, "A", "a"))
 	d.Reject(nodes[0], rejection(extpoints.Unschedulable, "B", "b"))
-	require.Equal(t, 1, d.Evaluated())
+	require.Len(t, d.Rejections(), 1)
 	require.Equal(t, "b", d.Get("n1").Message(), "the later counts")
 	require.Equal(t, []string{"A", "B"}, d.UnschedulablePlugins(), "both must change their mind")
 	require.Equal(t, "0/1 nodes are available: 1 b.", d.Message())
@@ -86,7 +86,7 @@ func TestDiagnosisBySlot(t *testing.T) {
 			d.Reject(nodes[i], rejection(extpoints.Pending, "A", "again"))
 			require.Equal(t, "again", d.Get(nodes[i].Node.Name).Message())
 		}
-		require.Equal(t, 3, d.Evaluated())
+		require.Len(t, d.Rejections(), 3)
 		require.Empty(t, d.Get("n2").Message())
 		require.Empty(t, d.Get("n5").Message(), "there is no such node")
 		require.Len(t, d.WithCode(extpoints.Pending), 3)
@@ -152,5 +152,5 @@ func TestPostFilterMessage(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, PostFilterMessage(nil))
 	require.Equal(t, "a, b", PostFilterMessage(extpoints.NewStatus(extpoints.Unschedulable, "a", "b")))
-	require.Equal(t, "broken", PostFilterMessage(failed("PostFilter", "A", extpoints.NewStatus(extpoints.Error, "broken"))))
+	require.Equal(t, "broken", PostFilterMessage(failed("PostFilter", "A", subject{}, extpoints.NewStatus(extpoints.Error, "broken"))))
 }

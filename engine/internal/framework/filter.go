@@ -30,7 +30,7 @@ func (f *Framework) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo
 			result, st = p.PreFilter(s, w)
 			return st
 		})
-		if !st.IsSkip() {
+		if st.Code() != extpoints.Skip {
 			f.evaluated(s, "PreFilter", p.Name())
 		}
 		switch st.Code() {
@@ -49,7 +49,7 @@ func (f *Framework) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo
 		case extpoints.UnschedulableAndUnresolvable:
 			return PreFiltered{Status: st.WithPlugin(p.Name())}
 		default:
-			return PreFiltered{Status: failed("PreFilter", p.Name(), st)}
+			return PreFiltered{Status: failed("PreFilter", p.Name(), about(w), st)}
 		}
 		if result == nil || result.Nodes == nil {
 			continue
@@ -93,79 +93,29 @@ func (p *PreFiltered) AbsentStatus() *extpoints.Status {
 		fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", p.Narrowing))
 }
 
-// Verdict is what the filters said of one node: nil Status is yes, else
-// Plugin's index among the filters. The hot loop keeps indexes; names are put
-// on when a diagnosis is made.
-type Verdict struct {
-	Status *extpoints.Status
-	plugin int32
-	twice  bool // all filters passed before, with the workloads nominated to the node
-	f      *Framework
-}
-
-// Named returns the status with the plugin's name on it.
-func (v Verdict) Named() *extpoints.Status {
-	if v.Status == nil || v.f == nil {
-		return v.Status
-	}
-	return v.Status.WithPlugin(v.f.filters[v.plugin].Name())
-}
-
-// ForGroupPostFilter returns the name of the filter that said no, where it is one
-// that a GroupPostFilter plugin will want to know of.
-func (v Verdict) ForGroupPostFilter() (plugin string, ok bool) {
-	if v.Status == nil || v.f == nil || !v.f.wantsRefusals[v.plugin] {
-		return "", false
-	}
-	return v.f.filters[v.plugin].Name(), true
-}
-
-// Filter runs the filters on the node up to the first that does not say
-// success.
-func (f *Framework) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) Verdict {
-	return f.filterNode(f.current(s), s, w, node)
-}
-
 // filterNode is the inner loop. One deferred recover serves all plugins of the
 // node: at says which of them was running.
 func (f *Framework) filterNode(r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) (v Verdict) {
-	if m := r.nodeTimer(); m != nil {
-		return f.filterTimed(m, r, s, w, node)
-	}
 	at := 0
 	defer func() {
 		if cause := recover(); cause != nil {
-			v = Verdict{Status: panicked("Filter", f.filters[at].Name(), cause), plugin: int32(at), f: f}
+			v = f.verdict(at, w, node, panicked("Filter", f.filters[at].Name(), cause))
 		}
 	}()
-	for ; at < len(f.filters); at++ {
+	for ; at < len(r.filters); at++ {
 		if r.skipFilter[at] {
 			continue
 		}
-		if st := f.filters[at].Filter(s, w, node); !st.IsSuccess() {
-			return f.verdict(at, st)
+		if st := r.filters[at].Filter(s, w, node); !st.IsSuccess() {
+			return f.verdict(at, w, node, st)
 		}
 	}
 	return Verdict{}
 }
 
-// filterTimed is filterNode where the meter is told.
-func (f *Framework) filterTimed(m *Meter, r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) Verdict {
-	for at, p := range f.filters {
-		if r.skipFilter[at] {
-			continue
-		}
-		st := f.timed(m, "Filter", p.Name(), func() *extpoints.Status { return p.Filter(s, w, node) })
-		if !st.IsSuccess() {
-			return f.verdict(at, st)
-		}
-	}
-	return Verdict{}
-}
-
-func (f *Framework) verdict(at int, st *extpoints.Status) Verdict {
+func (f *Framework) verdict(at int, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo, st *extpoints.Status) Verdict {
 	if !st.IsRejected() {
-		st = failed("Filter", f.filters[at].Name(), st)
+		st = failed("Filter", f.filters[at].Name(), on(w, node), st)
 	}
 	return Verdict{Status: st, plugin: int32(at), f: f}
 }
@@ -175,7 +125,7 @@ func (f *Framework) verdict(at int, st *extpoints.Status) Verdict {
 // filters.
 func (f *Framework) FilterEach(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) []*extpoints.Status {
 	r := f.current(s)
-	only := &run{skipFilter: make([]bool, len(f.filters))}
+	only := &run{filters: f.filters, skipFilter: make([]bool, len(f.filters))}
 	statuses := make([]*extpoints.Status, len(f.filters))
 	for i := range f.filters {
 		if r.skipFilter[i] {
@@ -189,8 +139,8 @@ func (f *Framework) FilterEach(s *extpoints.CycleState, w *extpoints.WorkloadInf
 	return statuses
 }
 
-// FilterWithNominated runs the filters twice where workloads of the same or a
-// higher priority are nominated to the node: once as if they were there, and
+// FilterWithNominated runs the filters twice where workloads to which w must yield, of the
+// same or a higher priority or by the queues, are nominated to the node: once as if they were there, and
 // once without them. Both must pass. (kube-scheduler framework/runtime/
 // framework.go RunFilterPluginsWithNominatedPods, 1.37.1.)
 func (f *Framework) FilterWithNominated(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) Verdict {
@@ -229,7 +179,7 @@ type supposition struct {
 func (f *Framework) addNominated(r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo, nominated []*extpoints.WorkloadInfo) (supposition, bool, *extpoints.Status) {
 	var with supposition
 	for _, other := range nominated {
-		if other.Priority < w.Priority || other.ID == w.ID {
+		if !MustYield(s, w, other) {
 			continue
 		}
 		if with.state == nil {
@@ -250,7 +200,7 @@ func (f *Framework) AddWorkload(s *extpoints.CycleState, w, added *extpoints.Wor
 }
 
 func (f *Framework) addWorkload(r *run, s *extpoints.CycleState, w, added *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
-	return f.extend(r, "PreFilter extension AddWorkload", func(ext extpoints.PreFilterExtensions) *extpoints.Status {
+	return f.extend(r, "PreFilter extension AddWorkload", on(w, node), func(ext extpoints.PreFilterExtensions) *extpoints.Status {
 		return ext.AddWorkload(s, w, added, node)
 	})
 }
@@ -258,20 +208,20 @@ func (f *Framework) addWorkload(r *run, s *extpoints.CycleState, w, added *extpo
 // RemoveWorkload tells the PreFilter extensions to suppose that removed is
 // gone from the node.
 func (f *Framework) RemoveWorkload(s *extpoints.CycleState, w, removed *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
-	return f.extend(f.current(s), "PreFilter extension RemoveWorkload", func(ext extpoints.PreFilterExtensions) *extpoints.Status {
+	return f.extend(f.current(s), "PreFilter extension RemoveWorkload", on(w, node), func(ext extpoints.PreFilterExtensions) *extpoints.Status {
 		return ext.RemoveWorkload(s, w, removed, node)
 	})
 }
 
-func (f *Framework) extend(r *run, point string, call func(extpoints.PreFilterExtensions) *extpoints.Status) *extpoints.Status {
+func (f *Framework) extend(r *run, point string, s subject, call func(extpoints.PreFilterExtensions) *extpoints.Status) *extpoints.Status {
 	for i := range f.preFilters {
 		p := &f.preFilters[i]
 		if p.ext == nil || r.skipExtension[i] {
 			continue
 		}
-		st := f.timed(r.nodeTimer(), point, p.Name(), func() *extpoints.Status { return call(p.ext) })
+		st := f.timed(r.extensions.timer(), point, p.Name(), func() *extpoints.Status { return call(p.ext) })
 		if !st.IsSuccess() {
-			return failed(point, p.Name(), st)
+			return failed(point, p.Name(), s, st)
 		}
 	}
 	return nil

@@ -5,10 +5,13 @@
 package framework
 
 import (
-	"github.com/hashicorp/go-hclog"
+	"fmt"
+	"slices"
 
+	"github.com/berth-project/berth/engine/internal/observe"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/queue"
+	"github.com/hashicorp/go-hclog"
 )
 
 // Framework is one compiled profile. It does not change once it is made and
@@ -40,7 +43,28 @@ type Framework struct {
 	groupPostFilter   []extpoints.GroupPostFilterPlugin
 	wantsRefusals     []bool // by filter: it is a GroupPostFilter, too
 
+	scorePlugins []extpoints.ScorePlugin // of scores, for a cycle that is not sampled
+	local        localPlugins
+	normalizing  []int   // of scores: those with a normalizer
+	weights      []int64 // of scores
+
+	serving []Serving
+	args    map[string]any
+
 	hints []queue.PluginHints
+	tell  []func() // see Made
+}
+
+// localPlugins are, by index of the filters and of the scores, the plugins that can say
+// that they are node-local; nil for one that cannot.
+type localPlugins struct {
+	filters, scores []extpoints.NodeLocalPlugin
+	// slotFilters and slotScores are those that can be asked by slot where they are not.
+	slotFilters, slotScores []extpoints.SlotPlugin
+	// filterOf is, for each of scores, which of filters is the same plugin; -1: none.
+	filterOf []int
+	// foreign: some PreScore plugin does not score, so nobody asks it whether it is local.
+	foreign bool
 }
 
 // preFilter is a PreFilter plugin with what hangs on it.
@@ -74,6 +98,7 @@ type placementScorer struct {
 // [extpoints.Handle] that is not about one profile.
 type Env struct {
 	Logger       hclog.Logger
+	Compat       extpoints.Compat
 	Orchestrator extpoints.Orchestrator
 	Waiting      extpoints.WaitingWorkloads
 	Activate     func(ids ...string)
@@ -81,46 +106,22 @@ type Env struct {
 	// not been accepted yet.
 	UnderWay func(id string) bool
 	// View is the cluster as it is.
-	View func() extpoints.View
+	View func() extpoints.ClusterView
 	// Extenders are in the order in which they are asked; Preempters are those
 	// of them that have a say in who is displaced, as plugins get them.
 	Extenders  []*Extender
-	Preempters []extpoints.PreemptExtender
+	Preempters []extpoints.Extender
 	// Meter is told what plugins do, nil for nobody.
-	Meter *Meter
+	Meter *observe.Meter
 }
 
-// handle is the [extpoints.Handle] of one profile.
-type handle struct {
-	f      *Framework
-	logger hclog.Logger
-}
-
-var _ extpoints.Handle = handle{}
-
-func (h handle) Logger() hclog.Logger                 { return h.logger }
-func (h handle) Profile() string                      { return h.f.name }
-func (h handle) Orchestrator() extpoints.Orchestrator { return h.f.env.Orchestrator }
-func (h handle) Waiting() extpoints.WaitingWorkloads  { return h.f.env.Waiting }
-func (h handle) Activate(ids ...string)               { h.f.env.Activate(ids...) }
-
-func (h handle) View() extpoints.View { return h.f.env.View() }
-
-func (h handle) Preemption() extpoints.Preemption { return preemption{h.f} }
-
-// preemption is the [extpoints.Preemption] of one profile.
-type preemption struct{ *Framework }
-
-func (p preemption) RunFilters(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
-	v := p.FilterWithNominated(s, w, node)
-	if tally := p.Tally(s); tally != nil {
-		tally.countShared(v)
+// Made tells those who asked for it which plugins were made; see
+// [extpoints.Entry].
+func (f *Framework) Made() {
+	for _, tell := range f.tell {
+		tell()
 	}
-	return v.Named()
 }
-
-func (p preemption) Extenders() []extpoints.PreemptExtender { return p.env.Preempters }
-func (p preemption) UnderWay(id string) bool                { return p.env.UnderWay(id) }
 
 // Name is the profile's name.
 func (f *Framework) Name() string { return f.name }
@@ -131,8 +132,36 @@ func (f *Framework) Percentage() *int32 { return f.percentage }
 // PreEnqueue lists the PreEnqueue plugins, for the queue.
 func (f *Framework) PreEnqueue() []extpoints.PreEnqueuePlugin { return f.preEnqueue }
 
+// Serving are the plugins of a point in the order in which they are asked, with their
+// weights where these are not 1.
+type Serving struct {
+	Point   extpoints.Point
+	Plugins []string
+}
+
+// Serving lists the points that have plugins. It must not be changed.
+func (f *Framework) Serving() []Serving { return f.serving }
+
+// Args are the arguments of the plugins that have any, by name. It must not be changed.
+func (f *Framework) Args() map[string]any { return f.args }
+
 // QueueSort is the plugin that orders the queue.
 func (f *Framework) QueueSort() extpoints.QueueSortPlugin { return f.queueSort }
+
+// Less is the order of the QueueSort plugin, as the queue gets it. Where the
+// plugin panics, the panic is reported and the older of the two goes first: the
+// queue must go on.
+func (f *Framework) Less(report func(error)) func(a, b *extpoints.Queued) bool {
+	return func(a, b *extpoints.Queued) (less bool) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				report(&extpoints.PluginError{Point: "QueueSort", Plugin: f.queueSort.Name(), Err: fmt.Errorf("panic: %v", cause)})
+				less = a.Timestamp.Before(b.Timestamp)
+			}
+		}()
+		return f.queueSort.Less(a, b)
+	}
+}
 
 // Hints lists the events that each plugin registered for, for the queue. A
 // plugin that rejects but registers nothing gets every event.
@@ -155,11 +184,7 @@ func (f *Framework) ScoreNames() []string { return names(f.scores) }
 
 // ScoreWeights lists the weights of the Score plugins in order.
 func (f *Framework) ScoreWeights() []int64 {
-	weights := make([]int64, len(f.scores))
-	for i := range f.scores {
-		weights[i] = f.scores[i].weight
-	}
-	return weights
+	return slices.Clone(f.weights)
 }
 
 func names[P extpoints.Plugin](plugins []P) []string {
@@ -168,4 +193,19 @@ func names[P extpoints.Plugin](plugins []P) []string {
 		list[i] = plugins[i].Name()
 	}
 	return list
+}
+
+// Extenders are the engine's, in the order in which they are asked.
+func (f *Framework) Extenders() []*Extender { return f.env.Extenders }
+
+// ExtendersFilter reports whether some extender filters, whoever it is
+// interested in.
+func (f *Framework) ExtendersFilter() bool {
+	return slices.ContainsFunc(f.env.Extenders, func(x *Extender) bool { return x.Filter != nil })
+}
+
+// ExtendersPrioritize reports whether some extender gives points, whoever it is
+// interested in.
+func (f *Framework) ExtendersPrioritize() bool {
+	return slices.ContainsFunc(f.env.Extenders, func(x *Extender) bool { return x.Prioritize != nil })
 }

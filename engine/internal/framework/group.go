@@ -41,7 +41,7 @@ func (f *Framework) GeneratePlacements(s *extpoints.CycleState, g *extpoints.Gro
 	case st.IsRejected(), st.Code() == extpoints.Error:
 		return nil, st.WithPlugin(p.Name()) // in the plugin's own words, as in the reference
 	case !st.IsSuccess():
-		return nil, failed("PlacementGenerate", p.Name(), st)
+		return nil, failed("PlacementGenerate", p.Name(), subject{}, st)
 	case len(placements) == 0:
 		return nil, extpoints.NewStatus(extpoints.Unschedulable, "no feasible placements found").WithPlugin(p.Name())
 	}
@@ -56,12 +56,12 @@ func (f *Framework) PlacementFeasible(s *extpoints.CycleState, g *extpoints.Grou
 		st := f.call(s, "PlacementFeasible", p.Name(), func() *extpoints.Status { return p.PlacementFeasible(s, g, progress) })
 		switch {
 		case st.IsSuccess():
-		case st.IsWait():
+		case st.Code() == extpoints.Wait:
 			waits = st.WithPlugin(p.Name())
 		case st.Code() == extpoints.Unschedulable:
 			return st.WithPlugin(p.Name())
 		default:
-			return failed("PlacementFeasible", p.Name(), st)
+			return failed("PlacementFeasible", p.Name(), subject{}, st)
 		}
 	}
 	return waits
@@ -80,7 +80,7 @@ func (f *Framework) ScorePlacements(states []*extpoints.CycleState, g *extpoints
 				return st
 			})
 			if !st.IsSuccess() {
-				return nil, failed("PlacementScore", p.Name(), st)
+				return nil, failed("PlacementScore", p.Name(), subject{}, st)
 			}
 		}
 		if p.normalizer != nil {
@@ -88,7 +88,7 @@ func (f *Framework) ScorePlacements(states []*extpoints.CycleState, g *extpoints
 				return p.normalizer.NormalizePlacementScore(states[0], g, scores)
 			})
 			if !st.IsSuccess() {
-				return nil, failed("NormalizePlacementScore", p.Name(), st)
+				return nil, failed("NormalizePlacementScore", p.Name(), subject{}, st)
 			}
 		}
 		for j, score := range scores {
@@ -107,7 +107,7 @@ func (f *Framework) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupI
 	var rejector string
 	for _, p := range f.groupPostFilter {
 		var result *extpoints.GroupPostFilterResult
-		st := f.seek(s, true, "GroupPostFilter", p.Name(), func() (st *extpoints.Status) {
+		st := f.seek(s, "GroupPostFilter", p.Name(), func() (st *extpoints.Status) {
 			result, st = p.GroupPostFilter(s, g, t)
 			return st
 		})
@@ -116,7 +116,7 @@ func (f *Framework) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupI
 			return result, st.WithPlugin(p.Name())
 		case extpoints.Unschedulable:
 		default:
-			return nil, extpoints.AsStatus(fmt.Errorf("error in %q PodGroupPostFilter plugins: %s", p.Name(), st.Message())).WithPlugin(p.Name())
+			return nil, extpoints.AsStatus(fmt.Errorf("error in %q GroupPostFilter plugins: %s", p.Name(), st.Message())).WithPlugin(p.Name())
 		}
 		reasons = append(reasons, st.Reasons()...)
 		if rejector == "" {

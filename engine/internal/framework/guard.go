@@ -31,27 +31,12 @@ func (g guardedPreEnqueue) PreEnqueue(w *model.Workload) (st *extpoints.Status) 
 	return g.PreEnqueuePlugin.PreEnqueue(w)
 }
 
-// Less is the order of the QueueSort plugin, as the queue gets it. Where the
-// plugin panics, the panic is reported and the older of the two goes first: the
-// queue must go on.
-func (f *Framework) Less(report func(error)) func(a, b *extpoints.Queued) bool {
-	return func(a, b *extpoints.Queued) (less bool) {
-		defer func() {
-			if cause := recover(); cause != nil {
-				report(&PluginError{Point: "QueueSort", Plugin: f.queueSort.Name(), Err: fmt.Errorf("panic: %v", cause)})
-				less = a.Timestamp.Before(b.Timestamp)
-			}
-		}()
-		return f.queueSort.Less(a, b)
-	}
-}
-
 // guardedHints are the events with hints whose panics are errors.
 func guardedHints(events []extpoints.EventHint) []extpoints.EventHint {
 	guarded := make([]extpoints.EventHint, len(events))
 	for i, e := range events {
 		if hint := e.Hint; hint != nil {
-			e.Hint = func(w *model.Workload, c *extpoints.Change) (h extpoints.Hint, err error) {
+			e.Hint = func(w *model.Workload, c *extpoints.Event) (h extpoints.Hint, err error) {
 				defer func() {
 					if cause := recover(); cause != nil {
 						err = fmt.Errorf("panic: %v", cause)

@@ -14,7 +14,7 @@ func (f *Framework) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadInf
 	var rejector string
 	for _, p := range f.postFilter {
 		var r *extpoints.PostFilterResult
-		st := f.seek(s, false, "PostFilter", p.Name(), func() (st *extpoints.Status) {
+		st := f.seek(s, "PostFilter", p.Name(), func() (st *extpoints.Status) {
 			r, st = p.PostFilter(s, w, statuses)
 			return st
 		})
@@ -23,9 +23,9 @@ func (f *Framework) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadInf
 			return r, st.WithPlugin(p.Name())
 		case extpoints.Unschedulable, extpoints.Pending:
 		default:
-			return nil, failed("PostFilter", p.Name(), st)
+			return nil, failed("PostFilter", p.Name(), about(w), st)
 		}
-		if r != nil && r.NominatingInfo != nil && r.Mode != extpoints.NominatingNoop {
+		if r != nil && *r != (extpoints.PostFilterResult{}) {
 			result = r // the last one that says something counts
 		}
 		reasons = append(reasons, st.Reasons()...)
@@ -39,7 +39,7 @@ func (f *Framework) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadInf
 // PostFilterMessage is what the one-line summary says of PostFilter's outcome:
 // of a failure, as in kube-scheduler, the plugin's own words only.
 func PostFilterMessage(st *extpoints.Status) string {
-	var failure *PluginError
+	var failure *extpoints.PluginError
 	if errors.As(st.AsError(), &failure) {
 		return failure.Err.Error()
 	}

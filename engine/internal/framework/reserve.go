@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/decided"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -20,31 +21,34 @@ func (f *Framework) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, 
 			b.Workload, b.Node = workload, node
 			st = extpoints.AsStatus(errors.New("changed the workload or the node of the binding"))
 		}
-		if i := slices.IndexFunc(b.Decided, notDecidable); i >= 0 {
+		undecidable := func(o model.Object) bool { return !decided.Can(o) }
+		if i := slices.IndexFunc(b.Decided, undecidable); i >= 0 {
 			st = extpoints.AsStatus(fmt.Errorf("decided about something that cannot be decided about: %v", b.Decided[i]))
-			b.Decided = slices.DeleteFunc(b.Decided, notDecidable)
+			b.Decided = slices.DeleteFunc(b.Decided, undecidable)
 		}
 		switch {
 		case st.IsSuccess():
 		case st.IsRejected():
 			return st.WithPlugin(p.Name())
 		default:
-			return failed("Reserve", p.Name(), st)
+			return failed("Reserve", p.Name(), bound(b), st)
 		}
 	}
 	return nil
 }
 
-func notDecidable(o model.Object) bool {
-	_, ok := o.(model.Decidable)
-	return !ok
-}
-
-// own is a copy of the binding for a plugin that only reads it.
-func own(b *model.Binding) *model.Binding {
+// OwnBinding is a copy of the binding for somebody who only reads it; what was
+// decided about is shared.
+func OwnBinding(b *model.Binding) model.Binding {
 	c := *b
 	c.Devices = slices.Clone(b.Devices)
 	c.Decided = slices.Clone(b.Decided)
+	return c
+}
+
+// own is OwnBinding for a plugin.
+func own(b *model.Binding) *model.Binding {
+	c := OwnBinding(b)
 	return &c
 }
 
@@ -56,7 +60,7 @@ func (f *Framework) Unreserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo
 		p := f.reserve[i]
 		st := f.call(s, "Unreserve", p.Name(), func() *extpoints.Status { p.Unreserve(s, w, own(b)); return nil })
 		if st != nil {
-			errs = append(errs, st.AsError())
+			errs = append(errs, failed("Unreserve", p.Name(), bound(b), st).AsError())
 		}
 	}
 	return errs
@@ -68,24 +72,29 @@ type PermitWait struct {
 	Timeout time.Duration
 }
 
-// Permit runs the Permit plugins. With status Wait the list says who wants to
-// wait, in order of the profile.
-func (f *Framework) Permit(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) ([]PermitWait, *extpoints.Status) {
+// AskPermit gets the answer of a Permit plugin: from ask, which asks the plugin, or
+// from elsewhere.
+type AskPermit func(plugin string, ask func() (*extpoints.Status, time.Duration)) (*extpoints.Status, time.Duration)
+
+// Permit runs the Permit plugins, which get is to ask. With status Wait the list says
+// who wants to wait, in order of the profile.
+func (f *Framework) Permit(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding, get AskPermit) ([]PermitWait, *extpoints.Status) {
 	var waits []PermitWait
 	for _, p := range f.permit {
-		var timeout time.Duration
-		st := f.call(s, "Permit", p.Name(), func() (st *extpoints.Status) {
-			st, timeout = p.Permit(s, w, own(b))
-			return st
+		st, timeout := get(p.Name(), func() (_ *extpoints.Status, timeout time.Duration) {
+			return f.call(s, "Permit", p.Name(), func() (st *extpoints.Status) {
+				st, timeout = p.Permit(s, w, own(b))
+				return st
+			}), timeout
 		})
 		switch {
 		case st.IsSuccess():
 		case st.IsRejected():
 			return nil, st.WithPlugin(p.Name())
-		case st.IsWait():
+		case st.Code() == extpoints.Wait:
 			waits = append(waits, PermitWait{p.Name(), min(timeout, extpoints.MaxPermitTimeout)})
 		default:
-			return nil, failed("Permit", p.Name(), st)
+			return nil, failed("Permit", p.Name(), bound(b), st)
 		}
 	}
 	if len(waits) > 0 {

@@ -76,17 +76,17 @@ func (f *Framework) preScore(r *run, s *extpoints.CycleState, w *extpoints.Workl
 	for i := range f.preScores {
 		p := &f.preScores[i]
 		st := f.timed(r.timer, "PreScore", p.Name(), func() *extpoints.Status { return p.PreScore(s, w, nodes) })
-		if !st.IsSkip() {
+		if st.Code() != extpoints.Skip {
 			f.evaluated(s, "PreScore", p.Name())
 		}
 		switch {
 		case st.IsSuccess():
-		case st.IsSkip():
+		case st.Code() == extpoints.Skip:
 			if p.score >= 0 {
 				r.skipScore[p.score] = true
 			}
 		default:
-			return failed("PreScore", p.Name(), st)
+			return failed("PreScore", p.Name(), about(w), st)
 		}
 	}
 	return nil
@@ -95,44 +95,22 @@ func (f *Framework) preScore(r *run, s *extpoints.CycleState, w *extpoints.Workl
 // scoreNode runs all Score plugins on node i; at says which of them was
 // running when one panics.
 func (f *Framework) scoreNode(r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo, i int, out *Scores) {
-	if m := r.nodeTimer(); m != nil {
-		f.scoreTimed(m, r, s, w, nodes, i, out)
-		return
-	}
 	at := 0
 	defer func() {
 		if cause := recover(); cause != nil {
-			out.failures[i] = panicked("Score", f.scores[at].Name(), cause)
+			out.failures[i] = failed("Score", f.scores[at].Name(), on(w, nodes[i]), panicked("Score", f.scores[at].Name(), cause))
 		}
 	}()
-	for ; at < len(f.scores); at++ {
+	for ; at < len(r.scores); at++ {
 		if r.skipScore[at] {
 			continue
 		}
-		score, st := f.scores[at].Score(s, w, nodes[i])
+		score, st := r.scores[at].Score(s, w, nodes[i])
 		if !st.IsSuccess() {
-			out.failures[i] = failed("Score", f.scores[at].Name(), st)
+			out.failures[i] = failed("Score", f.scores[at].Name(), on(w, nodes[i]), st)
 			return
 		}
 		out.Normalized[at][i] = score
-	}
-}
-
-// scoreTimed is scoreNode where the meter is told.
-func (f *Framework) scoreTimed(m *Meter, r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo, i int, out *Scores) {
-	for at := range f.scores {
-		if r.skipScore[at] {
-			continue
-		}
-		p := &f.scores[at]
-		st := f.timed(m, "Score", p.Name(), func() (st *extpoints.Status) {
-			out.Normalized[at][i], st = p.Score(s, w, nodes[i])
-			return st
-		})
-		if !st.IsSuccess() {
-			out.failures[i] = failed("Score", p.Name(), st)
-			return
-		}
 	}
 }
 
@@ -152,7 +130,7 @@ func (f *Framework) sum(r *run, s *extpoints.CycleState, w *extpoints.WorkloadIn
 				return plugin.normalizer.NormalizeScore(s, w, nodes, scores)
 			})
 			if !st.IsSuccess() {
-				return failed("NormalizeScore", plugin.Name(), st)
+				return failed("NormalizeScore", plugin.Name(), about(w), st)
 			}
 		}
 	}

@@ -38,9 +38,8 @@ func (f *Framework) Signature(w *model.Workload) string {
 
 func (f *Framework) signsAll() bool {
 	for _, p := range f.plugins {
-		switch p.(type) {
-		case extpoints.PreFilterPlugin, extpoints.FilterPlugin, extpoints.PreScorePlugin, extpoints.ScorePlugin:
-			if _, ok := p.(extpoints.SignPlugin); !ok {
+		for _, point := range []extpoints.Point{"PreFilter", "Filter", "PreScore", "Score"} {
+			if _, signs := extpoints.As[extpoints.SignPlugin](p); point.Serves(p) && !signs {
 				return false
 			}
 		}

@@ -1,10 +1,9 @@
 package framework
 
 import (
-	"errors"
-	"fmt"
-	"sync/atomic"
+	"slices"
 
+	"github.com/berth-project/berth/engine/internal/observe"
 	"github.com/berth-project/berth/extpoints"
 )
 
@@ -18,25 +17,74 @@ type run struct {
 	skipPreBind   []bool // by index of preBind
 	parallel      []bool // by index of preBind
 
-	timer *Meter        // told of calls; nil where the cycle is not sampled
-	nodes atomic.Uint32 // for nodeTimer
-	tally *Tally        // nil where nothing is measured
+	// filters and scores are the framework's or, where the cycle is sampled, tell
+	// of their calls.
+	filters []extpoints.FilterPlugin
+	scores  []extpoints.ScorePlugin
+
+	// slots are the plugins that are asked by slot, since LocalKey.
+	slots bySlot
+
+	timer      *observe.Meter // told of calls; nil where the cycle is not sampled
+	extensions share          // of timer, for the calls of PreFilter extensions
+	tally      *Tally         // nil where nothing is measured
 }
 
 var runKey = extpoints.NewStateKey[*run]("framework")
 
 // begin puts an empty run into the state, in place of one that is there.
 func (f *Framework) begin(s *extpoints.CycleState) *run {
+	skips := make([]bool, len(f.preFilters)+len(f.filters)+len(f.scores))
+	next := func(n int) []bool {
+		part := skips[:n:n]
+		skips = skips[n:]
+		return part
+	}
 	r := &run{
-		skipExtension: make([]bool, len(f.preFilters)),
-		skipFilter:    make([]bool, len(f.filters)),
-		skipScore:     make([]bool, len(f.scores)),
+		skipExtension: next(len(f.preFilters)),
+		skipFilter:    next(len(f.filters)),
+		skipScore:     next(len(f.scores)),
+		filters:       f.filters,
+		scores:        f.scorePlugins,
 	}
 	if g := f.gauge(s); g != nil {
-		r.timer, r.tally = g.timer(), &Tally{ended: make([]int64, len(f.filters)+1)}
+		r.tally = &Tally{ended: make([]int64, len(f.filters)+1)}
+		if g.sampled {
+			r.sample(f, g.meter)
+		}
 	}
 	runKey.Set(s, r)
 	return r
+}
+
+// sample has the meter told of the calls in the cycle.
+func (r *run) sample(f *Framework, m *observe.Meter) {
+	r.timer, r.extensions.meter = m, m
+	r.filters, r.scores = nil, nil
+	for _, p := range f.filters {
+		r.filters = append(r.filters, &timedFilter{FilterPlugin: p, f: f, share: share{meter: m}})
+	}
+	for i := range f.scores {
+		r.scores = append(r.scores, &timedScore{ScorePlugin: f.scores[i].ScorePlugin, f: f, share: share{meter: m}})
+	}
+}
+
+// bySlot are the plugins of a cycle that are asked by slot: those that LocalKey has found not to
+// be node-local, and that are SlotPlugins.
+type bySlot struct {
+	filters []int // of the framework's filters, in order
+	scores  []int // of its scores
+	// others has the filters of the run without those; nil where there are none.
+	others *run
+}
+
+// askBySlot makes the filter one that is asked by slot.
+func (r *run) askBySlot(filter int) {
+	if r.slots.others == nil {
+		r.slots.others = &run{filters: r.filters, skipFilter: slices.Clone(r.skipFilter)}
+	}
+	r.slots.others.skipFilter[filter] = true
+	r.slots.filters = append(r.slots.filters, filter)
 }
 
 // current returns the state's run; a state that never went through PreFilter
@@ -47,41 +95,3 @@ func (f *Framework) current(s *extpoints.CycleState) *run {
 	}
 	return f.begin(s)
 }
-
-// panicked makes the status of a plugin that panicked.
-func panicked(point, plugin string, cause any) *extpoints.Status {
-	return extpoints.AsStatus(&PluginError{Point: point, Plugin: plugin, Err: fmt.Errorf("panic: %v", cause)}).WithPlugin(plugin)
-}
-
-// failed makes the status of a plugin that gave an error or a code that its
-// point does not allow.
-func failed(point, plugin string, st *extpoints.Status) *extpoints.Status {
-	err := st.AsError()
-	var known *PluginError
-	if errors.As(err, &known) && known.Point == point && known.Plugin == plugin {
-		return st // a panic, already described
-	}
-	if st.Code() != extpoints.Error {
-		err = fmt.Errorf("returned %v, which %s does not allow", st, point)
-	}
-	return extpoints.AsStatus(&PluginError{Point: point, Plugin: plugin, Err: err}).WithPlugin(plugin)
-}
-
-// PluginError says which plugin failed, at which point.
-type PluginError struct {
-	Point  string
-	Plugin string
-	Err    error
-}
-
-// Error says it in one line, in kube-scheduler's words (framework/runtime/
-// framework.go, 1.37.1), which are others for Filter.
-func (e *PluginError) Error() string {
-	if e.Point == "Filter" {
-		return fmt.Sprintf("running %q filter plugin: %v", e.Plugin, e.Err)
-	}
-	return fmt.Sprintf("running %s plugin %q: %v", e.Point, e.Plugin, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *PluginError) Unwrap() error { return e.Err }

@@ -13,10 +13,14 @@ var seed = maphash.MakeSeed()
 
 // Hash returns a hash of the value and of all that it points to. It is the same
 // for the same content within one process. Values must not point to themselves.
-// Functions, channels and interfaces that hold them count as equal.
+// Functions, channels and interfaces that hold them count as equal, and so does all
+// that an interface without methods holds: what that is, the engine does not know.
 func Hash(v any) uint64 { return hash(reflect.ValueOf(v)) }
 
-var timeType = reflect.TypeFor[time.Time]()
+var (
+	timeType = reflect.TypeFor[time.Time]()
+	anyType  = reflect.TypeFor[any]()
+)
 
 func hash(v reflect.Value) uint64 {
 	if !v.IsValid() {
@@ -25,6 +29,9 @@ func hash(v reflect.Value) uint64 {
 	if v.Type() == timeType && v.CanInterface() {
 		// Its location is a pointer into state that fills itself lazily.
 		return number(uint64(v.Interface().(time.Time).UnixNano()))
+	}
+	if v.Type() == anyType {
+		return 9
 	}
 	switch v.Kind() {
 	case reflect.Bool:

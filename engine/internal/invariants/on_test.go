@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ type thing struct {
 	List   []int
 	At     time.Time
 	Any    any
+	Err    error
 	on     bool
 	f      float64
 	n      uint8
@@ -27,7 +29,7 @@ type thing struct {
 func full() *thing {
 	return &thing{
 		Name: "a", Next: &thing{Name: "b"}, Labels: map[string]string{"x": "1", "y": "2"},
-		List: []int{1, 2}, At: time.Unix(1, 0), Any: 3,
+		List: []int{1, 2}, At: time.Unix(1, 0), Any: 3, Err: errors.New("a"),
 	}
 }
 
@@ -43,7 +45,7 @@ func TestHashSeesEveryField(t *testing.T) {
 		func(x *thing) { x.List[1] = 1 },
 		func(x *thing) { x.List = append(x.List, 0) },
 		func(x *thing) { x.At = time.Unix(2, 0) },
-		func(x *thing) { x.Any = "3" },
+		func(x *thing) { x.Err = errors.New("b") },
 		func(x *thing) { x.on = true },
 		func(x *thing) { x.f = 1 },
 		func(x *thing) { x.n = 1 },
@@ -53,6 +55,9 @@ func TestHashSeesEveryField(t *testing.T) {
 		change(x)
 		require.NotEqual(t, Hash(full()), Hash(x), i)
 	}
+	opaque := full()
+	opaque.Any = "3"
+	require.Equal(t, Hash(full()), Hash(opaque), "an interface without methods is not looked into")
 	local := full()
 	local.At = local.At.In(time.FixedZone("here", 3600))
 	require.Equal(t, Hash(full()), Hash(local), "a moment is a moment")

@@ -7,44 +7,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/berth-project/berth/engine/internal/record"
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
-// Book has the preemptions of an engine.
-type Book struct {
-	rec   *record.Record
-	port  Port
-	clock func() time.Duration
-
-	byBeneficiary map[Beneficiary]*preemption
-	byVictim      map[string][]*preemption // that wait for its eviction
-	touched       []*preemption            // that something has happened to
-	awaited       int                      // how many hold everything up
-	forGroups     int                      // how many are for trees of groups
-}
-
-// NewBook returns an empty book. The clock is read for the durations only; nil: they
-// are 0.
-func NewBook(rec *record.Record, port Port, clock func() time.Duration) *Book {
-	if clock == nil {
-		clock = func() time.Duration { return 0 }
-	}
-	return &Book{
-		rec: rec, port: port, clock: clock,
-		byBeneficiary: map[Beneficiary]*preemption{}, byVictim: map[string][]*preemption{},
-	}
-}
-
 // Awaited reports whether nothing is to be scheduled until evictions have ended.
 func (b *Book) Awaited() bool { return b.awaited > 0 }
 
+// Idle reports whether nobody waits for evictions.
+func (b *Book) Idle() bool { return len(b.byBeneficiary) == 0 }
+
 // Plan takes down which evictions the cycle's PostFilter asked for, before the
 // beneficiary goes back to the queue: from now on it is held back.
-func (b *Book) Plan(by Beneficiary, s *extpoints.CycleState) {
-	asked := s.Evictions()
+func (b *Book) Plan(by Beneficiary, s extpoints.Requests) {
+	asked := s.Evictions
 	if len(asked) == 0 {
 		return
 	}
@@ -59,7 +36,7 @@ func (b *Book) Plan(by Beneficiary, s *extpoints.CycleState) {
 	p.rest = append(p.rest, asked...)
 	p.rank, _ = b.rank(by)
 	p.standing = b.standing(p.rest[len(p.rest)-1].ID)
-	if s.AwaitsEvictions() && !p.awaited {
+	if s.AwaitEvictions && !p.awaited {
 		p.awaited = true
 		b.awaited++
 	}
@@ -263,6 +240,21 @@ func (b *Book) FollowGroup(changed string) {
 		}
 		p.changed = p.changed || of == nil || of.ID == by.Group
 	}
+}
+
+// Victims are those that are to leave, whether they have been asked yet or not, and have not
+// accepted.
+func (b *Book) Victims() map[string]bool {
+	all := map[string]bool{}
+	for _, p := range b.byBeneficiary {
+		for _, e := range p.rest {
+			all[e.ID] = true
+		}
+		for _, victim := range p.waits {
+			all[victim] = true
+		}
+	}
+	return all
 }
 
 // UnderWay reports whether the workload, or the tree of groups that it is a member of,

@@ -24,6 +24,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/observe"
+	"github.com/berth-project/berth/engine/internal/record"
 	"github.com/berth-project/berth/extpoints"
 )
 
@@ -147,4 +149,30 @@ func (p *preemption) settle(leaving func(id string) bool, f func(victim string))
 		return true
 	})
 	p.news.victims, p.news.all = p.news.victims[:0], false
+}
+
+// Book has the preemptions of an engine.
+type Book struct {
+	rec   *record.Record
+	port  Port
+	clock func() time.Duration
+
+	byBeneficiary map[Beneficiary]*preemption
+	byVictim      map[string][]*preemption // that wait for its eviction
+	touched       []*preemption            // that something has happened to
+	awaited       int                      // how many hold everything up
+	forGroups     int                      // how many are for trees of groups
+}
+
+// NewBook returns an empty book. The meter's clock is read for the durations; nil: they
+// are 0.
+func NewBook(rec *record.Record, port Port, meter *observe.Meter) *Book {
+	clock := func() time.Duration { return 0 }
+	if meter != nil {
+		clock = meter.Clock
+	}
+	return &Book{
+		rec: rec, port: port, clock: clock,
+		byBeneficiary: map[Beneficiary]*preemption{}, byVictim: map[string][]*preemption{},
+	}
 }

@@ -41,13 +41,3 @@ func (r *Record) Begin() *store.Txn { return r.Store.Begin() }
 
 // Workload returns the row of the workload, nil where there is none.
 func (r *Record) Workload(id string) *store.Workload { return r.Store.Workload(id) }
-
-// Commit ends the transaction, lets the view follow, and returns what is different
-// now: one fact for each row, in the order in which the rows were first written.
-func (r *Record) Commit(tx *store.Txn) []store.Change {
-	facts := tx.Commit()
-	for i := range facts {
-		r.follow(&facts[i])
-	}
-	return facts
-}

@@ -8,6 +8,16 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
+// Commit ends the transaction, lets the view follow, and returns what is different
+// now: one fact for each row, in the order in which the rows were first written.
+func (r *Record) Commit(tx *store.Txn) []store.Change {
+	facts := tx.Commit()
+	for i := range facts {
+		r.follow(&facts[i])
+	}
+	return facts
+}
+
 // follow brings the view up to date with one fact.
 func (r *Record) follow(ch *store.Change) {
 	switch ch.Kind {
@@ -113,7 +123,7 @@ func (r *Record) patchMember(before, after *store.Workload) {
 // Occupy puts the workload on the node of the binding, in the view only, with what
 // was decided for it.
 func (r *Record) Occupy(w *extpoints.WorkloadInfo, b *model.Binding, now time.Time) {
-	placed := &extpoints.WorkloadInfo{Workload: w.Workload, Shares: b.Devices, PlacedAt: now}
+	placed := &extpoints.WorkloadInfo{Workload: w.Workload, Shares: b.Devices, GrantedLimit: b.Limit, PlacedAt: now}
 	if w.Nominated != "" {
 		r.View.Unnominate(w.ID, w.Nominated)
 	}
@@ -122,7 +132,6 @@ func (r *Record) Occupy(w *extpoints.WorkloadInfo, b *model.Binding, now time.Ti
 		r.View.PutObject(o)
 	}
 	if w.Group != "" {
-		r.View.UnawaitMember(w)
-		r.View.PlaceMember(placed, b.Node)
+		r.View.MoveMember(placed, b.Node)
 	}
 }

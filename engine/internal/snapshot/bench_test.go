@@ -174,7 +174,7 @@ func BenchmarkGet(b *testing.B) {
 // BenchmarkIterate reads every node through the interface.
 func BenchmarkIterate(b *testing.B) {
 	const n = 5000
-	var ns extpoints.Nodes = benchView(n, 1).Nodes()
+	ns := benchView(n, 1).Nodes()
 	for b.Loop() {
 		sum := 0
 		for i := range ns.Len() {

@@ -24,7 +24,7 @@ func (v *View) PutBudget(b *model.Budget) {
 	}
 }
 
-// RemoveBudget removes the budget of the ID, if there is one.
+// RemoveBudget removes the budget with the ID, if there is one.
 func (v *View) RemoveBudget(id string) {
 	if i, found := v.budgetAt(id); found {
 		v.ownBudgets()

@@ -19,12 +19,15 @@ type space struct {
 func (s *space) hash() uint64           { return hashOf(s.namespace) }
 func (s *space) same(other *space) bool { return s.namespace == other.namespace }
 
-func (v *View) space(namespace string) (*space, bool) {
-	return v.spaces.find(hashOf(namespace), func(s *space) bool { return s.namespace == namespace })
+// spaces are the workloads on nodes, by namespace.
+type spaces struct{ table[*space] }
+
+func (m *spaces) of(namespace string) (*space, bool) {
+	return m.find(hashOf(namespace), func(s *space) bool { return s.namespace == namespace })
 }
 
-func (v *View) ownSpace(tok *token, namespace string) *space {
-	s, ok := v.space(namespace)
+func (m *spaces) own(tok *token, namespace string) *space {
+	s, ok := m.of(namespace)
 	switch {
 	case !ok:
 		s = &space{tok: tok, namespace: namespace}
@@ -35,7 +38,7 @@ func (v *View) ownSpace(tok *token, namespace string) *space {
 		own.tok = tok
 		s = &own
 	}
-	v.spaces.put(tok, s)
+	m.put(tok, s)
 	return s
 }
 
@@ -57,10 +60,10 @@ func sameClass(a, b *extpoints.WorkloadInfo) bool {
 	return a.Terminating == b.Terminating && maps.Equal(a.Labels, b.Labels)
 }
 
-// countClass adds to the count of the workload's class on a node.
-func (v *View) countClass(w *extpoints.WorkloadInfo, slot, by int32) {
-	tok, sum := v.own(), sumClass(w)
-	s := v.ownSpace(tok, w.Namespace)
+// count adds to the count of the workload's class on a node.
+func (m *spaces) count(tok *token, w *extpoints.WorkloadInfo, slot, by int32) {
+	sum := sumClass(w)
+	s := m.own(tok, w.Namespace)
 	class, ok := s.members.find(sum, func(m *member[extpoints.WorkloadClass]) bool {
 		return m.id.sum == sum && m.shown.Terminating == w.Terminating && maps.Equal(m.shown.Labels, w.Labels)
 	})
@@ -84,7 +87,7 @@ func (v *View) countClass(w *extpoints.WorkloadInfo, slot, by int32) {
 		s.leave(tok, key, value, class.id)
 	}
 	if s.drop(tok, class); s.size == 0 {
-		v.spaces.drop(tok, s)
+		m.drop(tok, s)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// devices is what a View knows of devices.
+// devices is what a View knows of devices. It implements [extpoints.Devices].
 type devices struct {
 	claims     pmap[*model.DeviceClaim]
 	classes    pmap[*model.DeviceClass]
@@ -24,40 +24,34 @@ type devices struct {
 	ruleByID   pmap[*model.DeviceTaintRule]
 }
 
-// devicesView is a View as an [extpoints.Devices].
-type devicesView View
+var _ extpoints.Devices = (*devices)(nil)
 
-var _ extpoints.Devices = (*devicesView)(nil)
-
-// Devices are the device slices and the claims to them.
-func (v *View) Devices() extpoints.Devices { return (*devicesView)(v) }
-
-func (d *devicesView) Claim(id string) *model.DeviceClaim {
-	c, _ := d.devices.claims.get(id)
+func (d *devices) Claim(id string) *model.DeviceClaim {
+	c, _ := d.claims.get(id)
 	return c
 }
 
-func (d *devicesView) Class(name string) *model.DeviceClass {
-	c, _ := d.devices.classes.get(name)
+func (d *devices) Class(name string) *model.DeviceClass {
+	c, _ := d.classes.get(name)
 	return c
 }
 
-func (d *devicesView) ClassFor(resource string) *model.DeviceClass {
-	if list := d.devices.byResource.get(resource); len(list) > 0 {
+func (d *devices) ClassFor(resource string) *model.DeviceClass {
+	if list := d.byResource.get(resource); len(list) > 0 {
 		return list[0]
 	}
 	return nil
 }
 
-func (d *devicesView) Slices() *extpoints.DeviceSlices {
-	if d.devices.published == nil {
+func (d *devices) Slices() *extpoints.DeviceSlices {
+	if d.published == nil {
 		return &noSlices
 	}
-	return d.devices.published.get(d.devices.slices.items)
+	return d.published.get(d.slices.items)
 }
 
-func (d *devicesView) Use(pool model.PoolID) *extpoints.PoolUse {
-	u, _ := d.devices.use.get(poolKey(pool))
+func (d *devices) Use(pool model.PoolID) *extpoints.PoolUse {
+	u, _ := d.use.get(poolKey(pool))
 	return u
 }
 
@@ -77,19 +71,18 @@ func (p *published) get(items []*model.DeviceSlice) *extpoints.DeviceSlices {
 
 func poolKey(p model.PoolID) string { return p.Driver + "\x00" + p.Pool }
 
-// use counts the allocation among what is given away, or no more.
-func (v *View) use(a *model.Allocation, change func(*extpoints.PoolUse, model.PoolID, *model.Allocation) *extpoints.PoolUse) {
+// give counts the allocation among what is given away, or no more.
+func (d *devices) give(tok *token, a *model.Allocation, change func(*extpoints.PoolUse, model.PoolID, *model.Allocation) *extpoints.PoolUse) {
 	if a == nil {
 		return
 	}
-	tok, use := v.own(), &v.devices.use
 	for _, pool := range a.Pools() {
 		key := poolKey(pool)
-		old, _ := use.get(key)
+		old, _ := d.use.get(key)
 		if changed := change(old, pool, a); changed != nil {
-			use.set(tok, key, changed)
+			d.use.set(tok, key, changed)
 		} else {
-			use.unset(tok, key)
+			d.use.unset(tok, key)
 		}
 	}
 }
@@ -99,12 +92,11 @@ func newestFirst(a, b *model.DeviceClass) int {
 	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.Name, b.Name))
 }
 
-// addDevices puts the object of devices into what is kept because of what it says.
-func (v *View) addDevices(o model.Object) {
-	tok, d := v.own(), &v.devices
+// add puts the object of devices into what is kept because of what it says.
+func (d *devices) add(tok *token, o model.Object) {
 	switch o := o.(type) {
 	case *model.DeviceClaim:
-		v.use(o.Allocation, (*extpoints.PoolUse).With)
+		d.give(tok, o.Allocation, (*extpoints.PoolUse).With)
 	case *model.DeviceClass:
 		if o.Resource != "" {
 			d.byResource.set(tok, o.Resource, o, newestFirst)
@@ -114,47 +106,44 @@ func (v *View) addDevices(o model.Object) {
 		d.slices, d.published = d.slices.set(tok, tainted(o, d.rules.items), byID), &published{}
 	case *model.DeviceTaintRule:
 		d.rules = d.rules.set(tok, o, byID)
-		v.taintAgain()
+		d.taintAgain(tok)
 	}
 }
 
-// dropDevices takes the object of devices out of what is kept because of what it
-// says. Slices and rules stay: [View.addDevices] replaces them by ID, and
-// [View.removeSlice] removes them.
-func (v *View) dropDevices(o model.Object) {
+// drop takes the object of devices out of what is kept because of what it says.
+// Slices and rules stay: add replaces them by ID, and removeSlice removes them.
+func (d *devices) drop(tok *token, o model.Object) {
 	switch o := o.(type) {
 	case *model.DeviceClaim:
-		v.use(o.Allocation, (*extpoints.PoolUse).Without)
+		d.give(tok, o.Allocation, (*extpoints.PoolUse).Without)
 	case *model.DeviceClass:
 		if o.Resource != "" {
-			v.devices.byResource.unset(v.own(), o.Resource, o, newestFirst)
+			d.byResource.unset(tok, o.Resource, o, newestFirst)
 		}
 	}
 }
 
 // removeSlice removes the object, if it is a slice or a rule about the taints of
 // slices.
-func (v *View) removeSlice(o model.Object) {
-	tok, d := v.own(), &v.devices
+func (d *devices) removeSlice(tok *token, o model.Object) {
 	switch o := o.(type) {
 	case *model.DeviceSlice:
 		d.plain = d.plain.unset(tok, o, byID)
 		d.slices, d.published = d.slices.unset(tok, o, byID), &published{}
 	case *model.DeviceTaintRule:
 		d.rules = d.rules.unset(tok, o, byID)
-		v.taintAgain()
+		d.taintAgain(tok)
 	}
 }
 
 // taintAgain puts the taints of the rules on all slices, when the rules have
 // changed, which is rare.
-func (v *View) taintAgain() {
-	d := &v.devices
+func (d *devices) taintAgain(tok *token) {
 	all := make([]*model.DeviceSlice, len(d.plain.items))
 	for i, s := range d.plain.items {
 		all[i] = tainted(s, d.rules.items)
 	}
-	d.slices, d.published = list[*model.DeviceSlice]{tok: v.own(), items: all}, &published{}
+	d.slices, d.published = list[*model.DeviceSlice]{tok: tok, items: all}, &published{}
 }
 
 // tainted returns the slice with the taints of the rules on its devices: itself

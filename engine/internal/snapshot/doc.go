@@ -9,7 +9,7 @@
 //	View ── chunks ──> chunk ──> NodeInfo      64 nodes a chunk, in visiting order
 //	     ── slots  ──> name → slot             hash trie (pmap)
 //	     ── layout ──> slot → place, zones     what the visiting order is made from
-//	     ── ghosts, images, nominated, namespaces, groups, budgets
+//	     ── placeholders, images, nominated, namespaces, groups, budgets, holds
 //	     ── spaces ──> namespace → classes of workloads → counts by slot
 //	     ── terms  ──> affinity terms → counts by slot
 //	     ── topologies, as far as somebody asked for them
@@ -49,7 +49,7 @@
 // for each label, that say which members have it. These hold:
 //
 //   - A workload is counted if, and only if, its node is there: workloads on
-//     ghosts are not.
+//     placeholders are not.
 //   - A class or a term is there as long as its count is not 0, and so are its
 //     files, its namespace, its kind.
 //   - A workload is hashed when it comes and again when it leaves, by its

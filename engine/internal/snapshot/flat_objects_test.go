@@ -20,17 +20,17 @@ type flatMember struct {
 }
 
 func (f *flat) putObject(o model.Object) {
-	f.objects[model.ObjectRef{Kind: o.ObjectKind(), ID: o.ObjectID()}] = o
+	f.objects[model.RefOf(o)] = o
 }
 
 func (f *flat) removeObject(o model.Object) {
-	delete(f.objects, model.ObjectRef{Kind: o.ObjectKind(), ID: o.ObjectID()})
+	delete(f.objects, model.RefOf(o))
 }
 
 // objectOf returns the object of the type and ID, nil where there is none.
 func objectOf[T model.Object](f *flat, id string) T {
 	var none T
-	o, _ := f.objects[model.ObjectRef{Kind: none.ObjectKind(), ID: id}].(T)
+	o, _ := f.objects[model.ObjectRef{Kind: model.RefOf(none).Kind, ID: id}].(T)
 	return o
 }
 
@@ -42,7 +42,7 @@ func objectsOf[T model.Object](f *flat, keep func(T) bool) []T {
 			list = append(list, o)
 		}
 	}
-	slices.SortFunc(list, func(a, b T) int { return strings.Compare(a.ObjectID(), b.ObjectID()) })
+	slices.SortFunc(list, func(a, b T) int { return strings.Compare(model.RefOf(a).ID, model.RefOf(b).ID) })
 	return list
 }
 
@@ -72,7 +72,7 @@ func (f *flat) classFor(resource string) (best *model.DeviceClass) {
 
 // taintsOf are the taints of each device of the slice, those of the rules behind
 // its own.
-func (f *flat) taintsOf(s *model.DeviceSlice) (list [][]model.DeviceTaint) {
+func (f *flat) taintsOf(s *model.DeviceSlice) (list [][]model.Taint) {
 	rules := objectsOf(f, func(*model.DeviceTaintRule) bool { return true })
 	for _, d := range s.Devices {
 		taints := slices.Clone(d.Taints)

@@ -235,7 +235,7 @@ func (f *flat) unplace(id, node string) {
 	f.touched[node] = true
 }
 
-// swapOut moves the last of the list into the place of the one of the ID.
+// swapOut moves the last of the list into the place of the one with the ID.
 func swapOut(lists map[string][]*extpoints.WorkloadInfo, id, node string) {
 	list := lists[node]
 	if i := slices.IndexFunc(list, func(w *extpoints.WorkloadInfo) bool { return w.ID == id }); i >= 0 {

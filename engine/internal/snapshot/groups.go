@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/berth-project/berth/extpoints"
@@ -8,28 +9,24 @@ import (
 )
 
 // groups is what a View knows of groups. Children and members are kept whether
-// the group is there or not.
+// the group is there or not. It implements [extpoints.Groups].
 type groups struct {
 	byID     pmap[*model.Group]
 	children lists[*model.Group] // by parent
 	placed   memberSets[extpoints.PlacedMember]
 	pending  memberSets[string] // IDs
+	// moved are members that were taken from pending to placed, while the sets are as they were.
+	moved *moved
 }
 
-// groupsView is a View as an [extpoints.Groups].
-type groupsView View
+var _ extpoints.Groups = (*groups)(nil)
 
-var _ extpoints.Groups = (*groupsView)(nil)
-
-// Groups are the groups and their members.
-func (v *View) Groups() extpoints.Groups { return (*groupsView)(v) }
-
-func (g *groupsView) Get(id string) *model.Group {
-	group, _ := g.groups.byID.get(id)
+func (g *groups) Get(id string) *model.Group {
+	group, _ := g.byID.get(id)
 	return group
 }
 
-func (g *groupsView) Root(id string) *model.Group {
+func (g *groups) Root(id string) *model.Group {
 	group := g.Get(id)
 	// There are no circles, and no trees deeper than allowed, but a limit costs
 	// nothing.
@@ -44,57 +41,29 @@ func (g *groupsView) Root(id string) *model.Group {
 	return nil
 }
 
-func (g *groupsView) Children(id string) []*model.Group { return g.groups.children.get(id) }
+func (g *groups) Children(id string) []*model.Group { return g.children.get(id) }
 
-func (g *groupsView) Members(id string) (all, placed int) {
-	placed = g.groups.placed.get(id).count
-	return placed + g.groups.pending.get(id).count, placed
+func (g *groups) Members(id string) (all, placed int) {
+	placed = g.placed.get(id).count
+	return placed + g.pending.get(id).count, placed + g.moved.count(id)
 }
 
-func (g *groupsView) Placed(id string) []extpoints.PlacedMember { return g.groups.placed.get(id).all() }
-
-func (g *groupsView) Pending(id string) []string { return g.groups.pending.get(id).all() }
-
-func byMember(a, b extpoints.PlacedMember) int { return strings.Compare(a.ID, b.ID) }
-
-// PutGroup adds or replaces the group.
-func (v *View) PutGroup(g *model.Group) {
-	v.RemoveGroup(g.ID)
-	v.groups.byID.set(v.own(), g.ID, g)
-	if g.Parent != "" {
-		v.groups.children.set(v.own(), g.Parent, g, (*model.Group).CompareAge)
+func (g *groups) Placed(id string) []extpoints.PlacedMember {
+	list := g.placed.get(id).all()
+	if moved := g.moved.of(id); moved != nil {
+		list = append(list, moved...)
+		slices.SortFunc(list, byMember)
 	}
+	return list
 }
 
-// RemoveGroup removes the group of the ID, if there is one.
-func (v *View) RemoveGroup(id string) {
-	old, ok := v.groups.byID.get(id)
-	if !ok {
-		return
+func (g *groups) Pending(id string) []string {
+	list := g.pending.get(id).all()
+	if moved := g.moved.of(id); moved != nil {
+		list = slices.DeleteFunc(list, func(id string) bool {
+			_, gone := slices.BinarySearchFunc(moved, id, func(m extpoints.PlacedMember, id string) int { return strings.Compare(m.ID, id) })
+			return gone
+		})
 	}
-	v.groups.byID.unset(v.own(), id)
-	if old.Parent != "" {
-		v.groups.children.unset(v.own(), old.Parent, old, (*model.Group).CompareAge)
-	}
-}
-
-// PlaceMember notes that a member of a group is on the node, or is there with
-// another spec.
-func (v *View) PlaceMember(w *extpoints.WorkloadInfo, node string) {
-	v.groups.placed.set(v.own(), w.Group, extpoints.PlacedMember{WorkloadInfo: w, Node: node}, byMember)
-}
-
-// UnplaceMember notes that a member of a group is on no node any more.
-func (v *View) UnplaceMember(w *extpoints.WorkloadInfo) {
-	v.groups.placed.unset(v.own(), w.Group, extpoints.PlacedMember{WorkloadInfo: w}, byMember)
-}
-
-// AwaitMember notes that a member of a group waits for a node.
-func (v *View) AwaitMember(w *extpoints.WorkloadInfo) {
-	v.groups.pending.set(v.own(), w.Group, w.ID, strings.Compare)
-}
-
-// UnawaitMember notes that it does not any more.
-func (v *View) UnawaitMember(w *extpoints.WorkloadInfo) {
-	v.groups.pending.unset(v.own(), w.Group, w.ID, strings.Compare)
+	return list
 }

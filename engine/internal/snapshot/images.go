@@ -14,8 +14,14 @@ type imageCount struct {
 	nodes int
 }
 
+// images are the images on nodes, by name as given.
+type images struct {
+	pmap[imageCount]
+	epoch uint32 // changes with the counts; starts at 1
+}
+
 // imagesOf makes the image states of a node: the names it gives, each with the
-// first size it gives for it. The counts are filled in by refreshImages.
+// first size it gives for it. The counts are filled in by refresh.
 func imagesOf(n *model.Node) map[string]extpoints.ImageState {
 	names := 0
 	for i := range n.Images {
@@ -35,69 +41,65 @@ func imagesOf(n *model.Node) map[string]extpoints.ImageState {
 	return states
 }
 
-// countImages corrects the counts for a node that had the images of old and has
+// count corrects the counts for a node that had the images of old and has
 // those of states. What comes out is as if all the old ones were given up first
 // and then all the new ones taken, with the sizes that the node says: the size
 // of an image that no other node has is the new one, even where the name stays.
-func (v *View) countImages(old, states map[string]extpoints.ImageState) {
+func (m *images) count(tok *token, old, states map[string]extpoints.ImageState) {
 	for name := range old {
 		if _, stays := states[name]; !stays {
-			count, _ := v.images.get(name)
+			count, _ := m.get(name)
 			count.nodes--
-			v.setImage(name, count)
+			m.put(tok, name, count)
 		}
 	}
 	for name, state := range states {
-		count, _ := v.images.get(name)
+		count, _ := m.get(name)
 		_, stays := old[name]
 		switch {
 		case !stays && count.nodes == 0:
-			v.setImage(name, imageCount{size: state.Size, nodes: 1})
+			m.put(tok, name, imageCount{size: state.Size, nodes: 1})
 		case !stays:
 			count.nodes++
-			v.setImage(name, count)
+			m.put(tok, name, count)
 		case count.nodes == 1 && count.size != state.Size:
 			count.size = state.Size
-			v.setImage(name, count)
+			m.put(tok, name, count)
 		}
 	}
 }
 
-func (v *View) setImage(name string, count imageCount) {
-	v.imageEpoch++
+func (m *images) put(tok *token, name string, count imageCount) {
+	m.epoch++
 	if count.nodes == 0 {
-		v.images.unset(v.own(), name)
+		m.unset(tok, name)
 	} else {
-		v.images.set(v.own(), name, count)
+		m.set(tok, name, count)
 	}
 }
 
-// refreshImages brings the image states of the nodes that were touched up to
-// date. Where no count changed since it last looked at a node, that is one
+// refresh brings the image states of the node at place k of the chunk up to
+// date. Where no count changed since it last looked at the node, that is one
 // comparison. The maps are shared by the clones of a node, and by Views: one
 // that was looked at before is replaced, not changed. One that was not is new
 // since the last settling, and nobody else has it.
-func (v *View) refreshImages() {
-	for _, place := range v.touched {
-		c, k := v.chunks[place>>chunkBits], place&chunkMask
-		info := c.infos[k]
-		if info == nil || c.images[k] == v.imageEpoch {
+func (m *images) refresh(c *chunk, k int) {
+	info := c.infos[k]
+	if info == nil || c.images[k] == m.epoch {
+		return
+	}
+	states, fresh := info.Images, c.images[k] == 0
+	for name, state := range info.Images {
+		count, _ := m.get(name)
+		now := extpoints.ImageState{Size: count.size, NumNodes: count.nodes}
+		if now == state {
 			continue
 		}
-		states, fresh := info.Images, c.images[k] == 0
-		for name, state := range info.Images {
-			count, _ := v.images.get(name)
-			now := extpoints.ImageState{Size: count.size, NumNodes: count.nodes}
-			if now == state {
-				continue
-			}
-			if !fresh {
-				states, fresh = maps.Clone(info.Images), true
-			}
-			states[name] = now
+		if !fresh {
+			states, fresh = maps.Clone(info.Images), true
 		}
-		info.Images = states
-		c.images[k] = v.imageEpoch
+		states[name] = now
 	}
-	v.touched = v.touched[:0]
+	info.Images = states
+	c.images[k] = m.epoch
 }

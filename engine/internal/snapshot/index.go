@@ -18,13 +18,18 @@ type index View
 
 func (x *index) Slots() int { return len(x.layout.place) }
 
-func (x *index) Topology(key string) *extpoints.Topology { return x.topologies.of((*View)(x), key) }
+func (x *index) Topology(key string) *extpoints.Topology {
+	if t := x.topologies.get(key); t != nil {
+		return t
+	}
+	return x.topologies.keep((*View)(x).topology(key))
+}
 
 func (x *index) Classes(namespace string, selector *model.Selector, f func(*extpoints.WorkloadClass)) {
 	if selector == nil {
 		return
 	}
-	if s, ok := (*View)(x).space(namespace); ok {
+	if s, ok := x.spaces.of(namespace); ok {
 		s.each(selector, f)
 	}
 }
@@ -49,12 +54,13 @@ func (x *index) Terms(kind extpoints.TermKind, labels map[string]string, f func(
 // count adds to what the index knows of the workload, which comes to the node
 // in the slot (by is 1) or leaves it (-1).
 func (v *View) count(w *extpoints.WorkloadInfo, slot, by int32) {
-	v.countClass(w, slot, by)
-	if w.HasAffinity() {
-		v.countTerms(w, slot, by)
+	tok := v.own()
+	v.spaces.count(tok, w, slot, by)
+	if w.Affinity != nil || w.AntiAffinity != nil {
+		v.terms.count(tok, w, slot, by)
 	}
 	if len(w.VolumeClaims) > 0 {
-		v.countUsers(w, by)
+		v.storage.countUsers(tok, w, by)
 	}
 }
 
@@ -72,4 +78,28 @@ func countsAlike(a, b *extpoints.WorkloadInfo) bool {
 		return false
 	}
 	return sameClass(a, b)
+}
+
+// topology makes the topology of the key. Values have their numbers from the
+// visiting order, so whoever goes through them does so in an order that everybody
+// can know.
+func (v *View) topology(key string) *extpoints.Topology {
+	t := &extpoints.Topology{Key: key, Of: make([]int32, len(v.layout.place)), Values: []string{""}, Nodes: []int32{0}}
+	numbers := map[string]int32{}
+	for place := range v.live {
+		info := v.info(place)
+		value, ok := info.Node.TopologyValue(key)
+		if !ok {
+			continue
+		}
+		number, known := numbers[value]
+		if !known {
+			number = int32(len(t.Values))
+			numbers[value] = number
+			t.Values, t.Nodes = append(t.Values, value), append(t.Nodes, 0)
+		}
+		t.Of[info.Slot] = number
+		t.Nodes[number]++
+	}
+	return t
 }

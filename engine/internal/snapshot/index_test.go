@@ -103,7 +103,7 @@ func TestAnchor(t *testing.T) {
 			"app": "web", "tier": fmt.Sprint(i % 10), "replica": fmt.Sprint(i),
 		}})
 	}
-	s, _ := indexOf(workloads...).space("")
+	s, _ := indexOf(workloads...).spaces.of("")
 	in := func(key string, values ...string) model.Requirement {
 		return model.Requirement{Key: key, Operator: model.In, Values: values}
 	}

@@ -1,6 +1,11 @@
 package snapshot
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"github.com/berth-project/berth/model"
+)
 
 // list is an ordered list that Views share: an owner of its token changes it in
 // place, anybody else takes a copy. The slice that items returns holds for as
@@ -69,3 +74,6 @@ func (m *lists[T]) unset(tok *token, key string, item T, order func(a, b T) int)
 	}
 	m.byKey.set(tok, key, l)
 }
+
+// byID is the order of lists of objects.
+func byID[T model.Object](a, b T) int { return strings.Compare(model.RefOf(a).ID, model.RefOf(b).ID) }

@@ -9,7 +9,7 @@ func (v *View) Nominate(w *extpoints.WorkloadInfo, node string) {
 	v.nominated.set(v.own(), node, append(list, w))
 }
 
-// Unnominate ends the waiting of the workload of the ID for the node.
+// Unnominate ends the waiting of the workload with the ID for the node.
 func (v *View) Unnominate(id, node string) {
 	old := v.Nominated(node)
 	switch list := withoutWorkload(old, id); len(list) {
@@ -22,7 +22,7 @@ func (v *View) Unnominate(id, node string) {
 }
 
 // withoutWorkload returns a copy of the list, with room for one more, from
-// which the workload of the ID is missing.
+// which the workload with the ID is missing.
 func withoutWorkload(list []*extpoints.WorkloadInfo, id string) []*extpoints.WorkloadInfo {
 	rest := make([]*extpoints.WorkloadInfo, 0, len(list)+1)
 	for _, w := range list {

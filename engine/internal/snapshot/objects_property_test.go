@@ -65,7 +65,7 @@ func (r *random) object() model.Object {
 		for _, name := range deviceNames {
 			d := model.SliceDevice{Name: name}
 			if r.IntN(3) == 0 {
-				d.Taints = []model.DeviceTaint{{Key: "own"}}
+				d.Taints = []model.Taint{{Key: "own"}}
 			}
 			s.Devices = append(s.Devices, d)
 		}
@@ -74,7 +74,7 @@ func (r *random) object() model.Object {
 		return &model.DeviceClass{Name: id, Resource: class, CreatedAt: time.Unix(r.Int64N(2), 0)}
 	case model.DeviceTaintRuleKind:
 		pool := pick(r, objectPools)
-		rule := &model.DeviceTaintRule{ID: id, Taint: model.DeviceTaint{Key: id}}
+		rule := &model.DeviceTaintRule{ID: id, Taint: model.Taint{Key: id}}
 		switch r.IntN(4) {
 		case 0:
 			rule.Driver = pool.Driver
@@ -86,6 +86,18 @@ func (r *random) object() model.Object {
 		return rule
 	case model.DeviceClaimKind:
 		return r.deviceClaim(id)
+	case model.QueueKind, model.PrincipalKind, model.LimitKind: // not in the view
+		return r.object()
+	case model.HoldKind:
+		return &model.Hold{Name: id}
+	case model.NodeLoadKind:
+		return &model.NodeLoad{Node: node}
+	case model.NodeTopologyKind:
+		return &model.NodeTopology{Node: node}
+	case model.AppGraphKind:
+		return &model.AppGraph{ID: id}
+	case model.NetworkCostsKind:
+		return &model.NetworkCosts{Name: id}
 	default:
 		panic("no object of the kind " + kind)
 	}
@@ -137,6 +149,12 @@ func (r *random) group(number int) *model.Group {
 func (r *random) patchMember(h handle) {
 	id := fmt.Sprint("m", r.IntN(8))
 	if old, ok := h.flat.members[id]; ok {
+		if old.node == "" && r.IntN(3) > 0 {
+			info, node := &extpoints.WorkloadInfo{Workload: old.info.Workload}, r.node()
+			h.view.MoveMember(info, node)
+			h.flat.members[id] = flatMember{info, node}
+			return
+		}
 		if old.node != "" {
 			h.view.UnplaceMember(old.info)
 		} else {
@@ -148,12 +166,16 @@ func (r *random) patchMember(h handle) {
 	switch r.IntN(4) {
 	case 0:
 		return
-	case 1:
+	case 1, 2:
 		h.view.AwaitMember(info)
 		h.flat.members[id] = flatMember{info: info}
 	default:
 		node := r.node()
-		h.view.PlaceMember(info, node)
+		if r.IntN(2) == 0 {
+			h.view.MoveMember(info, node) // it did not wait
+		} else {
+			h.view.PlaceMember(info, node)
+		}
 		h.flat.members[id] = flatMember{info, node}
 	}
 }
@@ -163,6 +185,16 @@ func (r *random) compareObjects(t *testing.T, h handle) {
 	t.Helper()
 	compareStorage(t, h)
 	compareDevices(t, h)
+	holds := objectsOf(h.flat, func(*model.Hold) bool { return true })
+	require.True(t, slices.Equal(holds, h.view.Holds()), "holds: %v, want %v", h.view.Holds(), holds)
+	for _, node := range append(slices.Clone(objectNodes), "none") {
+		require.True(t, objectOf[*model.NodeLoad](h.flat, node) == h.view.NodeLoad(node), "the load of %s", node)
+		require.True(t, objectOf[*model.NodeTopology](h.flat, node) == h.view.NodeTopology(node), "the topology of %s", node)
+	}
+	for _, id := range append(slices.Clone(objectIDs), "none") {
+		require.True(t, objectOf[*model.AppGraph](h.flat, id) == h.view.AppGraph(id), "the graph %s", id)
+		require.True(t, objectOf[*model.NetworkCosts](h.flat, id) == h.view.NetworkCosts(id), "the costs %s", id)
+	}
 	f, groups := h.flat, h.view.Groups()
 	for i := range 13 {
 		id := fmt.Sprint("x", i)
@@ -257,6 +289,7 @@ func dumpObjects(out io.Writer, v *View) {
 	for _, slice := range d.Slices().List {
 		fmt.Fprintf(out, "%v\n", slice)
 	}
+	fmt.Fprintln(out, v.Holds())
 	for i := range 12 {
 		id := fmt.Sprint("x", i)
 		fmt.Fprintf(out, "%p %v %v %v\n", g.Root(id), g.Children(id), g.Placed(id), g.Pending(id))

@@ -8,13 +8,6 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// ghost is a node that is not there, or not there any more, and the workloads
-// that are said to be on it. Its Node is nil. It exists while it has workloads.
-type ghost struct {
-	tok  *token
-	info *extpoints.NodeInfo
-}
-
 // PutNode adds the node, or puts it in place of the one of the same name. The
 // workloads that are on it, or were placed on it before it came, are kept.
 func (v *View) PutNode(n *model.Node) {
@@ -33,11 +26,11 @@ func (v *View) replaceNode(place int, n *model.Node) {
 		l.leave(old, slot)
 		l.join(n.Zone, slot)
 	}
-	if !maps.Equal(info.Node.Labels, n.Labels) {
+	if info.Node.Zone != n.Zone || !maps.Equal(info.Node.Labels, n.Labels) {
 		v.topologies = nil
 	}
 	states := imagesOf(n)
-	v.countImages(info.Images, states)
+	v.images.count(v.own(), info.Images, states)
 	if !sameImages(info.Node.Images, n.Images) {
 		info.Images = states
 		v.chunks[place>>chunkBits].images[place&chunkMask] = 0
@@ -70,12 +63,12 @@ func (v *View) addNode(n *model.Node) {
 	}
 	v.grow(place)
 	c := v.ownChunk(place)
-	info := v.conjure(n)
+	info := v.placeholders.replace(l.tok, n)
 	info.Slot = slot
 	v.countAll(info, +1)
 	v.topologies = nil
 	info.Images = imagesOf(n)
-	v.countImages(nil, info.Images)
+	v.images.count(l.tok, nil, info.Images)
 	v.put(c, place, info)
 	c.images[place&chunkMask] = 0
 	v.changed(place)
@@ -92,7 +85,7 @@ func (v *View) grow(place int) {
 	v.chunks = append(v.chunks, &chunk{tok: v.tok})
 }
 
-// RemoveNode removes the node of the name, if there is one. The workloads on it
+// RemoveNode removes the node with the name, if there is one. The workloads on it
 // are remembered until they are removed, and are there again when the node
 // comes back.
 func (v *View) RemoveNode(name string) {
@@ -105,11 +98,11 @@ func (v *View) RemoveNode(name string) {
 	v.ownLayout().leave(info.Node.Zone, slot)
 	v.countAll(info, -1)
 	v.topologies = nil
-	v.countImages(info.Images, nil)
+	v.images.count(v.own(), info.Images, nil)
 	if len(info.Workloads) > 0 {
 		info = v.change(place)
 		info.Node, info.Images, info.DeviceFree = nil, nil, nil
-		v.ghosts.set(v.tok, name, &ghost{tok: v.tok, info: info})
+		v.placeholders.set(v.tok, name, &placeholder{tok: v.tok, info: info})
 	}
 	v.put(v.ownChunk(place), place, nil)
 	v.removed = append(v.removed, name)
@@ -131,10 +124,10 @@ func (v *View) Place(w *extpoints.WorkloadInfo, node string) {
 		v.changed(place)
 		return
 	}
-	v.haunt(node).AddWorkload(w)
+	v.placeholders.open(v.own(), node).AddWorkload(w)
 }
 
-// Unplace takes the workload of the ID off the node. It does nothing where it
+// Unplace takes the workload with the ID off the node. It does nothing where it
 // is not there.
 func (v *View) Unplace(id, node string) {
 	if place, ok := v.find(node); ok {
@@ -146,11 +139,11 @@ func (v *View) Unplace(id, node string) {
 		}
 		return
 	}
-	if g, ok := v.ghosts.get(node); !ok || onNode(g.info, id) == nil {
+	if g, ok := v.placeholders.get(node); !ok || onNode(g.info, id) == nil {
 		return
 	}
-	if info := v.haunt(node); info.RemoveWorkload(id) && len(info.Workloads) == 0 {
-		v.ghosts.unset(v.own(), node)
+	if info := v.placeholders.open(v.own(), node); info.RemoveWorkload(id) && len(info.Workloads) == 0 {
+		v.placeholders.unset(v.own(), node)
 	}
 }
 
@@ -173,7 +166,7 @@ func (v *View) Replace(w *extpoints.WorkloadInfo, node string) {
 	v.Place(w, node)
 }
 
-// onNode returns the workload of the ID, nil where it is not there.
+// onNode returns the workload with the ID, nil where it is not there.
 func onNode(info *extpoints.NodeInfo, id string) *extpoints.WorkloadInfo {
 	for _, w := range info.Workloads {
 		if w.ID == id {
@@ -181,33 +174,4 @@ func onNode(info *extpoints.NodeInfo, id string) *extpoints.WorkloadInfo {
 		}
 	}
 	return nil
-}
-
-// haunt returns the info of the ghost of the name, ready to be changed; it is
-// new where there is no ghost yet.
-func (v *View) haunt(name string) *extpoints.NodeInfo {
-	tok := v.own()
-	g, ok := v.ghosts.get(name)
-	switch {
-	case !ok:
-		g = &ghost{tok: tok, info: &extpoints.NodeInfo{}}
-	case g.tok == tok:
-		return g.info
-	default:
-		g = &ghost{tok: tok, info: g.info.Clone()}
-	}
-	v.ghosts.set(tok, name, g)
-	return g.info
-}
-
-// conjure makes the info of a node that comes, out of its ghost where there is
-// one, which is then no more.
-func (v *View) conjure(n *model.Node) *extpoints.NodeInfo {
-	if _, ok := v.ghosts.get(n.Name); !ok {
-		return extpoints.NewNodeInfo(n)
-	}
-	info := v.haunt(n.Name)
-	v.ghosts.unset(v.tok, n.Name)
-	info.SetNode(n)
-	return info
 }

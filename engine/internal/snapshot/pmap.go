@@ -11,7 +11,7 @@ import (
 // that do not carry the changer's token and changes those that do in place, so
 // a long run of changes by one owner costs about what a plain map does.
 //
-// It has no iteration: nothing may depend on the order of a hash.
+// each is in no order that anybody may depend on.
 type pmap[V any] struct {
 	root *pnode[V]
 }
@@ -48,6 +48,23 @@ func (m *pmap[V]) get(key string) (V, bool) {
 		return none, false
 	}
 	return m.lookup(hashOf(key), key)
+}
+
+// each calls f for every key.
+func (m *pmap[V]) each(f func(key string, value V)) {
+	if m.root != nil {
+		m.root.each(f)
+	}
+}
+
+func (n *pnode[V]) each(f func(key string, value V)) {
+	for i := range n.items {
+		if it := &n.items[i]; it.sub != nil {
+			it.sub.each(f)
+		} else {
+			f(it.key, it.value)
+		}
+	}
 }
 
 func (m *pmap[V]) lookup(hash uint64, key string) (V, bool) {

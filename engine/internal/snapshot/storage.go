@@ -5,7 +5,7 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// storage is what a View knows of volumes.
+// storage is what a View knows of volumes. It implements [extpoints.Storage].
 type storage struct {
 	claims         pmap[*model.VolumeClaim]
 	volumes        pmap[*model.Volume]
@@ -20,58 +20,51 @@ type storage struct {
 	users          pmap[int] // workloads on nodes that are there, by claim
 }
 
-// storageView is a View as an [extpoints.Storage].
-type storageView View
+var _ extpoints.Storage = (*storage)(nil)
 
-var _ extpoints.Storage = (*storageView)(nil)
-
-// Storage are the volumes and the claims to them.
-func (v *View) Storage() extpoints.Storage { return (*storageView)(v) }
-
-func (s *storageView) Claim(id string) *model.VolumeClaim {
-	c, _ := s.storage.claims.get(id)
+func (s *storage) Claim(id string) *model.VolumeClaim {
+	c, _ := s.claims.get(id)
 	return c
 }
 
-func (s *storageView) Volume(name string) *model.Volume {
-	v, _ := s.storage.volumes.get(name)
+func (s *storage) Volume(name string) *model.Volume {
+	v, _ := s.volumes.get(name)
 	return v
 }
 
-func (s *storageView) Class(name string) *model.StorageClass {
-	c, _ := s.storage.classes.get(name)
+func (s *storage) Class(name string) *model.StorageClass {
+	c, _ := s.classes.get(name)
 	return c
 }
 
-func (s *storageView) Driver(name string) *model.StorageDriver {
-	d, _ := s.storage.drivers.get(name)
+func (s *storage) Driver(name string) *model.StorageDriver {
+	d, _ := s.drivers.get(name)
 	return d
 }
 
-func (s *storageView) NodeStorage(node string) *model.NodeStorage {
-	n, _ := s.storage.nodes.get(node)
+func (s *storage) NodeStorage(node string) *model.NodeStorage {
+	n, _ := s.nodes.get(node)
 	return n
 }
 
-func (s *storageView) Volumes(class string) []*model.Volume { return s.storage.byClass.get(class) }
+func (s *storage) Volumes(class string) []*model.Volume { return s.byClass.get(class) }
 
-func (s *storageView) Capacities(class string) []*model.StorageCapacity {
-	return s.storage.capacities.get(class)
+func (s *storage) Capacities(class string) []*model.StorageCapacity {
+	return s.capacities.get(class)
 }
 
-func (s *storageView) Attachments(node string) []*model.VolumeAttachment {
-	return s.storage.attachments.get(node)
+func (s *storage) Attachments(node string) []*model.VolumeAttachment {
+	return s.attachments.get(node)
 }
 
-func (s *storageView) Users(claim string) int {
-	n, _ := s.storage.users.get(claim)
+func (s *storage) Users(claim string) int {
+	n, _ := s.users.get(claim)
 	return n
 }
 
-// addStorage puts the object of storage into the lists that it belongs in
+// add puts the object of storage into the lists that it belongs in
 // because of what it says.
-func (v *View) addStorage(o model.Object) {
-	tok, s := v.own(), &v.storage
+func (s *storage) add(tok *token, o model.Object) {
 	switch o := o.(type) {
 	case *model.Volume:
 		s.byClass.set(tok, o.Class, o, byID)
@@ -82,10 +75,9 @@ func (v *View) addStorage(o model.Object) {
 	}
 }
 
-// dropStorage takes the object of storage out of the lists that it is in because
+// drop takes the object of storage out of the lists that it is in because
 // of what it says.
-func (v *View) dropStorage(o model.Object) {
-	tok, s := v.own(), &v.storage
+func (s *storage) drop(tok *token, o model.Object) {
 	switch o := o.(type) {
 	case *model.Volume:
 		s.byClass.unset(tok, o.Class, o, byID)
@@ -98,14 +90,14 @@ func (v *View) dropStorage(o model.Object) {
 
 // countUsers counts the workload among the users of its claims, or where by is
 // -1 no more.
-func (v *View) countUsers(w *extpoints.WorkloadInfo, by int32) {
+func (s *storage) countUsers(tok *token, w *extpoints.WorkloadInfo, by int32) {
 	for i := range w.VolumeClaims {
 		id := w.VolumeClaims[i].ID
-		n, _ := v.storage.users.get(id)
+		n, _ := s.users.get(id)
 		if n += int(by); n == 0 {
-			v.storage.users.unset(v.own(), id)
+			s.users.unset(tok, id)
 		} else {
-			v.storage.users.set(v.own(), id, n)
+			s.users.set(tok, id, n)
 		}
 	}
 }

@@ -23,6 +23,9 @@ type terms struct {
 	rest table[*id]
 }
 
+// termsOfKinds are the terms by kind.
+type termsOfKinds [extpoints.PreferredAntiAffinityTerm + 1]*terms
+
 type term struct {
 	extpoints.TermClass
 	anchor int // index of the requirement, -1 for none
@@ -39,18 +42,18 @@ type ownTerm struct {
 // isLocal reports whether the term speaks of the workload's own namespace.
 func (t *ownTerm) isLocal() bool { return len(t.Namespaces) == 0 && t.NamespaceSelector == nil }
 
-// countTerms adds to the counts of the workload's affinity terms on a node.
-func (v *View) countTerms(w *extpoints.WorkloadInfo, slot, by int32) {
+// count adds to the counts of the workload's affinity terms on a node.
+func (k *termsOfKinds) count(tok *token, w *extpoints.WorkloadInfo, slot, by int32) {
 	each := func(a *model.WorkloadAffinity, required, preferred extpoints.TermKind) {
 		if a == nil {
 			return
 		}
 		for i := range a.Required {
-			v.countTerm(w, &ownTerm{&a.Required[i], required, 0, w.Namespace}, slot, by)
+			k.countTerm(tok, w, &ownTerm{&a.Required[i], required, 0, w.Namespace}, slot, by)
 		}
 		for i := range a.Preferred {
 			term := &a.Preferred[i]
-			v.countTerm(w, &ownTerm{&term.AffinityTerm, preferred, term.Weight, w.Namespace}, slot, by)
+			k.countTerm(tok, w, &ownTerm{&term.AffinityTerm, preferred, term.Weight, w.Namespace}, slot, by)
 		}
 	}
 	each(w.Affinity, extpoints.RequiredAffinityTerm, extpoints.PreferredAffinityTerm)
@@ -59,12 +62,12 @@ func (v *View) countTerms(w *extpoints.WorkloadInfo, slot, by int32) {
 
 // countTerm adds to the count of one term of the workload. A term without a
 // selector selects nothing, so nobody will see it.
-func (v *View) countTerm(w *extpoints.WorkloadInfo, t *ownTerm, slot, by int32) {
+func (k *termsOfKinds) countTerm(tok *token, w *extpoints.WorkloadInfo, t *ownTerm, slot, by int32) {
 	if t.Selector == nil {
 		return
 	}
-	tok, sum := v.own(), t.sum()
-	c := v.ownTerms(tok, t.kind)
+	sum := t.sum()
+	c := k.own(tok, t.kind)
 	m, ok := c.members.find(sum, func(m *member[term]) bool { return m.id.sum == sum && t.is(&m.shown.TermClass) })
 	switch {
 	case ok:
@@ -82,12 +85,12 @@ func (v *View) countTerm(w *extpoints.WorkloadInfo, t *ownTerm, slot, by int32) 
 	}
 	c.unfileTerm(tok, m)
 	if c.drop(tok, m); c.size == 0 {
-		v.terms[t.kind] = nil
+		k[t.kind] = nil
 	}
 }
 
-func (v *View) ownTerms(tok *token, kind extpoints.TermKind) *terms {
-	c := v.terms[kind]
+func (k *termsOfKinds) own(tok *token, kind extpoints.TermKind) *terms {
+	c := k[kind]
 	switch {
 	case c == nil:
 		c = &terms{tok: tok}
@@ -96,7 +99,7 @@ func (v *View) ownTerms(tok *token, kind extpoints.TermKind) *terms {
 		own.tok = tok
 		c = &own
 	}
-	v.terms[kind] = c
+	k[kind] = c
 	return c
 }
 

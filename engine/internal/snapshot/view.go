@@ -1,15 +1,12 @@
 package snapshot
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
 // View is the cluster at one moment, and the handle of the one who patches it.
-// It implements [extpoints.View].
+// It implements [extpoints.ClusterView].
 //
 // # Contract
 //
@@ -28,7 +25,7 @@ import (
 // # Why sharing is safe
 //
 // Each thing that can be shared (the slice of chunks, a chunk, a NodeInfo, a
-// trie node, the layout, a zone, a ghost, all that the index is made of) is
+// trie node, the layout, a zone, a placeholder, all that the index is made of) is
 // marked with the token of the View that made it, and these hold:
 //
 //  1. A token is held by one View at most: it is made at the first patch after
@@ -67,17 +64,15 @@ type View struct {
 	touched []int32  // places of nodes with images changed since the last settling
 	trial   bool     // image states stay as they are
 
-	images     pmap[imageCount] // by name as given
-	imageEpoch uint32           // changes with images; starts at 1
-
-	ghosts pmap[*ghost] // by name of a node that is not there
-	lists  [listKinds]*nodeList
+	images       images
+	placeholders placeholders
+	lists        [listKinds]*nodeList
 
 	// The index: the workloads on nodes by namespace and class, their affinity
 	// terms, and what was asked for of the nodes' labels. topologies is nil
 	// where nodes came, went or changed their labels since the last settling.
-	spaces     table[*space]
-	terms      [extpoints.TermKinds]*terms
+	spaces     spaces
+	terms      termsOfKinds
 	topologies *topologies
 
 	nominated  pmap[[]*extpoints.WorkloadInfo] // by name of node
@@ -87,96 +82,18 @@ type View struct {
 	devices    devices
 	budgets    []*model.Budget // by ID
 	budgetsTok *token
+	holds      list[*model.Hold]         // by name
+	loads      pmap[*model.NodeLoad]     // by name of node
+	zones      pmap[*model.NodeTopology] // the same
+	apps       pmap[*model.AppGraph]
+	costs      pmap[*model.NetworkCosts]
 }
 
-// token marks what a View may change. Its address is its identity, so it must
-// have a size.
-type token struct{ _ byte }
-
-var _ extpoints.View = (*View)(nil)
+var _ extpoints.ClusterView = (*View)(nil)
 
 // New makes an empty View.
 func New() *View {
-	return &View{layout: &layout{}, imageEpoch: 1, topologies: new(topologies), lists: [listKinds]*nodeList{new(nodeList), new(nodeList)}}
-}
-
-// Branch returns a View of the same content. From here on either can be patched
-// without the other noticing. It costs the same however many nodes there are
-// (besides settling). Of a frozen View, several goroutines may take branches at
-// the same time.
-func (v *View) Branch() *View {
-	v.Settle()
-	if v.tok != nil { // not even a write of the same value on a frozen View
-		v.tok = nil
-	}
-	b := *v
-	b.removed, b.touched = nil, nil // the memory is v's
-	return &b
-}
-
-// Trial is a Branch on which workloads are put on nodes and taken away to see
-// what comes of it. Counts of images stay on it what they were on v, as in the
-// snapshot of kube-scheduler, which changes that in place meanwhile
-// (backend/cache/snapshot.go AssumePod, 1.37.1).
-func (v *View) Trial() *View {
-	b := v.Branch()
-	b.trial = true
-	return b
-}
-
-// Fork is a Branch that leaves no trace: it does not settle v. When v settles
-// shows in decisions, so it must not depend on who looks.
-func (v *View) Fork() *View {
-	if v.isSettled() {
-		return v.Branch()
-	}
-	v.tok = nil
-	b := *v
-	b.removed, b.touched = slices.Clone(v.removed), slices.Clone(v.touched)
-	// To settle is to change the image states of touched nodes in place. So b
-	// takes copies, and v keeps those that nobody else has.
-	for _, place := range b.touched {
-		if b.info(int(place)) != nil {
-			info := b.change(int(place))
-			info.Images = maps.Clone(info.Images)
-		}
-	}
-	b.Settle()
-	return b.Branch() // frozen
-}
-
-func (v *View) isSettled() bool {
-	return len(v.touched) == 0 && v.places == v.settled && v.gone == 0 && len(v.removed) == 0
-}
-
-// Settle brings the visiting order and the image counts up to date with the
-// patches. It does nothing where there were none. Nodes, Index and Branch call
-// it.
-func (v *View) Settle() {
-	if len(v.touched) > 0 {
-		v.refreshImages()
-	}
-	if !v.isSettled() {
-		v.reorder()
-	}
-	if v.topologies == nil {
-		v.topologies = new(topologies)
-	}
-}
-
-// Nodes are the nodes in visiting order, and what is on them. It settles v.
-func (v *View) Nodes() extpoints.Nodes {
-	v.Settle()
-	return (*nodes)(v)
-}
-
-// Peek returns the node of the name as it is now, nil where there is none. It
-// does not settle v: the image counts may be older than the node.
-func (v *View) Peek(node string) *extpoints.NodeInfo {
-	if place, ok := v.find(node); ok {
-		return v.info(place)
-	}
-	return nil
+	return &View{layout: &layout{}, images: images{epoch: 1}, topologies: new(topologies), lists: [listKinds]*nodeList{new(nodeList), new(nodeList)}}
 }
 
 // Nominated lists the workloads that wait for room on the node, in the order in
@@ -186,6 +103,15 @@ func (v *View) Nominated(node string) []*extpoints.WorkloadInfo {
 	return list
 }
 
+// Groups are the groups and their members.
+func (v *View) Groups() extpoints.Groups { return &v.groups }
+
+// Storage are the volumes and the claims to them.
+func (v *View) Storage() extpoints.Storage { return &v.storage }
+
+// Devices are the device slices and the claims to them.
+func (v *View) Devices() extpoints.Devices { return &v.devices }
+
 // Namespace returns the namespace's object, nil where there is none.
 func (v *View) Namespace(name string) *model.Namespace {
 	ns, _ := v.namespaces.get(name)
@@ -194,6 +120,33 @@ func (v *View) Namespace(name string) *model.Namespace {
 
 // Budgets lists all budgets, by ID.
 func (v *View) Budgets() []*model.Budget { return v.budgets }
+
+// NodeLoad returns what was last measured on the node, nil where nothing was.
+func (v *View) NodeLoad(node string) *model.NodeLoad {
+	l, _ := v.loads.get(node)
+	return l
+}
+
+// NodeTopology returns what was last reported of the node's zones, nil where nothing was.
+func (v *View) NodeTopology(node string) *model.NodeTopology {
+	t, _ := v.zones.get(node)
+	return t
+}
+
+// AppGraph returns the application graph, nil where there is none.
+func (v *View) AppGraph(id string) *model.AppGraph {
+	g, _ := v.apps.get(id)
+	return g
+}
+
+// NetworkCosts returns the costs of the network, nil where there are none of the name.
+func (v *View) NetworkCosts(name string) *model.NetworkCosts {
+	n, _ := v.costs.get(name)
+	return n
+}
+
+// Holds lists all holds, by name.
+func (v *View) Holds() []*model.Hold { return v.holds.items }
 
 // own returns the token of v, for a patch that is about to happen.
 func (v *View) own() *token {

@@ -71,6 +71,30 @@ func TestImagesOfTrials(t *testing.T) {
 	require.Equal(t, 2, image(v, "a", "x").NumNodes, "touched")
 }
 
+// A report of a node is part of its version, as what is on it is. Else the node stays as it is.
+func TestReportsAreOfTheVersion(t *testing.T) {
+	v := New()
+	v.PutNode(withImages("a", 10, "x"))
+	v.PutNode(&model.Node{Name: "b"})
+	v.Nodes()
+	v.PutNode(withImages("c", 10, "x"))
+	for _, report := range []model.Object{&model.NodeLoad{Node: "a"}, &model.NodeTopology{Node: "a"}} {
+		for i, patch := range []func(model.Object){v.PutObject, v.PutObject, v.RemoveObject} {
+			frozen := v.Branch()
+			before, b, block := frozen.Nodes().Get("a"), frozen.Nodes().Get("b"), frozen.Block(0)
+			patch(report)
+			after := v.Branch()
+			require.NotSame(t, before, after.Nodes().Get("a"), "%T, %d", report, i)
+			require.NotSame(t, block, after.Block(0), "%T, %d", report, i)
+			require.Same(t, b, after.Nodes().Get("b"), "%T, %d", report, i)
+			require.Same(t, before, frozen.Nodes().Get("a"), "%T, %d", report, i)
+		}
+	}
+	require.Equal(t, 1, image(v, "a", "x").NumNodes, "stale: a report is no change of the node")
+	v.PutObject(&model.NodeLoad{Node: "nowhere"})
+	require.Nil(t, v.Nodes().Get("nowhere"))
+}
+
 func TestGhosts(t *testing.T) {
 	v := New()
 	v.Place(workload("w1"), "a")
@@ -97,7 +121,7 @@ func TestGhosts(t *testing.T) {
 	v.RemoveNode("a")
 	v.Unplace("w3", "a")
 	v.Unplace("w4", "a")
-	_, ok := v.ghosts.get("a")
+	_, ok := v.placeholders.get("a")
 	require.False(t, ok, "nothing is left of it")
 }
 

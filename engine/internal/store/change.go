@@ -15,22 +15,6 @@ type Change struct {
 	OldObject, NewObject       *Object
 }
 
-// changes turns what was written into the feed; nil where nothing changed.
-func (t *Txn) changes() []Change {
-	var feed []Change
-	for i := range t.written {
-		e := &t.written[i]
-		if e.old == nil && e.new == nil {
-			continue
-		}
-		if feed == nil {
-			feed = make([]Change, 0, len(t.written)-i)
-		}
-		feed = append(feed, e.change())
-	}
-	return feed
-}
-
 func (e *entry) change() Change {
 	c := Change{Kind: e.kind}
 	switch e.kind {
@@ -79,4 +63,14 @@ func either[R any](a, b *R) *R {
 		return a
 	}
 	return b
+}
+
+type entry struct {
+	rowKey
+	old, new any // rows; nil for none
+}
+
+type rowKey struct {
+	kind Kind
+	id   string
 }

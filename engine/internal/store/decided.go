@@ -3,12 +3,13 @@ package store
 import (
 	"slices"
 
+	"github.com/berth-project/berth/engine/internal/decided"
 	"github.com/berth-project/berth/model"
 )
 
 // PutObject records an object as it was reported, in place of the one of the
 // same kind and ID. What was decided about it is laid over it again, as far as
-// the report does not say it; see [model.Decidable].
+// the report does not say it; see package decided.
 func (t *Txn) PutObject(o model.Object, expect ...Expect) error {
 	ref := refOf(o)
 	old := t.Object(ref)
@@ -23,8 +24,8 @@ func (t *Txn) PutObject(o model.Object, expect ...Expect) error {
 	if err := met(expect, ObjectKind, objectKey(ref), found); err != nil {
 		return err
 	}
-	if d, ok := o.(model.Decidable); ok && old != nil && old.Decided != nil {
-		if amended := d.Amend(old.Decided, old.Workloads); amended != nil {
+	if old != nil && old.Decided != nil {
+		if amended := decided.Amend(o, old.Decided, old.Workloads); amended != nil {
 			row.Decided, row.Workloads = amended, old.Workloads
 		}
 	}
@@ -49,7 +50,7 @@ func (t *Txn) DeleteObject(ref model.ObjectRef, expect ...Expect) error {
 func checkDecided(objects []model.Object) error {
 	for _, o := range objects {
 		ref := refOf(o)
-		if _, ok := o.(model.Decidable); !ok {
+		if !decided.Can(o) {
 			return &RowError{Kind: ObjectKind, ID: objectKey(ref), Err: ErrUndecidable}
 		}
 		if err := checkObject(ref); err != nil {
@@ -103,7 +104,7 @@ func (t *Txn) undecide(refs []model.ObjectRef, workload string) {
 		row.Workloads = slices.DeleteFunc(slices.Clone(old.Workloads), func(id string) bool { return id == workload })
 		switch {
 		case len(row.Workloads) > 0:
-			row.Decided = old.Decided.(model.Decidable).Release(workload)
+			row.Decided = decided.Release(old.Decided, workload)
 		case old.Reported == nil:
 			t.remove(ObjectKind, objectKey(ref), old)
 			continue

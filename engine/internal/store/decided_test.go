@@ -326,8 +326,8 @@ func TestWhatCannotBeDecided(t *testing.T) {
 		err     error
 		message string
 	}{
-		{&model.StorageClass{Name: "fast"}, ErrUndecidable, `store: StorageClass "fast": cannot be decided about`},
-		{&model.DeviceClaim{}, ErrName, `store: DeviceClaim "": empty, or contains a NUL byte`},
+		{&model.StorageClass{Name: "fast"}, ErrUndecidable, `StorageClass "fast": cannot be decided about`},
+		{&model.DeviceClaim{}, ErrName, `DeviceClaim "": empty, or contains a NUL byte`},
 	} {
 		s := decidedStore(t)
 		before, index := showObjects(s), s.Index()
@@ -341,7 +341,7 @@ func TestWhatCannotBeDecided(t *testing.T) {
 	}
 	tx := decidedStore(t).Begin()
 	defer tx.Abort()
-	require.EqualError(t, tx.DeleteObject(extraRef), `store: DeviceClaim "made": not found`)
+	require.EqualError(t, tx.DeleteObject(extraRef), `DeviceClaim "made": not found`)
 }
 
 // Objects of different kinds may have the same ID, and IDs that begin alike.

@@ -18,7 +18,7 @@ var (
 	// indexes use between the parts of a key.
 	ErrName = errors.New("empty, or contains a NUL byte")
 	// ErrUndecidable: a decision says something about an object that decisions
-	// do not change; see [model.Decidable].
+	// do not change; see package decided.
 	ErrUndecidable = errors.New("cannot be decided about")
 )
 
@@ -39,23 +39,46 @@ type RowError struct {
 
 // Error implements error.
 func (e *RowError) Error() string {
-	return fmt.Sprintf("store: %s: %v", rowName(e.Kind, e.ID), e.Err)
+	return fmt.Sprintf("%s: %v", rowName(e.Kind, e.ID), e.Err)
 }
 
 // Unwrap returns Err.
 func (e *RowError) Unwrap() error { return e.Err }
 
-// PhaseError reports a verb that the workload's phase does not allow.
+// PhaseError is why a workload cannot be told something: it is in a phase that does not
+// allow it.
 type PhaseError struct {
-	ID string
-	// From is the phase that the workload is in, To the one that the verb
-	// leads to (for Nominate: the one that it needs).
+	Workload string // ID
+	// Node is where the workload is, empty where it is nowhere.
+	Node string
+	// From is the phase that the workload is in, To the one that it was to move to.
 	From, To model.Phase
 }
 
-// Error implements error.
+// what says of each phase what a workload that cannot move to it cannot be, and what
+// one that is in it is.
+var what = map[model.Phase]struct{ cannot, is string }{
+	model.Pending:     {"wait for a node", "it waits for a node already"},
+	model.Assumed:     {"be given a node", "it is being bound"},
+	model.Bound:       {"be bound", "it is bound"},
+	model.Confirmed:   {"be confirmed there", "it is confirmed"},
+	model.Terminating: {"be terminating", "it is terminating"},
+	model.Finished:    {"finish", "it has finished"},
+}
+
+// Error says what cannot be, why, and where there is a way what to do first.
 func (e *PhaseError) Error() string {
-	return fmt.Sprintf("store: workload %q: cannot go from %s to %s", e.ID, e.From, e.To)
+	text := fmt.Sprintf("workload %q cannot %s: %s", e.Workload, what[e.To].cannot, what[e.From].is)
+	if e.Node != "" {
+		text += fmt.Sprintf(" on node %q", e.Node)
+	}
+	switch {
+	case e.From == model.Finished:
+		text += "; remove it, and submit it anew if it is to run again"
+	case e.To == model.Confirmed:
+		text += "; requeue it first if it has left that node"
+	}
+	return text
 }
 
 // ConflictError reports a compare-and-set write whose row has moved on.
@@ -74,7 +97,7 @@ func (e *ConflictError) Error() string {
 	if e.Expected == Absent {
 		want = "no row"
 	}
-	return fmt.Sprintf("store: %s: expected %s, found index %d", rowName(e.Kind, e.ID), want, e.Found)
+	return fmt.Sprintf("%s: expected %s, found index %d", rowName(e.Kind, e.ID), want, e.Found)
 }
 
 // Expect makes a write conditional: the row must have this ModifyIndex, or the

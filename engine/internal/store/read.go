@@ -33,19 +33,19 @@ type moment interface {
 	row(k Kind, id string) any
 }
 
-// Node returns the node of the name.
+// Node returns the node with the name.
 func (r *Reader) Node(name string) *Node { return one[Node](r, NodeKind, name) }
 
-// Workload returns the workload of the ID.
+// Workload returns the workload with the ID.
 func (r *Reader) Workload(id string) *Workload { return one[Workload](r, WorkloadKind, id) }
 
-// Group returns the group of the ID.
+// Group returns the group with the ID.
 func (r *Reader) Group(id string) *Group { return one[Group](r, GroupKind, id) }
 
-// Budget returns the budget of the ID.
+// Budget returns the budget with the ID.
 func (r *Reader) Budget(id string) *Budget { return one[Budget](r, BudgetKind, id) }
 
-// Namespace returns the namespace of the name.
+// Namespace returns the namespace with the name.
 func (r *Reader) Namespace(name string) *Namespace { return one[Namespace](r, NamespaceKind, name) }
 
 // Object returns the object.

@@ -31,8 +31,8 @@ func (k Kind) String() string {
 }
 
 // Workload is the row of a workload. Like every row it is never changed in
-// place: a write puts a changed copy in its stead, so whoever holds a row, on
-// whatever goroutine, may read it for ever.
+// place: a write puts a changed copy in its stead, so a row that was
+// read may be kept and read on any goroutine.
 type Workload struct {
 	// Info is the spec, shared by all the rows that the workload ever has, and
 	// what was set aside for it. A NodeInfo holds the same pointer. A write
@@ -59,6 +59,14 @@ func (w *Workload) TakesRoomOn() string {
 		return ""
 	}
 	return w.Node
+}
+
+// spec is the workload; nil for a nil row.
+func (w *Workload) spec() *model.Workload {
+	if w == nil {
+		return nil
+	}
+	return w.Info.Workload
 }
 
 // NominatedTo is the node that the workload waits for; empty where it waits for none,
@@ -99,7 +107,7 @@ type Namespace struct {
 
 // Object is the row of an object of storage or devices.
 type Object struct {
-	// Reported is the object as the world outside has reported it; nil for one
+	// Reported is the object as the orchestrator has reported it; nil for one
 	// that a decision has made.
 	Reported model.Object
 	// Decided is the object as decisions leave it, for the sake of the workloads
@@ -124,7 +132,7 @@ func (o *Object) Current() model.Object {
 func (o *Object) Ref() model.ObjectRef { return refOf(o.Current()) }
 
 func refOf(o model.Object) model.ObjectRef {
-	return model.ObjectRef{Kind: o.ObjectKind(), ID: o.ObjectID()}
+	return model.RefOf(o)
 }
 
 // Record returns the row as readers outside the engine see it.
@@ -135,16 +143,17 @@ func (o *Object) Record() model.ObjectRecord {
 // Record returns the row as readers outside the engine see it.
 func (w *Workload) Record() model.WorkloadRecord {
 	return model.WorkloadRecord{
-		Workload:    w.Info.Workload,
-		Phase:       w.Phase,
-		Node:        w.Node,
-		Shares:      w.Info.Shares,
-		Nominated:   w.Info.Nominated,
-		PlacedAt:    w.Info.PlacedAt,
-		Displaced:   w.Info.Displaced,
-		Seq:         w.Seq,
-		CreateIndex: w.CreateIndex,
-		ModifyIndex: w.ModifyIndex,
+		Workload:     w.Info.Workload,
+		Phase:        w.Phase,
+		Node:         w.Node,
+		Shares:       w.Info.Shares,
+		Nominated:    w.Info.Nominated,
+		PlacedAt:     w.Info.PlacedAt,
+		GrantedLimit: w.Info.GrantedLimit,
+		Displaced:    w.Info.Displaced,
+		Seq:          w.Seq,
+		CreateIndex:  w.CreateIndex,
+		ModifyIndex:  w.ModifyIndex,
 	}
 }
 

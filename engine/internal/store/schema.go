@@ -93,11 +93,11 @@ func (x indexer[R]) FromObject(raw any) (bool, []byte, error) {
 }
 
 // FromArgs implements memdb.Indexer: the one argument is the key, or for a
-// scan the beginning of the keys, as a string.
+// scan the beginning of the keys, as a string. What it returns is only looked at.
 func (x indexer[R]) FromArgs(args ...any) ([]byte, error) {
 	if len(args) == 1 {
 		if key, ok := args[0].(string); ok {
-			return []byte(key), nil
+			return bytesOf(key), nil
 		}
 	}
 	return nil, fmt.Errorf("want one string, got %v", args)
@@ -108,14 +108,20 @@ func index[R any](name string, key func(*R) []byte) *memdb.IndexSchema {
 }
 
 // byID is the index by ID. Its keys are the bytes of the ID strings themselves:
-// memdb never writes to a key, and without spare capacity whoever appends to
-// one gets a copy. That saves three allocations a write and a copy of the ID
+// memdb never writes to a key, and without spare capacity an append to
+// one makes a copy. That saves three allocations a write and a copy of the ID
 // for as long as the row lives.
 func byID[R any](id func(*R) string) *memdb.IndexSchema {
-	return index(idIndex, func(row *R) []byte {
-		s := id(row)
-		return unsafe.Slice(unsafe.StringData(s), len(s))
-	})
+	return index(idIndex, func(row *R) []byte { return bytesOf(id(row)) })
+}
+
+// bytesOf are the bytes of the string itself, which nobody may write to. They are not nil,
+// which to memdb would be no key.
+func bytesOf(s string) []byte {
+	if s == "" {
+		return []byte{}
+	}
+	return unsafe.Slice(unsafe.StringData(s), len(s))
 }
 
 func idOnly[R any](k Kind, id func(*R) string) *memdb.TableSchema {

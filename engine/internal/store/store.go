@@ -26,12 +26,21 @@ type Store struct {
 	current atomic.Pointer[state]
 	watches watches
 	writer  sync.Mutex // held from Begin to Commit or Abort
+	recent  int        // how many rows may be kept beside the tables
 }
 
-// state is what a commit publishes. Nothing in it changes any more.
+// state is what a commit publishes. Nothing in it changes any more, but for whole, which
+// readers fill with the same rows whoever does it.
 type state struct {
-	db    *memdb.MemDB // no transaction writes to it; see Txn.work
-	read  *memdb.Txn   // read-only and shared: memdb reads it without writing
+	tables *tables
+	recent recent                 // rows that are not in the tables yet
+	whole  atomic.Pointer[tables] // the tables with the recent rows, once somebody has asked for them
+
+	numbers
+}
+
+// numbers are what a store numbers rows by.
+type numbers struct {
 	index uint64
 	seq   uint64 // of the last node that arrived
 	// arrivals is the same of workloads.
@@ -44,11 +53,11 @@ func New() *Store {
 	if err != nil {
 		panic("store: " + err.Error()) // the schema is a constant
 	}
-	return open(&state{db: db, read: db.Txn(false)}, invariants.NewFrozen())
+	return open(&state{tables: tablesOf(db)}, invariants.NewFrozen(), RecentRows)
 }
 
-func open(st *state, frozen invariants.Frozen) *Store {
-	s := &Store{frozen: frozen}
+func open(st *state, frozen invariants.Frozen, recent int) *Store {
+	s := &Store{frozen: frozen, recent: recent}
 	s.Reader = Reader{s}
 	s.current.Store(st)
 	return s
@@ -59,7 +68,7 @@ func open(st *state, frozen invariants.Frozen) *Store {
 // shared. It costs one small allocation whatever the store holds, a branch can
 // branch again, and one that is not used any more is simply dropped. Watches
 // do not carry over.
-func (s *Store) Snapshot() *Store { return open(s.current.Load(), s.frozen) }
+func (s *Store) Snapshot() *Store { return open(s.current.Load(), s.frozen, s.recent) }
 
 // Index returns the index of the last transaction that changed something. Each
 // such transaction adds one; after a branch both sides go on counting from the
@@ -68,12 +77,26 @@ func (s *Store) Index() uint64 { return s.current.Load().index }
 
 func (s *Store) now() moment { return s.current.Load() }
 
-func (st *state) view() *memdb.Txn { return st.read }
+// all returns the tables with the recent rows in them.
+func (st *state) all() *tables {
+	if st.recent.size == 0 {
+		return st.tables
+	}
+	if whole := st.whole.Load(); whole != nil {
+		return whole
+	}
+	db, tx := st.tables.with(st.recent)
+	tx.Commit()
+	whole := tablesOf(db)
+	st.whole.Store(whole)
+	return whole
+}
+
+func (st *state) view() *memdb.Txn { return st.all().read }
 
 func (st *state) row(k Kind, id string) any {
-	row, err := st.read.First(k.String(), idIndex, id)
-	if err != nil {
-		panic("store: " + err.Error()) // a wrong table or argument: a bug here
+	if e := st.recent.find(rowKey{k, id}); e != nil {
+		return e.new
 	}
-	return row
+	return st.tables.row(k, id)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"slices"
 
+	"github.com/berth-project/berth/engine/internal/decided"
 	"github.com/berth-project/berth/model"
 )
 
@@ -32,11 +33,10 @@ func (d *twin) putObject(o model.Object, expect Expect) string {
 	old := d.object(ref)
 	return d.upsert(ObjectKind, objectKey(ref), expect, func(_ any, created uint64) any {
 		row := &Object{Reported: o, CreateIndex: created, ModifyIndex: d.index}
-		decidable, _ := o.(model.Decidable)
-		if old == nil || old.Decided == nil || decidable == nil {
+		if old == nil || old.Decided == nil {
 			return row
 		}
-		if row.Decided = decidable.Amend(old.Decided, old.Workloads); row.Decided != nil {
+		if row.Decided = decided.Amend(o, old.Decided, old.Workloads); row.Decided != nil {
 			row.Workloads = old.Workloads
 		}
 		return row
@@ -73,7 +73,7 @@ func (d *twin) undecide(w *Workload) {
 				row.Workloads = append(row.Workloads, id)
 			}
 		}
-		row.Decided = old.Decided.(model.Decidable).Release(w.Info.ID)
+		row.Decided = decided.Release(old.Decided, w.Info.ID)
 		d.setObject(ref, row)
 	}
 	w.Decided = nil

@@ -91,7 +91,7 @@ func (d *twin) move(id string, expect Expect, from func(model.Phase) bool, chang
 }
 
 func to(p model.Phase) func(model.Phase) bool {
-	return func(from model.Phase) bool { return slices.Contains(from.MovesTo(), p) }
+	return func(from model.Phase) bool { return from.CanMoveTo(p) }
 }
 
 func is(p model.Phase) func(model.Phase) bool {
@@ -154,13 +154,13 @@ func indexes(row any) (created, modified uint64) {
 // long because it is a table.
 func workloadVerbs(spec *model.Workload, b model.Binding, at time.Time, expect Expect) []verb {
 	id, node, devices := spec.ID, b.Node, b.Devices
-	b.Workload = id
+	b.Workload, b.Since = id, at
 	return []verb{
 		{"Submit", func(t *Txn) error { return t.Submit(spec) }, func(d *twin) string {
 			return d.add(&Workload{Info: &extpoints.WorkloadInfo{Workload: spec}})
 		}},
-		{"Place", func(t *Txn) error { return t.Place(spec, node, devices, at) }, func(d *twin) string {
-			info := &extpoints.WorkloadInfo{Workload: spec, Shares: devices, PlacedAt: at}
+		{"Place", func(t *Txn) error { return t.Place(spec, b) }, func(d *twin) string {
+			info := &extpoints.WorkloadInfo{Workload: spec, Shares: devices, GrantedLimit: b.Limit, PlacedAt: at}
 			return d.add(&Workload{Info: info, Phase: model.Confirmed, Node: node})
 		}},
 		{"Update", func(t *Txn) error { return t.UpdateWorkload(spec, expect) }, func(d *twin) string {
@@ -184,7 +184,7 @@ func workloadVerbs(spec *model.Workload, b model.Binding, at time.Time, expect E
 			}
 			return d.move(id, expect, to(model.Assumed), func(w *Workload) {
 				d.leave(w, model.Assumed)
-				w.Node, w.Info.Shares, w.Info.PlacedAt = node, devices, at
+				w.Node, w.Info.Shares, w.Info.GrantedLimit, w.Info.PlacedAt = node, devices, b.Limit, at
 				d.decide(w, b.Decided)
 			})
 		}},

@@ -23,14 +23,17 @@ type Txn struct {
 	Reader
 	store *Store
 	base  *state
-	// work is a snapshot of the base's database that this transaction alone
-	// writes to. When it commits, work becomes the database of the next state
-	// and is not written to any more.
-	work *memdb.MemDB
-	mem  *memdb.Txn // nil once ended
+	ended bool
 
-	index         uint64
-	seq, arrivals uint64 // see state
+	// tables and recent have the rows of the base. memdb has them too, and those that this
+	// transaction has written, from when somebody wants rows in order on; until then it is nil.
+	// Nobody else has db before the transaction has committed.
+	tables *tables
+	recent recent
+	db     *memdb.MemDB
+	memdb  *memdb.Txn
+
+	numbers // that the next state has
 
 	// written has one entry for each row written, in the order of the first
 	// write. It is the change feed, and it answers reads of single rows: to
@@ -41,22 +44,15 @@ type Txn struct {
 	few     [2]entry       // room for the written of a small transaction
 }
 
-type entry struct {
-	rowKey
-	old, new any // rows; nil for none
-}
-
-type rowKey struct {
-	kind Kind
-	id   string
-}
-
 // Begin starts a transaction, once the one before it has ended.
 func (s *Store) Begin() *Txn {
 	s.writer.Lock()
 	base := s.current.Load()
-	work := base.db.Snapshot()
-	t := &Txn{store: s, base: base, work: work, mem: work.Txn(true), index: base.index + 1, seq: base.seq, arrivals: base.arrivals}
+	t := &Txn{store: s, base: base, tables: base.tables, recent: base.recent, numbers: base.numbers}
+	if whole := base.whole.Load(); whole != nil {
+		t.tables, t.recent = whole, recent{} // a reader has done the work
+	}
+	t.index++
 	t.Reader = Reader{t}
 	t.written = t.few[:0]
 	return t
@@ -72,7 +68,7 @@ func (t *Txn) Index() uint64 { return t.index }
 // in the transaction is no change. Without changes Commit returns nil and is
 // Abort.
 func (t *Txn) Commit() []Change {
-	if t.mem == nil {
+	if t.ended {
 		return nil
 	}
 	changes := t.changes()
@@ -82,34 +78,56 @@ func (t *Txn) Commit() []Change {
 	}
 	s := t.store
 	s.frozen.CheckSome()
-	t.mem.Commit()
-	t.mem = nil
-	s.current.Store(&state{db: t.work, read: t.work.Txn(false), index: t.index, seq: t.seq, arrivals: t.arrivals})
+	s.current.Store(t.next())
+	t.ended = true
 	s.writer.Unlock()
 	s.watches.fire(changes)
 	return changes
 }
 
+// next is the state after the transaction. Its rows go beside the tables while there is room.
+func (t *Txn) next() *state {
+	st := &state{tables: t.tables, recent: t.recent, numbers: t.numbers}
+	if t.memdb == nil && t.recent.size+len(t.written) <= t.store.recent {
+		for i := range t.written {
+			st.recent = st.recent.with(t.written[i])
+		}
+		return st
+	}
+	t.view().Commit()
+	st.tables, st.recent = tablesOf(t.db), recent{}
+	return st
+}
+
 // Abort drops the writes. It does nothing after the transaction has ended, so
 // it can be deferred.
 func (t *Txn) Abort() {
-	if t.mem == nil {
+	if t.ended {
 		return
 	}
-	t.mem.Abort()
-	t.mem = nil
+	if t.memdb != nil {
+		t.memdb.Abort()
+	}
+	t.ended = true
 	t.store.writer.Unlock()
 }
 
 func (t *Txn) now() moment { return t }
 
+// view is memdb's transaction with all that was written.
 func (t *Txn) view() *memdb.Txn {
 	t.mustBeOpen()
-	return t.mem
+	if t.memdb == nil {
+		t.db, t.memdb = t.tables.with(t.recent)
+		for i := range t.written {
+			t.written[i].write(t.memdb)
+		}
+	}
+	return t.memdb
 }
 
 func (t *Txn) mustBeOpen() {
-	if t.mem == nil {
+	if t.ended {
 		panic("store: transaction has ended")
 	}
 }
@@ -146,38 +164,29 @@ func (t *Txn) find(key rowKey) int {
 func (t *Txn) put(k Kind, id string, old, row any) {
 	t.store.frozen.Check(old)
 	t.store.frozen.Remember(k.String(), id, row)
-	t.insert(k.String(), row)
-	t.record(rowKey{k, id}, old, row)
+	t.record(entry{rowKey{k, id}, old, row})
 }
 
 // remove deletes the row old.
 func (t *Txn) remove(k Kind, id string, old any) {
 	t.store.frozen.Check(old)
-	t.delete(k.String(), old)
-	t.record(rowKey{k, id}, old, nil)
+	t.record(entry{rowKey{k, id}, old, nil})
 }
 
-func (t *Txn) insert(table string, row any) {
-	if err := t.mem.Insert(table, row); err != nil {
-		panic("store: " + err.Error()) // an indexer failed: a bug here
+// record notes what was written.
+func (t *Txn) record(e entry) {
+	t.mustBeOpen()
+	if t.memdb != nil {
+		e.write(t.memdb)
 	}
-}
-
-func (t *Txn) delete(table string, row any) {
-	if err := t.mem.Delete(table, row); err != nil {
-		panic("store: " + err.Error()) // a row that was read is gone: a bug here
-	}
-}
-
-func (t *Txn) record(key rowKey, old, row any) {
-	if i := t.find(key); i >= 0 {
-		t.written[i].new = row
+	if i := t.find(e.rowKey); i >= 0 {
+		t.written[i].new = e.new
 		return
 	}
-	t.written = append(t.written, entry{key, old, row})
+	t.written = append(t.written, e)
 	switch {
 	case t.place != nil:
-		t.place[key] = len(t.written) - 1
+		t.place[e.rowKey] = len(t.written) - 1
 	case len(t.written) > fewRows:
 		t.place = make(map[rowKey]int, 2*len(t.written))
 		for i := range t.written {
@@ -192,4 +201,20 @@ func checkName(k Kind, name string) error {
 		return &RowError{Kind: k, ID: name, Err: ErrName}
 	}
 	return nil
+}
+
+// changes turns what was written into the feed; nil where nothing changed.
+func (t *Txn) changes() []Change {
+	var feed []Change
+	for i := range t.written {
+		e := &t.written[i]
+		if e.old == nil && e.new == nil {
+			continue
+		}
+		if feed == nil {
+			feed = make([]Change, 0, len(t.written)-i)
+		}
+		feed = append(feed, e.change())
+	}
+	return feed
 }

@@ -114,7 +114,7 @@ func TestReadersAndWriter(t *testing.T) {
 	require.NoError(t, tx.PutNode(&model.Node{Name: "a"}))
 	require.NoError(t, tx.PutNode(&model.Node{Name: "b"}))
 	for i := range workloads {
-		require.NoError(t, tx.Place(&model.Workload{ID: fmt.Sprint(i), Group: "g"}, "a", nil, t1))
+		require.NoError(t, tx.Place(&model.Workload{ID: fmt.Sprint(i), Group: "g"}, model.Binding{Node: "a", Since: t1}))
 	}
 	tx.Commit()
 	var stop atomic.Bool

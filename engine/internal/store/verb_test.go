@@ -74,7 +74,7 @@ func show(w *Workload) string {
 	return out
 }
 
-// verbTable says what becomes of a workload in each phase by each verb; an
+// verbTable says what happens to a workload in each phase by each verb; an
 // empty cell is a PhaseError.
 const verbTable = `
 verb      | from        | becomes
@@ -198,7 +198,7 @@ func TestVerbsByPhase(t *testing.T) {
 			}
 			var pe *PhaseError
 			if errors.As(err, &pe) {
-				require.Equal(t, "w", pe.ID)
+				require.Equal(t, "w", pe.Workload)
 				require.Equal(t, before.Phase, pe.From)
 				becomes = ""
 			}
@@ -264,7 +264,7 @@ func TestAssumeNeedsTheNode(t *testing.T) {
 	var re *RowError
 	require.ErrorAs(t, err, &re)
 	require.Equal(t, RowError{NodeKind, "gone", ErrNotFound}, *re)
-	require.EqualError(t, err, `store: node "gone": not found`)
+	require.EqualError(t, err, `node "gone": not found`)
 	row, err := tx.Assume(model.Binding{Workload: "w", Node: "a"}, t1)
 	require.NoError(t, err)
 	require.Same(t, tx.Workload("w"), row)
@@ -322,10 +322,10 @@ func TestExpect(t *testing.T) {
 			require.Equal(t, conflict, outcome(run(Absent)), name)
 		}
 	}
-	require.EqualError(t, &ConflictError{NodeKind, "n", 3, 4}, `store: node "n": expected index 3, found index 4`)
-	require.EqualError(t, &ConflictError{NodeKind, "n", Absent, 4}, `store: node "n": expected no row, found index 4`)
+	require.EqualError(t, &ConflictError{NodeKind, "n", 3, 4}, `node "n": expected index 3, found index 4`)
+	require.EqualError(t, &ConflictError{NodeKind, "n", Absent, 4}, `node "n": expected no row, found index 4`)
 	volume := objectKey(model.ObjectRef{Kind: model.VolumeKind, ID: "v"})
-	require.EqualError(t, &ConflictError{ObjectKind, volume, 3, 4}, `store: Volume "v": expected index 3, found index 4`)
+	require.EqualError(t, &ConflictError{ObjectKind, volume, 3, 4}, `Volume "v": expected index 3, found index 4`)
 }
 
 func TestNames(t *testing.T) {
@@ -334,8 +334,8 @@ func TestNames(t *testing.T) {
 	for _, bad := range []string{"", "\x00", "a\x00b"} {
 		for _, err := range []error{
 			tx.Submit(&model.Workload{ID: bad}),
-			tx.Place(&model.Workload{ID: bad}, "n", nil, t1),
-			tx.Place(&model.Workload{ID: "w"}, bad, nil, t1),
+			tx.Place(&model.Workload{ID: bad}, model.Binding{Node: "n", Since: t1}),
+			tx.Place(&model.Workload{ID: "w"}, model.Binding{Node: bad, Since: t1}),
 			tx.PutNode(&model.Node{Name: bad}),
 			tx.PutGroup(&model.Group{ID: bad}),
 			tx.PutBudget(&model.Budget{ID: bad}),

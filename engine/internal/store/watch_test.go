@@ -127,7 +127,7 @@ func TestNoLostWakeUp(t *testing.T) {
 	s := New()
 	tx := s.Begin()
 	require.NoError(t, tx.PutNode(&model.Node{Name: "a"}))
-	require.NoError(t, tx.Place(&model.Workload{ID: "w", Group: "g"}, "a", nil, t1))
+	require.NoError(t, tx.Place(&model.Workload{ID: "w", Group: "g"}, model.Binding{Node: "a", Since: t1}))
 	tx.Commit()
 	const last = 3000
 	var wg sync.WaitGroup

@@ -13,16 +13,16 @@ func (t *Txn) Submit(w *model.Workload) error {
 	return t.create(&Workload{Info: &extpoints.WorkloadInfo{Workload: w}, Phase: model.Pending})
 }
 
-// Place adds a workload that was found on its node: it is Submit and Confirm
-// in one. The node need not be known yet.
-func (t *Txn) Place(w *model.Workload, node string, devices []model.DeviceShare, at time.Time) error {
-	if err := checkName(NodeKind, node); err != nil {
+// Place adds a workload that was found on the node of the binding, since then, with its
+// devices and limit: it is Submit and Confirm in one. The node need not be known yet.
+func (t *Txn) Place(w *model.Workload, b model.Binding) error {
+	if err := checkName(NodeKind, b.Node); err != nil {
 		return err
 	}
 	return t.create(&Workload{
-		Info:  &extpoints.WorkloadInfo{Workload: w, Shares: devices, PlacedAt: at},
+		Info:  &extpoints.WorkloadInfo{Workload: w, Shares: b.Devices, GrantedLimit: b.Limit, PlacedAt: b.Since},
 		Phase: model.Confirmed,
-		Node:  t.nodeName(node),
+		Node:  t.nodeName(b.Node),
 	})
 }
 
@@ -40,10 +40,6 @@ func (t *Txn) UpdateWorkload(w *model.Workload, expect ...Expect) error {
 	info.Workload = w
 	row := *old
 	row.Info = &info
-	if old.Info.Group != w.Group {
-		t.leaveGroup(old.Info.Workload)
-	}
-	t.joinGroup(w)
 	t.replace(old, &row)
 	return nil
 }
@@ -54,7 +50,6 @@ func (t *Txn) DeleteWorkload(id string, expect ...Expect) error {
 	if err != nil {
 		return err
 	}
-	t.leaveGroup(old.Info.Workload)
 	t.undecide(old.Decided, id)
 	t.remove(WorkloadKind, id, old)
 	return nil
@@ -78,7 +73,7 @@ func (t *Txn) Assume(b model.Binding, at time.Time, expect ...Expect) (*Workload
 	row := *old
 	row.Phase = model.Assumed
 	row.Node = node.Node.Name
-	row.Info = &extpoints.WorkloadInfo{Workload: old.Info.Workload, Shares: b.Devices, PlacedAt: at}
+	row.Info = &extpoints.WorkloadInfo{Workload: old.Info.Workload, Shares: b.Devices, GrantedLimit: b.Limit, PlacedAt: at}
 	row.Decided = t.decide(b.Decided, b.Workload)
 	t.replace(old, &row)
 	return &row, nil
@@ -91,7 +86,7 @@ func (t *Txn) Forget(id string, expect ...Expect) error {
 		return err
 	}
 	if old.Phase != model.Assumed {
-		return &PhaseError{ID: id, From: old.Phase, To: model.Pending}
+		return &PhaseError{Workload: id, Node: old.TakesRoomOn(), From: old.Phase, To: model.Pending}
 	}
 	t.release(old, model.Pending)
 	return nil
@@ -153,7 +148,7 @@ func (t *Txn) Started(id string, at time.Time, expect ...Expect) error {
 		return err
 	}
 	if old.Phase != model.Confirmed {
-		return &PhaseError{ID: id, From: old.Phase, To: model.Confirmed}
+		return &PhaseError{Workload: id, Node: old.TakesRoomOn(), From: old.Phase, To: model.Confirmed}
 	}
 	info := *old.Info
 	info.PlacedAt = at
@@ -171,7 +166,7 @@ func (t *Txn) Nominate(id, node string, expect ...Expect) error {
 		return err
 	}
 	if old.Phase != model.Pending {
-		return &PhaseError{ID: id, From: old.Phase, To: model.Pending}
+		return &PhaseError{Workload: id, Node: old.TakesRoomOn(), From: old.Phase, To: model.Pending}
 	}
 	if old.Info.Nominated == node {
 		return nil
@@ -184,7 +179,7 @@ func (t *Txn) Nominate(id, node string, expect ...Expect) error {
 	return nil
 }
 
-// Terminate records that the workload is on its way out. It keeps its room.
+// Terminate records that the workload is terminating. It keeps its room.
 func (t *Txn) Terminate(id string, expect ...Expect) error {
 	old, err := t.toPhase(id, model.Terminating, expect)
 	if err != nil {
@@ -194,7 +189,7 @@ func (t *Txn) Terminate(id string, expect ...Expect) error {
 	return nil
 }
 
-// terminating returns the row of a workload that is on its way out.
+// terminating returns the row of a workload that is terminating.
 func terminating(old *Workload) *Workload {
 	info := *old.Info
 	info.Terminating = true
@@ -206,7 +201,7 @@ func terminating(old *Workload) *Workload {
 }
 
 // Displace is Terminate of a workload that has to make room for another. One that
-// is on its way out already may be told so later, once.
+// is terminating already may be told so later, once.
 func (t *Txn) Displace(id string, expect ...Expect) error {
 	old, err := t.existing(id, expect)
 	if err != nil {
@@ -214,7 +209,7 @@ func (t *Txn) Displace(id string, expect ...Expect) error {
 	}
 	later := old.Phase == model.Terminating && !old.Info.Displaced
 	if !later && !old.Phase.CanMoveTo(model.Terminating) {
-		return &PhaseError{ID: id, From: old.Phase, To: model.Terminating}
+		return &PhaseError{Workload: id, Node: old.TakesRoomOn(), From: old.Phase, To: model.Terminating}
 	}
 	row := terminating(old)
 	row.Info.Displaced = true
@@ -258,7 +253,6 @@ func (t *Txn) create(row *Workload) error {
 	t.arrivals++
 	row.Seq = t.arrivals
 	row.CreateIndex, row.ModifyIndex = t.index, t.index
-	t.joinGroup(w)
 	t.put(WorkloadKind, w.ID, nil, row)
 	return nil
 }
@@ -275,7 +269,7 @@ func (t *Txn) existing(id string, expect []Expect) (*Workload, error) {
 func (t *Txn) toPhase(id string, to model.Phase, expect []Expect) (*Workload, error) {
 	old, err := t.existing(id, expect)
 	if err == nil && !old.Phase.CanMoveTo(to) {
-		err = &PhaseError{ID: id, From: old.Phase, To: to}
+		err = &PhaseError{Workload: id, Node: old.TakesRoomOn(), From: old.Phase, To: to}
 	}
 	return old, err
 }
@@ -295,20 +289,6 @@ func (t *Txn) release(old *Workload, to model.Phase) {
 	row.Node = ""
 	row.Info = &extpoints.WorkloadInfo{Workload: old.Info.Workload}
 	t.replace(old, &row)
-}
-
-// joinGroup lists the workload among its group's members, in place of the spec
-// that is listed there for it.
-func (t *Txn) joinGroup(w *model.Workload) {
-	if w.Group != "" {
-		t.insert(memberTable, w)
-	}
-}
-
-func (t *Txn) leaveGroup(w *model.Workload) {
-	if w.Group != "" {
-		t.delete(memberTable, w)
-	}
 }
 
 func checkGroup(w *model.Workload) error {

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"slices"
+	"time"
 
 	"github.com/berth-project/berth/extpoints"
 )
@@ -14,6 +15,9 @@ type Book struct {
 	bindings  map[string]*Task // by workload
 	evictions map[string]*Task // by workload
 	releases  map[string]*Task // by claim
+
+	// binding is how many of the bindings are past Permit and still wanted.
+	binding int
 
 	ready   []*Task // bindings that nobody has taken yet
 	leaving []*Task // evictions and releases that nobody has taken yet
@@ -38,8 +42,27 @@ func (b *Book) Bind(m *Member) *Task {
 	return t
 }
 
-// Ready puts a binding among those that can be taken.
-func (b *Book) Ready(t *Task) { b.ready = append(b.ready, t) }
+// Ready puts a binding that Permit has let through among those that can be taken.
+func (b *Book) Ready(now time.Time, t *Task) {
+	t.Permitted, t.Since = true, now
+	b.binding++
+	b.ready = append(b.ready, t)
+}
+
+// Abandon gives a binding up whose workload is no longer wanted there; see Task.Abandoned.
+func (b *Book) Abandon(now time.Time, t *Task, cause error) {
+	if t.Abandoned() {
+		return
+	}
+	if t.Permitted {
+		b.binding--
+	}
+	t.Since = now
+	t.abandon(cause)
+}
+
+// Binding is how many bindings are past Permit and still wanted.
+func (b *Book) Binding() int { return b.binding }
 
 // Evict makes an eviction, ready to be taken.
 func (b *Book) Evict(e *Eviction) {
@@ -60,8 +83,17 @@ func (b *Book) Release(r *Release) {
 	b.leaving = append(b.leaving, t)
 }
 
-// Binding is the binding of the workload, nil where there is none.
-func (b *Book) Binding(workload string) *Task { return b.bindings[workload] }
+// UnderWay is how many tasks are not finished.
+func (b *Book) UnderWay() int { return len(b.bindings) + len(b.evictions) + len(b.releases) }
+
+// Made is how many tasks were made.
+func (b *Book) Made() uint64 { return b.number }
+
+// Resume counts on from so many tasks.
+func (b *Book) Resume(made uint64) { b.number = made }
+
+// Of is the binding of the workload, nil where there is none.
+func (b *Book) Of(workload string) *Task { return b.bindings[workload] }
 
 // Eviction is the eviction of the workload, nil where there is none.
 func (b *Book) Eviction(workload string) *Task { return b.evictions[workload] }
@@ -80,12 +112,39 @@ func (b *Book) Forget(t *Task) bool {
 		return false
 	}
 	delete(list, key)
+	if t.Permitted && !t.Abandoned() {
+		b.binding--
+	}
 	return true
 }
 
 // NextBinding is the next binding that is ready, nil where there is none; take takes it
 // out.
 func (b *Book) NextBinding(take bool) *Task { return first(&b.ready, take) }
+
+// NextBindingTo takes out the next binding that is ready and whose node may have one;
+// nil where there is none.
+func (b *Book) NextBindingTo(may func(node string) bool) *Task {
+	i := slices.IndexFunc(b.ready, func(t *Task) bool { return may(t.Node()) })
+	switch i {
+	case -1:
+		return nil
+	case 0:
+		return first(&b.ready, true) // does not move the rest
+	}
+	t := b.ready[i]
+	b.ready = slices.Delete(b.ready, i, i+1)
+	return t
+}
+
+// CancelTo ends the bindings to a node, at whatever stage. Their outcomes count.
+func (b *Book) CancelTo(node string, cause error) {
+	for _, t := range b.bindings {
+		if t.Node() == node {
+			t.Cancel(cause)
+		}
+	}
+}
 
 // NextEviction is NextBinding for evictions and releases.
 func (b *Book) NextEviction(take bool) *Task { return first(&b.leaving, take) }

@@ -25,6 +25,7 @@ type Permits struct {
 type Waiting struct {
 	list    *Permits
 	Task    *Task
+	Since   time.Time  // when it began to wait
 	pending []Deadline // in order of the profile
 }
 
@@ -49,13 +50,19 @@ func (w *Waiting) Node() string { return w.Task.Member.Binding.Node }
 
 // PendingPlugins implements [extpoints.WaitingWorkload].
 func (w *Waiting) PendingPlugins() []string {
-	w.list.mu.Lock()
-	defer w.list.mu.Unlock()
-	names := make([]string, len(w.pending))
-	for i := range w.pending {
-		names[i] = w.pending[i].Plugin
+	pending := w.Pending()
+	names := make([]string, len(pending))
+	for i := range pending {
+		names[i] = pending[i].Plugin
 	}
 	return names
+}
+
+// Pending lists the plugins that it waits for, in order of the profile.
+func (w *Waiting) Pending() []Deadline {
+	w.list.mu.Lock()
+	defer w.list.mu.Unlock()
+	return slices.Clone(w.pending)
 }
 
 // Allow implements [extpoints.WaitingWorkload].
@@ -97,7 +104,14 @@ func (l *Permits) Get(id string) extpoints.WaitingWorkload {
 	return nil
 }
 
-// Of is the workload of the ID, nil where it does not wait.
+// Len is how many wait.
+func (l *Permits) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.byID)
+}
+
+// Of is the workload with the ID, nil where it does not wait.
 func (l *Permits) Of(id string) *Waiting {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,7 +128,7 @@ func (l *Permits) Is(id string, task uint64) bool {
 // minds.
 func (l *Permits) Add(t *Task) *Waiting {
 	m := t.Member
-	w := &Waiting{list: l, Task: t}
+	w := &Waiting{list: l, Task: t, Since: m.Now}
 	for _, wait := range m.Waits {
 		w.pending = append(w.pending, Deadline{wait, m.Now.Add(wait.Timeout)})
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/preempt"
@@ -25,7 +26,7 @@ type Member struct {
 	// Created is the CreateIndex of the workload's row, once it is known.
 	Created uint64
 	// Objects are what recording the decision has changed of objects, as long as
-	// those that wait were not told; of a workload by itself.
+	// those that wait were not told; of a lone workload.
 	Objects []store.Change
 }
 
@@ -43,12 +44,12 @@ type Eviction struct {
 // Release is what a task is about that takes devices, or a reservation, back from a
 // claim.
 type Release struct {
-	Workload *model.Workload // for whose sake
+	Workload *model.Workload // for which
 	Claim    *model.DeviceClaim
 	Left     *model.DeviceClaim // what is left of it; nil: it goes
 }
 
-// Task is work for the world outside: a binding, an eviction or a release. Exactly one
+// Task is work for the orchestrator: a binding, an eviction or a release. Exactly one
 // of Member, Evict and Release is set.
 type Task struct {
 	Number  uint64 // in the order in which tasks are made
@@ -58,6 +59,8 @@ type Task struct {
 
 	// Permitted: a binding is past Permit, so failures are failures.
 	Permitted bool
+	// Since is when a binding got past Permit, or when it was abandoned.
+	Since time.Time
 	// Evicted is the eviction of a binding's workload, where that was asked for
 	// meanwhile.
 	Evicted *Eviction
@@ -87,9 +90,11 @@ const (
 	finished
 )
 
-// errNotRun is the outcome of a task that was given back without one, or whose
-// Run did not return.
-var errNotRun = errors.New("the task was given back before it had run")
+// The outcomes of a task that was given back without one.
+var (
+	errNotRun = errors.New("the task was given back before it had run")
+	errExited = errors.New("the task was given back before it had ended, or its goroutine was (runtime.Goexit) by what it called")
+)
 
 // enter moves the task on if it is at the stage from.
 func (t *Task) enter(from, to stage) bool {
@@ -102,7 +107,7 @@ func (t *Task) enter(from, to stage) bool {
 	return true
 }
 
-// Workload is the workload to bind or evict, or for whose sake a claim is to lose its
+// Workload is the workload to bind or evict, or for which a claim is to lose its
 // devices.
 func (t *Task) Workload() *model.Workload {
 	switch {
@@ -114,8 +119,41 @@ func (t *Task) Workload() *model.Workload {
 	return t.Member.Info.Workload
 }
 
+// String says what the task does, for messages.
+func (t *Task) String() string {
+	switch {
+	case t.Evict != nil:
+		return fmt.Sprintf("evict workload %q from node %q", t.Evict.Workload.ID, t.Evict.Node)
+	case t.Release != nil:
+		return fmt.Sprintf("release claim %q", t.Release.Claim.ID)
+	}
+	return fmt.Sprintf("bind workload %q to node %q", t.Member.Info.ID, t.Node())
+}
+
+// Node is where a binding goes; empty for other tasks.
+func (t *Task) Node() string {
+	if t.Member == nil {
+		return ""
+	}
+	return t.Member.Binding.Node
+}
+
+// Limit is how long one call to the orchestrator, or to the plugin or extender that binds,
+// may take, and why its context ends then. The zero Limit is none.
+type Limit struct {
+	Timeout time.Duration
+	Cause   error
+}
+
+func (l Limit) start(ctx context.Context) (context.Context, context.CancelFunc) {
+	if l.Timeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, l.Timeout, l.Cause)
+}
+
 // Run does the work. A task runs once; another Run does nothing.
-func (t *Task) Run(ctx context.Context) {
+func (t *Task) Run(ctx context.Context, limit Limit) {
 	if !t.enter(made, running) {
 		return
 	}
@@ -129,17 +167,17 @@ func (t *Task) Run(ctx context.Context) {
 	t.mu.Unlock()
 	switch {
 	case t.Evict != nil:
-		t.runGuarded(ctx, t.evict)
+		t.runGuarded(ctx, limit, t.evict)
 	case t.Release != nil:
-		t.runGuarded(ctx, t.release)
+		t.runGuarded(ctx, limit, t.release)
 	default:
-		t.bind(ctx)
+		t.bind(ctx, limit)
 	}
 	t.enter(running, settled)
 }
 
 // bind runs PreBind, Bind and PostBind.
-func (t *Task) bind(ctx context.Context) {
+func (t *Task) bind(ctx context.Context, limit Limit) {
 	m := t.Member
 	if t.Status = ended(ctx); t.Status != nil {
 		return
@@ -151,7 +189,9 @@ func (t *Task) bind(ctx context.Context) {
 	if t.Status = t.prebind(ctx); t.Status != nil {
 		return
 	}
-	if t.Status, t.Failed = m.Framework.Bind(ctx, m.State, m.Info, &m.Binding); t.Status != nil {
+	within, cancel := limit.start(ctx)
+	defer cancel()
+	if t.Status, t.Failed = m.Framework.Bind(within, m.State, m.Info, &m.Binding); t.Status != nil {
 		return
 	}
 	t.Failed = append(t.Failed, m.Framework.PostBind(ctx, m.State, m.Info, &m.Binding)...)
@@ -171,7 +211,9 @@ func (t *Task) prebind(ctx context.Context) *extpoints.Status {
 }
 
 // runGuarded asks the orchestrator; a panic of its is a failure.
-func (t *Task) runGuarded(ctx context.Context, ask func(context.Context) error) {
+func (t *Task) runGuarded(ctx context.Context, limit Limit, ask func(context.Context) error) {
+	ctx, cancel := limit.start(ctx)
+	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {
 			t.Status = extpoints.AsStatus(fmt.Errorf("the orchestrator panicked: %v", cause))
@@ -180,15 +222,15 @@ func (t *Task) runGuarded(ctx context.Context, ask func(context.Context) error) 
 	if t.Status = ended(ctx); t.Status != nil {
 		return
 	}
-	t.Status = extpoints.AsStatus(ask(ctx))
-}
-
-func (t *Task) evict(ctx context.Context) error {
-	err := t.orchestrator.Evict(ctx, t.Evict.Workload, t.Evict.Reason)
+	err := ask(ctx)
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
 		err = fmt.Errorf("%w (%w)", cause, err)
 	}
-	return err
+	t.Status = extpoints.AsStatus(err)
+}
+
+func (t *Task) evict(ctx context.Context) error {
+	return t.orchestrator.Evict(ctx, t.Evict.Workload, t.Evict.Reason)
 }
 
 func (t *Task) release(ctx context.Context) error {
@@ -213,10 +255,14 @@ func (t *Task) Finish() bool {
 	if t.enter(settled, finished) {
 		return true
 	}
-	if !t.enter(made, finished) && !t.enter(running, finished) {
+	switch {
+	case t.enter(made, finished):
+		t.Status = extpoints.AsStatus(errNotRun)
+	case t.enter(running, finished):
+		t.Status = extpoints.AsStatus(errExited)
+	default:
 		return false
 	}
-	t.Status = extpoints.AsStatus(errNotRun)
 	return true
 }
 
@@ -234,8 +280,21 @@ func (t *Task) Stop(cause error) {
 	}
 }
 
-// Abandon ends a Run, at whatever stage, whose workload is no longer wanted there.
-func (t *Task) Abandon(cause error) {
+// Cancel ends a Run, at whatever stage; the outcome still counts.
+func (t *Task) Cancel(cause error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cause != nil {
+		return
+	}
+	t.cause = cause
+	if t.cancel != nil {
+		t.cancel(cause)
+	}
+}
+
+// abandon ends a Run, at whatever stage, whose workload is no longer wanted there.
+func (t *Task) abandon(cause error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.abandoned, t.cause = true, cause

@@ -26,21 +26,21 @@ func (w *Waker) node(now time.Time, fact *store.Change) {
 	before, after := fact.OldNode, fact.NewNode
 	switch {
 	case after == nil:
-		w.offer(now, &extpoints.Change{Event: event(extpoints.NodeResource, true, false), OldNode: before.Node}, nil)
+		w.offer(now, &extpoints.Event{ClusterEvent: event(extpoints.NodeResource, true, false), OldNode: before.Node}, nil)
 	case before == nil:
-		w.offer(now, &extpoints.Change{Event: event(extpoints.NodeResource, false, true), NewNode: after.Node}, nil)
+		w.offer(now, &extpoints.Event{ClusterEvent: event(extpoints.NodeResource, false, true), NewNode: after.Node}, nil)
 	case before.Seq != after.Seq: // removed and put again
 		w.node(now, &store.Change{OldNode: before})
 		w.node(now, &store.Change{NewNode: after})
 	default:
 		for _, e := range queue.EventsForNodeUpdate(before.Node, after.Node) {
-			w.offer(now, &extpoints.Change{Event: e, OldNode: before.Node, NewNode: after.Node}, nil)
+			w.offer(now, &extpoints.Event{ClusterEvent: e, OldNode: before.Node, NewNode: after.Node}, nil)
 		}
 	}
 }
 
 func (w *Waker) group(now time.Time, fact *store.Change) {
-	change := extpoints.Change{Event: event(extpoints.GroupResource, fact.OldGroup != nil, fact.NewGroup != nil)}
+	change := extpoints.Event{ClusterEvent: event(extpoints.GroupResource, fact.OldGroup != nil, fact.NewGroup != nil)}
 	if fact.OldGroup != nil {
 		change.OldGroup = fact.OldGroup.Group
 	}
@@ -51,11 +51,11 @@ func (w *Waker) group(now time.Time, fact *store.Change) {
 }
 
 func (w *Waker) budget(now time.Time, fact *store.Change) {
-	w.offer(now, &extpoints.Change{Event: event(extpoints.BudgetResource, fact.OldBudget != nil, fact.NewBudget != nil)}, nil)
+	w.offer(now, &extpoints.Event{ClusterEvent: event(extpoints.BudgetResource, fact.OldBudget != nil, fact.NewBudget != nil)}, nil)
 }
 
 func (w *Waker) namespace(now time.Time, fact *store.Change) {
-	change := extpoints.Change{Event: event(extpoints.NamespaceResource, fact.OldNamespace != nil, fact.NewNamespace != nil)}
+	change := extpoints.Event{ClusterEvent: event(extpoints.NamespaceResource, fact.OldNamespace != nil, fact.NewNamespace != nil)}
 	if fact.OldNamespace != nil {
 		change.OldNamespace = fact.OldNamespace.Namespace
 	}
@@ -68,24 +68,29 @@ func (w *Waker) namespace(now time.Time, fact *store.Change) {
 func (w *Waker) object(now time.Time, fact *store.Change) { w.Object(now, fact, "") }
 
 // Object offers an object that was reported, or about which something was decided or
-// taken back: to those who wait it is the same. The workload of the ID is not woken,
+// taken back: to those who wait it is the same. The workload with the ID is not woken,
 // empty for none.
 func (w *Waker) Object(now time.Time, fact *store.Change, but string) {
-	change := extpoints.Change{OldObject: fact.OldObject.Current(), NewObject: fact.NewObject.Current()}
+	change := extpoints.Event{OldObject: fact.OldObject.Current(), NewObject: fact.NewObject.Current()}
 	if change.OldObject == change.NewObject {
 		return
 	}
-	kind := cmp.Or(change.NewObject, change.OldObject).ObjectKind()
+	kind := model.RefOf(cmp.Or(change.NewObject, change.OldObject)).Kind
 	if kind == model.DeviceTaintRuleKind {
 		w.taintRule(now, &change)
 		return
 	}
-	change.Event = event(extpoints.Resource(kind), fact.OldObject != nil, fact.NewObject != nil)
+	change.ClusterEvent = event(kind, fact.OldObject != nil, fact.NewObject != nil)
 	var others func(*model.Workload) bool
 	if but != "" {
 		others = func(w *model.Workload) bool { return w.ID != but }
 	}
 	w.offer(now, &change, others)
+}
+
+// Hold offers a hold that begins or ends: as an update, with what it was and is the same.
+func (w *Waker) Hold(now time.Time, h *model.Hold) {
+	w.offer(now, &extpoints.Event{ClusterEvent: event(model.HoldKind, true, true), OldObject: h, NewObject: h}, nil)
 }
 
 // SharedClaims offers the claims to devices that a decision gave something, as far as
@@ -103,13 +108,13 @@ func (w *Waker) SharedClaims(now time.Time, objects []store.Change) {
 // taintRule offers the slices whose devices have other taints because of a rule. What
 // the rule itself says is of no interest to anybody. (kube-scheduler:
 // k8s.io/dynamic-resource-allocation resourceslice/tracker, 0.37.1.)
-func (w *Waker) taintRule(now time.Time, rule *extpoints.Change) {
+func (w *Waker) taintRule(now time.Time, rule *extpoints.Event) {
 	before, after := extpoints.ObjectsOf[*model.DeviceTaintRule](rule)
 	for _, s := range w.rec.View.Devices().Slices().List {
 		if retaints(s, before, after) {
-			w.offer(now, &extpoints.Change{
-				Event:     extpoints.ClusterEvent{Resource: extpoints.DeviceSliceResource, Action: extpoints.Update},
-				OldObject: s, NewObject: s,
+			w.offer(now, &extpoints.Event{
+				ClusterEvent: extpoints.ClusterEvent{Resource: model.DeviceSliceKind, Action: extpoints.Update},
+				OldObject:    s, NewObject: s,
 			}, nil)
 		}
 	}

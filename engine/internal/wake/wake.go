@@ -7,6 +7,7 @@ package wake
 import (
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/observe"
 	"github.com/berth-project/berth/engine/internal/record"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -15,18 +16,15 @@ import (
 
 // Waker offers events to the queue.
 type Waker struct {
-	queue *queue.Queue
-	rec   *record.Record
-	// reference: nobody is told where kube-scheduler tells nobody.
-	reference bool
-	// timed calls f, which tells the queue of the event.
-	timed func(event extpoints.ClusterEvent, f func())
+	queue  *queue.Queue
+	rec    *record.Record
+	compat extpoints.Compat
+	meter  *observe.Meter
 }
 
-// New returns a waker of the queue. reference has it wake as kube-scheduler 1.37.1
-// does, known misses included. timed is called around each event and must call f.
-func New(q *queue.Queue, rec *record.Record, reference bool, timed func(event extpoints.ClusterEvent, f func())) *Waker {
-	return &Waker{queue: q, rec: rec, reference: reference, timed: timed}
+// New returns a waker of the queue. The meter is told of each event.
+func New(q *queue.Queue, rec *record.Record, compat extpoints.Compat, meter *observe.Meter) *Waker {
+	return &Waker{queue: q, rec: rec, compat: compat, meter: meter}
 }
 
 // Events of workloads that wait, which the queue is not told of as such.
@@ -37,12 +35,12 @@ var (
 
 // offer offers a change in the cluster to those who wait, or to those of them that but
 // lets through; see [queue.Queue.Move].
-func (w *Waker) offer(now time.Time, change *extpoints.Change, only func(*model.Workload) bool) {
-	w.timed(change.Event, func() { w.queue.Move(now, change, only) })
+func (w *Waker) offer(now time.Time, change *extpoints.Event, only func(*model.Workload) bool) {
+	w.meter.Offering(change.ClusterEvent, func() { w.queue.Move(now, change, only) })
 }
 
 // event is the event of something that came, went, or changed.
-func event(resource extpoints.Resource, before, after bool) extpoints.ClusterEvent {
+func event(resource model.ObjectKind, before, after bool) extpoints.ClusterEvent {
 	e := extpoints.ClusterEvent{Resource: resource, Action: extpoints.Update}
 	switch {
 	case !before:

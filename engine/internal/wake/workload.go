@@ -11,7 +11,7 @@ import (
 
 // Submitted lets a workload into the queue.
 func (w *Waker) Submitted(now time.Time, info *extpoints.WorkloadInfo) {
-	w.timed(queue.WorkloadAdded, func() {
+	w.meter.Offering(queue.WorkloadAdded, func() {
 		w.queue.Add(now, info)
 		if info.Group != "" {
 			w.awaited(now, info)
@@ -23,34 +23,34 @@ func (w *Waker) Submitted(now time.Time, info *extpoints.WorkloadInfo) {
 // that they have waited for. (kube-scheduler eventhandlers.go
 // addPodToSchedulingQueue, 1.37.1.)
 func (w *Waker) awaited(now time.Time, info *extpoints.WorkloadInfo) {
-	w.queue.Move(now, &extpoints.Change{Event: queue.WorkloadAdded, NewWorkload: info}, nil)
+	w.queue.Move(now, &extpoints.Event{ClusterEvent: queue.WorkloadAdded, NewWorkload: info}, nil)
 }
 
 // Changed follows a change of a workload that waits: others may depend on it, and it
 // may fit now itself.
 func (w *Waker) Changed(now time.Time, before, after *store.Workload) {
-	w.timed(workloadUpdated, func() {
+	w.meter.Offering(workloadUpdated, func() {
 		w.queue.Update(now, before.Info, after.Info)
 		if after.Info.Group != "" && before.Info.Group != after.Info.Group {
 			w.awaited(now, after.Info)
 		}
 	})
-	if after.NominatedTo() != "" && after.Info.Priority < before.Info.Priority && !w.reference {
-		w.roomGiven(now, before, queue.RoomGivenUp) // others need not leave it that room any more
+	if after.NominatedTo() != "" && w.compat == extpoints.Improved && !after.Info.AlikeTo(before.Info.Workload) {
+		w.roomGiven(now, before, queue.RoomGivenUp) // others may have to leave it less room, or none any more
 	}
 }
 
 // Withdrawn takes a workload that waits out of the queue.
 func (w *Waker) Withdrawn(id string) {
-	w.timed(workloadDeleted, func() { w.queue.Delete(id) })
+	w.meter.Offering(workloadDeleted, func() { w.queue.Delete(id) })
 }
 
 // Arrived wakes those who wait for a workload to be on a node: when it is
 // bound, or confirmed if that comes first.
 func (w *Waker) Arrived(now time.Time, info *extpoints.WorkloadInfo) {
-	w.offer(now, &extpoints.Change{
-		Event:       extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Add},
-		NewWorkload: info,
+	w.offer(now, &extpoints.Event{
+		ClusterEvent: extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Add},
+		NewWorkload:  info,
 	}, nil)
 }
 
@@ -61,7 +61,7 @@ func (w *Waker) Updated(now time.Time, before, after *store.Workload) {
 		w.Arrived(now, after.Info)
 	}
 	for _, e := range queue.EventsForWorkloadUpdate(before.Info.Workload, after.Info.Workload, extpoints.AssignedWorkload) {
-		w.offer(now, &extpoints.Change{Event: e, OldWorkload: before.Info, NewWorkload: after.Info}, nil)
+		w.offer(now, &extpoints.Event{ClusterEvent: e, OldWorkload: before.Info, NewWorkload: after.Info, WorkloadNode: after.Node}, nil)
 	}
 }
 
@@ -71,22 +71,22 @@ func (w *Waker) Updated(now time.Time, before, after *store.Workload) {
 func (w *Waker) Freed(now time.Time, before *store.Workload) {
 	switch {
 	case before.TakesRoomOn() != "":
-		w.offer(now, freedBy(before.Info), nil)
+		w.offer(now, freedBy(before.Info, before.Node), nil)
 	case before.NominatedTo() != "":
 		w.roomGiven(now, before, "")
 	}
 }
 
-// Returned wakes those who may use what was reserved for a binding that has failed, or
-// was called off. only is as for [queue.Queue.Move].
-func (w *Waker) Returned(now time.Time, info *extpoints.WorkloadInfo, only func(*model.Workload) bool) {
-	w.queue.Move(now, freedBy(info), only)
+// Returned wakes those who may use what was reserved for a binding to the node that has
+// failed, or was called off. only is as for [queue.Queue.Move].
+func (w *Waker) Returned(now time.Time, info *extpoints.WorkloadInfo, node string, only func(*model.Workload) bool) {
+	w.queue.Move(now, freedBy(info, node), only)
 }
 
 // PlacedElsewhere wakes those who had to leave room on one node to a workload that has
 // been placed on another. kube-scheduler wakes nobody.
 func (w *Waker) PlacedElsewhere(now time.Time, before *store.Workload) {
-	if !w.reference {
+	if w.compat == extpoints.Improved {
 		w.roomGiven(now, before, queue.RoomGivenUp)
 	}
 }
@@ -94,16 +94,18 @@ func (w *Waker) PlacedElsewhere(now time.Time, before *store.Workload) {
 // roomGiven wakes those who had to leave the workload the room that was kept for
 // it. The label is that of the event, empty for none.
 func (w *Waker) roomGiven(now time.Time, before *store.Workload, label string) {
-	change, priority := freedBy(before.Info), before.Info.Priority
-	change.Event.Label = label
-	w.offer(now, change, func(w *model.Workload) bool { return w.Priority <= priority })
+	change, priority := freedBy(before.Info, before.NominatedTo()), before.Info.Priority
+	change.ClusterEvent.Label = label
+	w.offer(now, change, func(other *model.Workload) bool {
+		return other.Priority <= priority || w.queue.KeepsRoom(before.Info.Workload, other)
+	})
 }
 
-// freedBy is the event of a workload that leaves what it had.
-func freedBy(info *extpoints.WorkloadInfo) *extpoints.Change {
-	return &extpoints.Change{
-		Event:       extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Delete},
-		OldWorkload: info,
+// freedBy is the event of a workload that leaves what it had on the node.
+func freedBy(info *extpoints.WorkloadInfo, node string) *extpoints.Event {
+	return &extpoints.Event{
+		ClusterEvent: extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Delete},
+		OldWorkload:  info, WorkloadNode: node,
 	}
 }
 
@@ -112,7 +114,7 @@ func freedBy(info *extpoints.WorkloadInfo) *extpoints.Change {
 func (w *Waker) Moved(now time.Time, before *store.Workload, node string) {
 	switch kept := before.NominatedTo(); {
 	case kept == node:
-	case kept != "" && w.reference:
+	case kept != "" && w.compat == extpoints.KubeScheduler137:
 	default:
 		w.Freed(now, before)
 	}

@@ -6,15 +6,16 @@ import (
 )
 
 // A generated trace draws from these. Sizes and their frequency resemble those
-// of GPU clusters: mostly shares and single GPUs, few large pods.
+// of GPU clusters: mostly shares and single GPUs, few large pods. CPU is scarce beside
+// GPUs, and shares fit together in some ways only, so that policies differ.
 var (
 	generatedModels = []string{"A", "B", "C"}
 	generatedGPUs   = []int{1, 2, 2, 4, 8}
 	generatedShapes = []Shape{
 		{CPU: 4000, Share: 0, GPUs: 0},
-		{CPU: 2000, Share: 250, GPUs: 1},
-		{CPU: 4000, Share: 460, GPUs: 1},
-		{CPU: 6000, Share: 800, GPUs: 1},
+		{CPU: 2000, Share: 300, GPUs: 1},
+		{CPU: 4000, Share: 450, GPUs: 1},
+		{CPU: 6000, Share: 700, GPUs: 1},
 		{CPU: 8000, Share: WholeGPU, GPUs: 1},
 		{CPU: 8000, Share: WholeGPU, GPUs: 1, Spec: "A|C"},
 		{CPU: 16000, Share: WholeGPU, GPUs: 2},
@@ -32,7 +33,7 @@ func Generate(seed int64, nodes, pods int) *Trace {
 		gpus := generatedGPUs[r.Intn(len(generatedGPUs))]
 		t.Nodes[i] = Node{
 			Name:   fmt.Sprintf("node-%05d", i),
-			CPU:    int64(12000 * gpus),
+			CPU:    int64(9000 * gpus),
 			Memory: int64(49152 * gpus),
 			GPUs:   gpus,
 			Model:  generatedModels[r.Intn(len(generatedModels))],

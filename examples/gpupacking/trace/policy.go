@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// Policy is one of the six placement policies of the publication, by the name
-// it has in the output.
+// Policy is one of the six placement policies of the publication, or one of ours,
+// by the name it has in the output.
 type Policy string
 
-// The policies, in the order of the publication's tables.
+// The policies, in the order of the publication's tables; the last two
+// are not in them. Learned is Rollout that is not told the mix of pods.
 const (
 	Random     Policy = "random"
 	DotProd    Policy = "dotprod"
@@ -17,6 +18,8 @@ const (
 	Packing    Policy = "packing"
 	BestFit    Policy = "bestfit"
 	FGD        Policy = "fgd"
+	Rollout    Policy = "rollout"
+	Learned    Policy = "learned"
 )
 
 // The figures that the publication's policies and filters are fixed to. The
@@ -35,10 +38,15 @@ var titles = map[Policy]string{
 	Packing:    "Packing",
 	BestFit:    "BestFit",
 	FGD:        "FGD",
+	Rollout:    "Rollout",
+	Learned:    "Rollout, learned",
 }
 
-// Policies returns all policies, in the order of the publication's tables.
-func Policies() []Policy {
+// Policies returns all policies: the published ones, and ours after them.
+func Policies() []Policy { return append(Published(), Rollout, Learned) }
+
+// Published returns the policies of the publication, in the order of its tables.
+func Published() []Policy {
 	return []Policy{Random, DotProd, Clustering, Packing, BestFit, FGD}
 }
 

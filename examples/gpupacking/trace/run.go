@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,8 @@ type Run struct {
 	Allocation Series `json:"allocation"`
 	// Fragmentation is in percent of the idle GPU capacity.
 	Fragmentation Series `json:"fragmentation"`
+	// Bound is what no policy allocates more than at column Full, in percent; 0: not known.
+	Bound float64 `json:"bound,omitempty"`
 }
 
 // WriteJSON writes the runs, one a line. The error is the writer's.
@@ -43,10 +46,28 @@ type Summary struct {
 func Summarize(runs []Run, policy Policy) Summary {
 	var values []float64
 	for i := range runs {
-		if v := runs[i].Allocation[Full]; runs[i].Policy == policy && !math.IsNaN(v) {
-			values = append(values, v)
+		if runs[i].Policy == policy {
+			values = append(values, runs[i].Allocation[Full])
 		}
 	}
+	return summarize(values)
+}
+
+// summarizeBounds is the summary of the bounds, each seed once.
+func summarizeBounds(runs []Run) Summary {
+	var values []float64
+	seen := map[int64]bool{}
+	for i := range runs {
+		if r := &runs[i]; r.Bound > 0 && !seen[r.Seed] {
+			seen[r.Seed] = true
+			values = append(values, r.Bound)
+		}
+	}
+	return summarize(values)
+}
+
+func summarize(values []float64) Summary {
+	values = slices.DeleteFunc(values, math.IsNaN)
 	n := float64(len(values))
 	var total, squares float64
 	for _, v := range values {
@@ -72,8 +93,8 @@ func (s Summary) String() string {
 }
 
 // WriteTable writes a row of the publication's table, with its header: the GPU
-// allocation at 100 % arrived demand, for each policy that has a run. The name
-// is that of the trace. The error is the writer's.
+// allocation at 100 % arrived demand, for each policy that has a run, and the bound
+// where runs have one. The name is that of the trace. The error is the writer's.
 func WriteTable(out io.Writer, name string, runs []Run) error {
 	header, rule, row := []string{"trace"}, []string{"---"}, []string{name}
 	for _, policy := range Policies() {
@@ -83,6 +104,9 @@ func WriteTable(out io.Writer, name string, runs []Run) error {
 		header = append(header, policy.Title())
 		rule = append(rule, "---")
 		row = append(row, Summarize(runs, policy).String())
+	}
+	if bounds := summarizeBounds(runs); bounds.Seeds > 0 {
+		header, rule, row = append(header, "upper bound"), append(rule, "---"), append(row, bounds.String())
 	}
 	const caption = "GPU allocation, %% of capacity, when the arrived demand is %d %% of it.\n" +
 		"Mean ± standard deviation over the seeds; ties go to the smallest node rank.\n\n"

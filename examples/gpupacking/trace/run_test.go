@@ -96,6 +96,17 @@ Mean ± standard deviation over the seeds; ties go to the smallest node rank.
 	if out.String() != want {
 		t.Errorf("got\n%s", out.String())
 	}
+	for i := range runs {
+		runs[i].Bound = float64(runs[i].Seed) + 50
+	}
+	out.Reset()
+	if err := trace.WriteTable(&out, "small", runs); err != nil {
+		t.Fatal(err)
+	}
+	const bounded = "| trace | Random | FGD | upper bound |\n| --- | --- | --- | --- |\n| small | 80.00 | 95.00 ± 1.41 | 92.50 ± 0.71 |\n"
+	if !strings.HasSuffix(out.String(), bounded) {
+		t.Errorf("got\n%s", out.String())
+	}
 }
 
 type brokenWriter struct{}

@@ -22,7 +22,13 @@ type Typical []TypicalPod
 // Typical returns the most common shapes that together make up 95 % of the
 // pods, those without a GPU included. Of equally common ones the larger comes
 // first, by CPU, share, number of GPUs and spec.
-func (t *Trace) Typical() Typical {
+func (t *Trace) Typical() Typical { return t.mostCommon(typicalPercent) }
+
+// Mix returns all shapes, as Typical returns the most common ones.
+func (t *Trace) Mix() Typical { return t.mostCommon(100) }
+
+// mostCommon returns the most common shapes that make up so much of the pods.
+func (t *Trace) mostCommon(percent int) Typical {
 	counts := map[Shape]int{}
 	for i := range t.Pods {
 		counts[t.Pods[i].Shape]++
@@ -33,7 +39,7 @@ func (t *Trace) Typical() Typical {
 	covered := 0
 	for i, s := range shapes {
 		covered += counts[s]
-		if 100*covered >= typicalPercent*len(t.Pods) {
+		if 100*covered >= percent*len(t.Pods) {
 			return weigh(shapes[:i+1], counts, covered, len(t.Pods))
 		}
 	}
@@ -89,6 +95,12 @@ func (t Typical) Fragment(model string, cpu int64, gpus []int64) float64 {
 		bucket[cause] += float64(float64(lost) * t[i].Weight)
 	}
 	return total(bucket[:])
+}
+
+// Lost is how much of a node's idle GPU capacity, in milli, the shape cannot use.
+func (s *Shape) Lost(model string, cpu int64, gpus []int64) int64 {
+	_, milli := s.lost(model, cpu, gpus, total(gpus))
+	return milli
 }
 
 // lost is how much of the idle capacity the shape cannot use, and why.

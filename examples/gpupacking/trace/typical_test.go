@@ -122,3 +122,11 @@ func TestFragmentIsWeighted(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// The mix has the rare shapes, too.
+func TestMixHasAllShapes(t *testing.T) {
+	made := pods(t, map[trace.Shape]int{half: 97, cpuOnly: 2, pair: 1})
+	checkTypical(t, made.Typical(), trace.TypicalPod{Shape: half, Weight: 1})
+	checkTypical(t, made.Mix(),
+		trace.TypicalPod{Shape: half, Weight: 0.97}, trace.TypicalPod{Shape: cpuOnly, Weight: 0.02}, trace.TypicalPod{Shape: pair, Weight: 0.01})
+}

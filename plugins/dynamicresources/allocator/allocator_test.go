@@ -86,11 +86,11 @@ func TestAllocate(t *testing.T) {
 		{"absurdly many", []model.Object{pool("p").Devices(1).Build()}, claim().Request("a", "gpu", 1).Request("b", "gpu", math.MaxInt64).Build(), "error: claim c, request b: adding 9223372036854775807 devices exceeds the claim limit of 32, with 1 already accounted for"},
 		{"an alternative for too many", []model.Object{pool("p").Devices(40).Build()}, claim().Request("a", "gpu", 31).FirstOf("b", modeltest.Demand("two", "gpu", 2), modeltest.Demand("one", "gpu", 1)).Build(), "c:" + numbered("a", 0, 31) + " b/one=p/d31"},
 		{"an alternative before too many", []model.Object{pool("p").Devices(40).Build()}, claim().FirstOf("a", modeltest.Demand("many", "gpu", 31), modeltest.Demand("few", "gpu", 1)).Request("b", "gpu", 2).Build(), "c: a/few=p/d0 b=p/d1 b=p/d2"},
-		{"no class", nil, claim().Request("r", "none", 1).Build(), `error: claim c, request r: could not retrieve device class none: deviceclass.resource.k8s.io "none" not found`},
+		{"no class", nil, claim().Request("r", "none", 1).Build(), `error: claim c, request r: could not retrieve device class none: device class "none" not found`},
 		{"no alternative", nil, claim().FirstOf("r").Build(), "error: claim c, request r: unknown request type"},
 		{"an empty constraint", []model.Object{pool("p").Devices(1).Build()}, claim().Request("r", "gpu", 1).Match("").Build(), "error: claim c, constraint #0: empty constraint (unsupported constraint type?)"},
 		{"no requests", nil, claim().Build(), "c:"},
-		{"nodes by several terms", []model.Object{modeltest.DeviceSlice(driver, "p").With(func(s *model.DeviceSlice) { s.Nodes = &model.NodeTerms{Terms: make([]model.NodeTerm, 2)} }).AllNodes().Devices(1).Build()}, claim().Request("r", "gpu", 1).With(func(c *model.DeviceClaim) { c.Name = "mine" }).Build(), "error: create NodeSelector for claim mine: unsupported ResourceSlice.NodeSelector with 2 terms"},
+		{"nodes by several terms", []model.Object{modeltest.DeviceSlice(driver, "p").With(func(s *model.DeviceSlice) { s.Nodes = &model.NodeTerms{Terms: make([]model.NodeTerm, 2)} }).AllNodes().Devices(1).Build()}, claim().Request("r", "gpu", 1).With(func(c *model.DeviceClaim) { c.Name = "mine" }).Build(), "error: create node terms for claim mine: unsupported device slice with 2 node terms"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -362,21 +362,21 @@ func TestCounters(t *testing.T) {
 }
 
 func TestTaints(t *testing.T) {
-	tainted := func(effect model.DeviceTaintEffect) func(*model.SliceDevice) {
-		return func(d *model.SliceDevice) { d.Taints = []model.DeviceTaint{{Key: "k", Effect: effect}} }
+	tainted := func(effect model.TaintEffect) func(*model.SliceDevice) {
+		return func(d *model.SliceDevice) { d.Taints = []model.Taint{{Key: "k", Effect: effect}} }
 	}
-	view := viewOf(pool("p").Device("d0", tainted(model.DeviceTaintNoSchedule)).Device("d1", tainted(model.DeviceTaintNone)).Device("d2").Build())
+	view := viewOf(pool("p").Device("d0", tainted(model.NoSchedule)).Device("d1", tainted(model.NoEffect)).Device("d2").Build())
 	tolerating := func(d *model.DeviceDemand) {
-		d.Tolerations = []model.DeviceToleration{{Key: "k", Operator: model.TolerateExists}}
+		d.Tolerations = []model.Toleration{{Key: "other"}, {Key: "k", Operator: model.Exists}}
 	}
 	if _, got := allocate(view, allocator.Options{}, claim().Request("r", "gpu", 2).Build()); got != "c: r=p/d1 r=p/d2" {
 		t.Error(got)
 	}
 	list, got := allocate(view, allocator.Options{}, claim().Request("r", "gpu", 1, tolerating).Build())
-	if got != "c: r=p/d0" || len(list[0].Devices[0].Tolerations) != 1 {
+	if got != "c: r=p/d0" || len(list[0].Devices[0].Tolerations) != 2 {
 		t.Error(got, list)
 	}
-	view.Put(&model.DeviceTaintRule{ID: "x", Pool: "p", Device: "d2", Taint: model.DeviceTaint{Key: "x", Effect: model.DeviceTaintNoExecute}})
+	view.Put(&model.DeviceTaintRule{ID: "x", Pool: "p", Device: "d2", Taint: model.Taint{Key: "x", Effect: model.NoExecute}})
 	if _, got := allocate(view, allocator.Options{}, claim().Request("r", "gpu", 2).Build()); got != "no" {
 		t.Errorf("with a rule: %s", got)
 	}

@@ -39,41 +39,6 @@ func capacitiesOf(d *model.SliceDevice) (list []capacity, limited bool) {
 	return list, limited
 }
 
-// amounts puts amounts by name in the order of the capacities.
-func (d *device) amounts(by map[string]int64) []int64 {
-	list := make([]int64, len(d.capacities))
-	for i := range d.capacities {
-		list[i] = by[d.capacities[i].name]
-	}
-	return list
-}
-
-// consumed appends what a request for these amounts takes of the device's
-// capacities, in their order. It is not ok where the device has no such
-// capacity, or does not give such an amount. An error means that the amount
-// cannot be worked out.
-func (d *device) consumed(list []int64, want map[string]int64) (_ []int64, ok bool, err error) {
-	for name := range want {
-		if _, found := d.Capacity[name]; !found {
-			return list, false, nil
-		}
-	}
-	ok = true
-	for i := range d.capacities {
-		c := &d.capacities[i]
-		amount, allowed := c.byDefault, c.allowed
-		if wanted, found := want[c.name]; found {
-			if amount, err = c.roundUp(wanted); err != nil {
-				return list, false, fmt.Errorf("capacity %q: %w", c.name, err)
-			}
-			allowed = c.allows(amount)
-		}
-		ok = ok && allowed
-		list = append(list, amount)
-	}
-	return list, ok, nil
-}
-
 // roundUp returns the amount that is given to a request for wanted.
 func (c *capacity) roundUp(wanted int64) (int64, error) {
 	p := c.Policy

@@ -34,14 +34,6 @@ type nodePools struct {
 	size int
 }
 
-// nodePool is a pool as one node sees it.
-type nodePool struct {
-	*pool
-	// here says which devices can be used from the node; nil: all.
-	here []bool
-	base int // number of devices in the pools before it
-}
-
 // newCatalogue makes a catalogue; what has not changed since the old one, which
 // may be nil, is taken over from there.
 func newCatalogue(of *extpoints.DeviceSlices, old *catalogue) *catalogue {
@@ -142,58 +134,4 @@ func (c *catalogue) gather(node *model.Node) *nodePools {
 		n.size += len(n.pools[i].devices)
 	}
 	return n
-}
-
-// slice is a device slice with what is remembered about it.
-type slice struct {
-	*model.DeviceSlice
-	pool    model.PoolID
-	devices []*device
-	// verdicts says which of the devices selectors select.
-	verdicts verdicts
-}
-
-// device is a device of a slice.
-type device struct {
-	*model.SliceDevice
-	slice *slice
-	index int // in the slice
-	id    model.DeviceID
-	// capacities are those of the device by name.
-	capacities []capacity
-	// limited: some capacity has a policy.
-	limited bool
-}
-
-func newSlice(m *model.DeviceSlice) *slice {
-	s := &slice{DeviceSlice: m, pool: model.PoolID{Driver: m.Driver, Pool: m.Pool}}
-	s.devices = make([]*device, len(m.Devices))
-	for i := range m.Devices {
-		d := &device{SliceDevice: &m.Devices[i], slice: s, index: i}
-		d.id = model.DeviceID{Driver: m.Driver, Pool: m.Pool, Device: d.Name}
-		d.capacities, d.limited = capacitiesOf(d.SliceDevice)
-		s.devices[i] = d
-	}
-	return s
-}
-
-// relevant reports whether the slice, or one of its devices, can be used from
-// the node.
-func (s *slice) relevant(node *model.Node) bool {
-	if !s.PerDevice {
-		return reaches(node, s.Node, s.AllNodes, s.Nodes)
-	}
-	return slices.ContainsFunc(s.devices, func(d *device) bool { return d.here(node) })
-}
-
-// here reports whether a device of a slice with PerDevice can be used from the
-// node.
-func (d *device) here(node *model.Node) bool { return reaches(node, d.Node, d.AllNodes, d.Nodes) }
-
-// reaches says from where something can be used. (NodeMatches.)
-func reaches(node *model.Node, name string, all bool, terms *model.NodeTerms) bool {
-	if name != "" {
-		return node.Name == name
-	}
-	return all || terms != nil && terms.Matches(node)
 }

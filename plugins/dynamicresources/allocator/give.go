@@ -29,7 +29,7 @@ func (r *run) give(claim int, d *demand, at candidate) (u undo, ok bool, err err
 		}
 		u.drew = true
 	}
-	if slices.ContainsFunc(device.Taints, func(t model.DeviceTaint) bool { return t.Repels(d.Tolerations) }) {
+	if slices.ContainsFunc(device.Taints, func(t model.Taint) bool { return repels(&t, d.Tolerations) }) {
 		r.takeBack(claim, d, at, u)
 		return u, false, nil
 	}
@@ -131,15 +131,6 @@ func (r *run) share(at candidate, amounts []int64, by int32) {
 	}
 }
 
-// tracker is what a constraint has seen so far.
-type tracker struct {
-	// first and count are for one that wants the same value of all devices.
-	first *model.AttributeValue
-	count int
-	// values are for one that wants different ones.
-	values []*model.AttributeValue
-}
-
 // add reports whether the constraint allows the device besides those that it
 // has, and if so adds it. (matchAttributeConstraint, distinctAttributeConstraint.)
 func (r *run) add(c *constraint, at candidate) bool {
@@ -176,4 +167,13 @@ func (r *run) remove(c *constraint) {
 	} else {
 		t.values = t.values[:len(t.values)-1]
 	}
+}
+
+// repels reports whether the taint keeps a claim with these tolerations off its
+// device.
+func repels(t *model.Taint, tolerations []model.Toleration) bool {
+	if t.Effect != model.NoSchedule && t.Effect != model.NoExecute {
+		return false
+	}
+	return !slices.ContainsFunc(tolerations, func(o model.Toleration) bool { return o.Tolerates(t) })
 }

@@ -2,7 +2,6 @@ package allocator
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -48,6 +47,14 @@ type pool struct {
 type draw struct {
 	stock  int
 	amount int64
+}
+
+// nodePool is a pool as one node sees it.
+type nodePool struct {
+	*pool
+	// here says which devices can be used from the node; nil: all.
+	here []bool
+	base int // number of devices in the pools before it
 }
 
 // on returns the pool as the node sees it; ok is false where it sees nothing of
@@ -317,9 +324,4 @@ func (p *pool) column(attribute string) []*model.AttributeValue {
 		p.columns.made.Store(&list)
 	}
 	return c.values
-}
-
-// name is how messages call a device.
-func name(id model.DeviceID) string {
-	return strings.Join([]string{id.Driver, id.Pool, id.Device}, "/")
 }

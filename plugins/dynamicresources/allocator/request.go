@@ -3,6 +3,7 @@ package allocator
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -10,10 +11,12 @@ import (
 
 // search is the [Search] of a [Structured].
 type search struct {
-	*Structured
-	devices extpoints.Devices
-	pools   *catalogue
-	claims  []*claim
+	options   Options
+	runs      *sync.Pool     // of *run
+	selectors *selectorTable // numbers those of the demands
+	devices   extpoints.Devices
+	pools     *catalogue
+	claims    []*claim
 	// demands and constraints count those of all claims.
 	demands, constraints int
 }
@@ -58,14 +61,7 @@ type constraint struct {
 	index     int // among all of the search
 }
 
-func newSearch(a *Structured, devices extpoints.Devices, claims []*model.DeviceClaim) *search {
-	s := &search{Structured: a, devices: devices, pools: a.current(devices.Slices())}
-	for _, c := range claims {
-		s.claims = append(s.claims, s.prepare(c))
-	}
-	return s
-}
-
+// prepare returns the claim with what is worked out once for all nodes.
 func (s *search) prepare(m *model.DeviceClaim) *claim {
 	c := &claim{DeviceClaim: m, name: m.DisplayName(), requests: make([]request, len(m.Requests))}
 	for i := range m.Constraints {
@@ -101,14 +97,14 @@ func (s *search) demand(c *claim, r *model.ClaimRequest, m *model.DeviceDemand) 
 		d.concerns = append(d.concerns, len(only) == 0 || slices.Contains(only, r.Name) || slices.Contains(only, d.ref))
 	}
 	if d.class = s.devices.Class(m.Class); d.class == nil {
-		d.err = fmt.Errorf("claim %s, request %s: could not retrieve device class %s: deviceclass.resource.k8s.io %q not found", c.name, d.label, m.Class, m.Class)
+		d.err = fmt.Errorf("claim %s, request %s: could not retrieve device class %s: device class %q not found", c.name, d.label, m.Class, m.Class)
 		return d
 	}
 	all := d.class.Selectors
 	if len(m.Selectors) > 0 {
 		all = slices.Concat(all, m.Selectors)
 	}
-	d.selectors = s.Structured.selectors.number(all)
+	d.selectors = s.selectors.number(all)
 	d.expressions = slices.ContainsFunc(all, func(s model.DeviceSelector) bool { return s.Expression != "" })
 	return d
 }

@@ -68,7 +68,7 @@ func (r *run) nodes(claim int) (*model.NodeTerms, error) {
 			term.Fields = addRequirements(term.Fields, nodes.Terms[0].Fields)
 			term.Labels = addRequirements(term.Labels, nodes.Terms[0].Labels)
 		default:
-			return nil, fmt.Errorf("create NodeSelector for claim %s: unsupported ResourceSlice.NodeSelector with %d terms", r.claims[claim].Name, len(nodes.Terms))
+			return nil, fmt.Errorf("create node terms for claim %s: unsupported device slice with %d node terms", r.claims[claim].Name, len(nodes.Terms))
 		}
 	}
 	if len(term.Fields) == 0 && len(term.Labels) == 0 {

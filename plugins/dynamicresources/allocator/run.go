@@ -36,6 +36,27 @@ type run struct {
 	scratch []int64
 }
 
+// candidate is a device by its place in the pools of the node.
+type candidate struct{ pool, device int }
+
+// taken is a device that a claim is given, if the search comes to a good end.
+type taken struct {
+	candidate
+	demand *demand
+	// consumed is what is taken of the capacities; nil for a device that is
+	// not shared.
+	consumed []int64
+}
+
+// tracker is what a constraint has seen so far.
+type tracker struct {
+	// first and count are for one that wants the same value of all devices.
+	first *model.AttributeValue
+	count int
+	// values are for one that wants different ones.
+	values []*model.AttributeValue
+}
+
 // start gets a run ready.
 func (s *search) start(node *model.Node) *run {
 	r := s.runs.Get().(*run)
@@ -90,9 +111,9 @@ func (r *run) end() {
 	}
 	clear(r.columns)
 	clear(r.states)
-	a := r.Structured
+	runs := r.runs
 	r.search, r.model, r.node = nil, nil, nil
-	a.runs.Put(r)
+	runs.Put(r)
 }
 
 // state returns what is in use of the pool.

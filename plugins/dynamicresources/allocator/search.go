@@ -26,18 +26,6 @@ type place struct {
 	inside bool
 }
 
-// candidate is a device by its place in the pools of the node.
-type candidate struct{ pool, device int }
-
-// taken is a device that a claim is given, if the search comes to a good end.
-type taken struct {
-	candidate
-	demand *demand
-	// consumed is what is taken of the capacities; nil for a device that is
-	// not shared.
-	consumed []int64
-}
-
 // Fits implements [Search].
 func (s *search) Fits(node *model.Node) (bool, error) {
 	r := s.start(node)

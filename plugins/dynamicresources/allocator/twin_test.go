@@ -316,8 +316,8 @@ func amounts(d *model.SliceDevice, demand *model.DeviceDemand) map[string]int64 
 // constraint matters.
 func (tw *twin) breaks(steps []step) string {
 	last := steps[len(steps)-1]
-	if slices.ContainsFunc(last.device.Taints, func(t model.DeviceTaint) bool {
-		return t.Effect != model.DeviceTaintNone && len(last.demand.Tolerations) == 0
+	if slices.ContainsFunc(last.device.Taints, func(t model.Taint) bool {
+		return t.Effect != model.NoEffect && len(last.demand.Tolerations) == 0
 	}) {
 		return "taint"
 	}

@@ -55,7 +55,7 @@ func (w *world) change(r *rand.Rand) {
 	s := *slices[r.IntN(len(slices))]
 	switch r.IntN(8) {
 	case 0:
-		w.view.Drop(s.ObjectKind(), s.ID)
+		w.view.Drop(model.DeviceSliceKind, s.ID)
 		if len(slices) == 1 {
 			w.view.Put(&s)
 		}

@@ -130,6 +130,27 @@ func TestUsage(t *testing.T) {
 	require.True(t, g.Populated())
 }
 
+// TestNow reads what the kernel writes, wherever the group of the task is.
+func TestNow(t *testing.T) {
+	tree := fakeTree(t, "cpu memory")
+	_, _, ok := tree.Now("1_0.1.0")
+	require.False(t, ok)
+	g, err := tree.Create("1_0.1.0", Limits{})
+	require.NoError(t, err)
+	for file, text := range map[string]string{
+		"cpu.stat": "usage_usec 1500000\n", "memory.current": "4096\n", "memory.stat": "anon 3\ninactive_file 1024\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(g.Path(), file), []byte(text), 0o644))
+	}
+	cpu, memory, ok := tree.Now("1_0.1.0")
+	require.True(t, ok)
+	require.Equal(t, 1500*time.Millisecond, cpu)
+	require.EqualValues(t, 4096-1024, memory)
+	require.NoError(t, os.WriteFile(filepath.Join(g.Path(), "memory.stat"), []byte("inactive_file 9999\n"), 0o644))
+	_, memory, _ = tree.Now("1_0.1.0")
+	require.Zero(t, memory)
+}
+
 // TestUnavailable: the error says why.
 func TestUnavailable(t *testing.T) {
 	proc := t.TempDir()

@@ -36,7 +36,7 @@
 //	    19_0.1.0/        its own is empty: what holds above holds here
 //
 // So one write to one file has all tasks that share follow (Share), and where a group is
-// says whether what it may run on is its own (Owned). Who gets what is decided by the
+// says whether what it may run on is its own (Owned). The share of each is decided by the
 // caller. The kernel keeps only tasks apart from each other: the rest of the system,
 // agent and shims too, runs where it likes.
 //

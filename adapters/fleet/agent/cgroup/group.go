@@ -256,3 +256,27 @@ func (g *Group) removeAll() error {
 	}
 	return nil
 }
+
+// Now is what the group has used of the processors so far, and how much memory it holds,
+// without what the kernel caches of files and could give back. It is false where the group
+// is not there; what is not counted is 0.
+func (g *Group) Now() (cpu time.Duration, memory int64, ok bool) {
+	stat := g.flat("cpu.stat")
+	if stat == nil {
+		return 0, 0, false
+	}
+	if w := readWords(filepath.Join(g.path, "memory.current")); len(w) == 1 {
+		memory, _ = strconv.ParseInt(w[0], 10, 64)
+	}
+	memory = max(0, memory-g.flat("memory.stat")["inactive_file"])
+	return time.Duration(stat["usage_usec"]) * time.Microsecond, memory, true
+}
+
+// Now is Group.Now of the task's group, wherever it is.
+func (t *Tree) Now(name string) (cpu time.Duration, memory int64, ok bool) {
+	own, sharing := t.places(name)
+	if cpu, memory, ok = own.Now(); ok {
+		return cpu, memory, ok
+	}
+	return sharing.Now()
+}

@@ -53,7 +53,7 @@ func run(dir string) error {
 		return err
 	}
 	if _, err := ReadStatus("."); !os.IsNotExist(err) {
-		return fmt.Errorf("the task %s has been started before (%s: %v)", task.ID, statusFile, err)
+		return fmt.Errorf("the task %s has been started before (%s: %v)", task.ID, statusFile, err) //nolint:errorlint // It may be nil.
 	}
 	s := newSupervisor(task)
 	go s.serve(listener)

@@ -48,8 +48,8 @@ func (s *supervisor) sample() time.Duration {
 const mappedFiles = 64 << 20
 
 // noteMemory notes that a process held more than the task may, and nobody saw it in time.
-// How the task ended stays as it is: what it did is done, and the peak is no proof, for
-// who reads large files by mapping them is within the limit.
+// How the task ended stays as it is: what it did is done, and the peak is no proof:
+// a task that reads large files by mapping them is within the limit.
 func (s *supervisor) noteMemory() {
 	peak, limit := s.status.Usage.PeakMemory, s.task.Memory
 	if s.task.CgroupMemory || limit == 0 || s.status.State == job.OutOfMemory || peak <= limit+mappedFiles {

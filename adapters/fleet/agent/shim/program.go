@@ -38,7 +38,7 @@ func (t Task) checkDir() error {
 	case t.isOwn(t.Dir) || !t.isUsers(err):
 		return fmt.Errorf("working directory: %w", err)
 	case errors.Is(err, fs.ErrNotExist):
-		return mistake(CodeMistake, "working directory %s: there is no such folder", t.Dir)
+		return mistake(CodeMistake, "working directory %s: there is no such folder; jobs run where they are submitted, --dir=own makes a folder on the node", t.Dir)
 	case errors.Is(err, syscall.ENOTDIR):
 		return mistake(CodeMistake, "working directory %s: it is not a folder", t.Dir)
 	}
@@ -53,7 +53,7 @@ func (t Task) lookPath() (string, error) {
 		return t.pathOf(name), t.executable(t.pathOf(name))
 	}
 	path := pathOf(t.Env)
-	var found error // a file of the name that cannot be executed
+	var found error // a file with the name that cannot be executed
 	for _, folder := range filepath.SplitList(path) {
 		if !filepath.IsAbs(folder) {
 			continue
@@ -137,7 +137,7 @@ func (t Task) notExecuted(program string, err error) error {
 // nil.
 func (t Task) diagnose(program string, err error) error {
 	bad := func(reason string) error { return mistake(CodeNotExecutable, "%s: %s", t.called(program), reason) }
-	switch err {
+	switch err { //nolint:errorlint // It is what exec(2) returned.
 	case syscall.ENOENT:
 		return t.missingPart(program, maxInterpreters)
 	case syscall.EACCES:

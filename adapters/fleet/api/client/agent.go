@@ -17,7 +17,7 @@ func (c *Client) Poll(ctx context.Context, r api.PollRequest) (api.PollResponse,
 	return ask[api.PollResponse](ctx, c, post("/v1/agent/poll", r))
 }
 
-// Report tells what became of tasks: POST /v1/agent/report.
+// Report tells what happened to tasks: POST /v1/agent/report.
 func (c *Client) Report(ctx context.Context, r api.ReportRequest) (api.ReportResponse, error) {
 	return ask[api.ReportResponse](ctx, c, post("/v1/agent/report", r))
 }

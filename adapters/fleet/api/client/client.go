@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// ErrUnreachable: no server could be asked.
+// ErrUnreachable says that no server could be asked.
 var ErrUnreachable = errors.New("no server can be reached")
 
 // Defaults of a Config, and limits.

@@ -267,6 +267,7 @@ func TestRequests(t *testing.T) {
 			_, err := c.Cancel(ctx, 17, api.Selection{Elements: "1-5", Signal: "INT"})
 			return err
 		}},
+		{`GET /v1/jobs/17?element=0`, func() error { _, err := c.JobElement(ctx, 17, 0); return err }},
 		{`POST /v1/jobs/17/hold {}`, func() error { _, err := c.Hold(ctx, 17, api.Selection{}); return err }},
 		{`POST /v1/jobs/17/release {}`, func() error { _, err := c.Release(ctx, 17, api.Selection{}); return err }},
 		{`POST /v1/jobs/17/requeue {}`, func() error { _, err := c.Requeue(ctx, 17, api.Selection{}); return err }},
@@ -289,6 +290,24 @@ func TestRequests(t *testing.T) {
 		{`GET /v1/queues`, func() error { _, err := c.Queues(ctx); return err }},
 		{`PUT /v1/queues/q {"name":"q"}`, func() error { return c.SetQueue(ctx, api.Queue{Name: "q"}) }},
 		{`DELETE /v1/queues/q`, func() error { return c.RemoveQueue(ctx, "q") }},
+		{`GET /v1/accounts`, func() error { _, err := c.Accounts(ctx); return err }},
+		{`PUT /v1/accounts/x {"name":"x"}`, func() error { return c.SetAccount(ctx, api.Account{Name: "x"}) }},
+		{`DELETE /v1/accounts/x`, func() error { return c.RemoveAccount(ctx, "x") }},
+		{`GET /v1/users`, func() error { _, err := c.Users(ctx); return err }},
+		{`PUT /v1/users/x {"name":"x"}`, func() error { return c.SetUser(ctx, api.User{Name: "x"}) }},
+		{`DELETE /v1/users/x`, func() error { return c.RemoveUser(ctx, "x") }},
+		{`GET /v1/limits`, func() error { _, err := c.Limits(ctx); return err }},
+		{`PUT /v1/limits/x {"name":"x"}`, func() error { return c.SetLimit(ctx, api.Limit{Name: "x"}) }},
+		{`DELETE /v1/limits/x`, func() error { return c.RemoveLimit(ctx, "x") }},
+		{`GET /v1/shares`, func() error { _, err := c.Shares(ctx); return err }},
+		{`GET /v1/timeline`, func() error { _, err := c.Timeline(ctx); return err }},
+		{`GET /v1/order?limit=7`, func() error { _, err := c.Order(ctx, 7); return err }},
+		{`GET /v1/reservations`, func() error { _, err := c.Reservations(ctx); return err }},
+		{`POST /v1/reservations {"name":"r","from":"1970-01-01T00:00:01Z","to":"1970-01-01T00:00:02Z"}`, func() error {
+			_, err := c.AddReservation(ctx, api.Reservation{Name: "r", From: time.Unix(1, 0).UTC(), To: time.Unix(2, 0).UTC()})
+			return err
+		}},
+		{`DELETE /v1/reservations/r`, func() error { return c.RemoveReservation(ctx, "r") }},
 		{`GET /v1/usage?by=user`, func() error { _, err := c.Usage(ctx, "user", "", ""); return err }},
 		{`GET /v1/records?since=1970-01-01T00%3A00%3A01Z`, func() error { _, err := c.Records(ctx, RecordFilter{Since: time.Unix(1, 0)}); return err }},
 		{`GET /v1/self`, func() error { _, err := c.Self(ctx); return err }},

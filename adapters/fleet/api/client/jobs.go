@@ -55,7 +55,7 @@ func yes(b bool) string {
 	return ""
 }
 
-// Submit hands in jobs. A request without a key gets one, so that it is safe to
+// Submit submits jobs. A request without a key gets one, so that it is safe to
 // repeat.
 func (c *Client) Submit(ctx context.Context, r api.SubmitRequest) (api.SubmitResponse, error) {
 	if r.Key == "" {
@@ -82,6 +82,13 @@ func (c *Client) Jobs(ctx context.Context, f JobFilter) (api.JobList, error) {
 // Job is one job.
 func (c *Client) Job(ctx context.Context, id job.ID) (api.JobDetail, error) {
 	return ask[api.JobDetail](ctx, c, get(jobPath(id), nil))
+}
+
+// JobElement is one job, with one of its elements, whatever state that is in, and the
+// attempts of that one.
+func (c *Client) JobElement(ctx context.Context, id job.ID, element int32) (api.JobDetail, error) {
+	q := values("element", strconv.Itoa(int(element))) // also 0
+	return ask[api.JobDetail](ctx, c, get(jobPath(id), q))
 }
 
 // Explain says why an element waits, or why it is where it is.

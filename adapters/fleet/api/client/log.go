@@ -28,6 +28,7 @@ type logReader struct {
 // open makes the request.
 func (r *logReader) open() error {
 	q := &r.query
+	//nolint:bodyclose // Close of the reader closes it.
 	response, err := r.client.send(r.ctx, get(jobPath(r.id)+"/logs", values("element", number(q.Element),
 		"attempt", number(q.Attempt), "rank", number(q.Rank), "stream", string(q.Stream), "offset", number(q.Offset),
 		"follow", yes(q.Follow))))

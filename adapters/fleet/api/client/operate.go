@@ -30,12 +30,12 @@ func (c *Client) DrainNode(ctx context.Context, name string, d api.Drain) error 
 	return c.do(ctx, post(nodePath(name)+"/drain", d))
 }
 
-// ResumeNode undoes DrainNode, and ends a maintenance window.
+// ResumeNode undoes DrainNode.
 func (c *Client) ResumeNode(ctx context.Context, name string) error {
 	return c.do(ctx, post(nodePath(name)+"/resume", nil))
 }
 
-// MaintainNode sets a maintenance window.
+// MaintainNode sets a maintenance window; one without From and To ends it.
 func (c *Client) MaintainNode(ctx context.Context, name string, m api.Maintenance) error {
 	return c.do(ctx, post(nodePath(name)+"/maintenance", m))
 }
@@ -63,6 +63,22 @@ func (c *Client) SetQueue(ctx context.Context, q api.Queue) error {
 // RemoveQueue removes an empty queue.
 func (c *Client) RemoveQueue(ctx context.Context, name string) error {
 	return c.do(ctx, remove("/v1/queues/"+segment(name)))
+}
+
+// Reservations lists reservations.
+func (c *Client) Reservations(ctx context.Context) (api.ReservationList, error) {
+	return ask[api.ReservationList](ctx, c, get("/v1/reservations", nil))
+}
+
+// AddReservation sets nodes aside. It is not repeated where it may have been carried out:
+// the second would find the first.
+func (c *Client) AddReservation(ctx context.Context, r api.Reservation) (api.ReservationResponse, error) {
+	return ask[api.ReservationResponse](ctx, c, once("/v1/reservations", r))
+}
+
+// RemoveReservation deletes a reservation.
+func (c *Client) RemoveReservation(ctx context.Context, name string) error {
+	return c.do(ctx, remove("/v1/reservations/"+segment(name)))
 }
 
 // Usage lists what users, or jobs, have used; by is "user" or "job".

@@ -50,6 +50,9 @@ func (c *Client) do(ctx context.Context, k call) error {
 // send sends the call to one server after the other until one carries it out. The
 // caller closes the answer's body.
 func (c *Client) send(ctx context.Context, k call) (*http.Response, error) {
+	if strings.HasSuffix(k.path, "/") || strings.Contains(k.path, "//") {
+		return nil, &api.Error{Status: http.StatusBadRequest, Code: api.CodeInvalid, Message: "a name must not be empty"}
+	}
 	body, err := k.encode()
 	if err != nil {
 		return nil, err

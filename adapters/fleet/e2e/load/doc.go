@@ -1,6 +1,5 @@
 // Command load measures a fleet's servers under load: real server processes, whose
-// every acknowledgement is on disk, and agents that are simulated, whose tasks end
-// at once. It prints what the disk alone can do beside it, from the same minute.
+// every acknowledgement is on disk, and agents that are simulated. It prints what the disk alone can do beside it, from the same minute.
 //
 //	go run ./load                      all, at the sizes that are published
 //	go run ./load -only throughput     one part
@@ -12,5 +11,10 @@
 //	throughput  jobs from submission to running: a rate, and how long each took
 //	array       one job of a million elements
 //	queue       100,000 jobs that wait, and how long users' commands take then
+//	order       20,000 jobs of two priorities and a gang that wait for 400 places, and in
+//	            which order they start
+//	fair        20,000 jobs of three users of equal weight: how evenly they have the places
+//	mixed       450 jobs of different sizes: how long they wait, what an expected start is
+//	            worth, and how busy nodes are
 //	heartbeats  5,000 agents, and whether any is ever thought to be gone
 package main

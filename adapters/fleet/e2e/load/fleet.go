@@ -23,6 +23,7 @@ import (
 // fleet is some server processes in a folder.
 type fleet struct {
 	dir       string
+	settings  string // of the servers: the text of their file
 	addresses []string
 	processes []*exec.Cmd
 	admin     *client.Client
@@ -55,6 +56,11 @@ func (f *fleet) startServer(ctx context.Context, binary string, i int) error {
 	}
 	token := filepath.Join(f.dir, "token")
 	args := []string{"server", "--name", fmt.Sprintf("s%d", i), "--data", filepath.Join(f.dir, fmt.Sprintf("s%d", i)), "--listen", address}
+	file := filepath.Join(f.dir, "settings.yaml")
+	if err := os.WriteFile(file, []byte(f.settings), 0o600); err != nil {
+		return err
+	}
+	args = append(args, "--config", file)
 	if i == 0 {
 		args = append(args, "--bootstrap")
 	} else {

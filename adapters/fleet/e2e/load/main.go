@@ -9,15 +9,32 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"time"
 )
 
 // options are the sizes.
 type options struct {
 	dir                      string
 	only                     string
+	load                     string
 	servers, agents, clients int
 	jobs, elements, queued   int
 	heartbeats, seconds      int
+	ordered, places, mixed   int
+	reservations             int
+	unit                     time.Duration
+}
+
+// settings are the text of the servers' file of settings.
+func (o *options) settings() string {
+	text := ""
+	if o.load != "" {
+		text += "load: {policy: " + o.load + "}\n"
+	}
+	if o.reservations > 0 {
+		text += fmt.Sprintf("reservations: %d\n", o.reservations)
+	}
+	return text
 }
 
 // part is one thing that is measured.
@@ -27,13 +44,15 @@ type part struct {
 }
 
 var parts = []part{
-	{"fsync", fsync}, {"throughput", throughput}, {"array", array}, {"queue", queue}, {"heartbeats", heartbeats},
+	{"fsync", fsync}, {"throughput", throughput}, {"array", array}, {"queue", queue}, {"order", order}, {"fair", fair}, {"mixed", mixed}, {"heartbeats", heartbeats},
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.dir, "dir", "", "folder for the servers' data, on the disk that is meant (default: a temporary one)")
 	flag.StringVar(&o.only, "only", "", "parts to run, with commas")
+	flag.StringVar(&o.load, "load", "", "policy by which measured load counts (the setting load.policy); agents report loads that differ each time")
+	flag.IntVar(&o.reservations, "reservations", 0, "how many waiting jobs have a reservation (the setting reservations; 0: its default)")
 	flag.IntVar(&o.servers, "servers", 1, "how many servers")
 	flag.IntVar(&o.agents, "agents", 100, "how many simulated agents run tasks")
 	flag.IntVar(&o.clients, "clients", 64, "how many clients submit at once")
@@ -41,7 +60,11 @@ func main() {
 	flag.IntVar(&o.elements, "elements", 1_000_000, "how many elements the array has")
 	flag.IntVar(&o.queued, "queued", 100_000, "how many jobs wait")
 	flag.IntVar(&o.heartbeats, "heartbeats", 5_000, "how many agents only beat")
-	flag.IntVar(&o.seconds, "seconds", 60, "how long agents beat")
+	flag.IntVar(&o.ordered, "ordered", 20_000, "how many jobs wait for few places")
+	flag.IntVar(&o.places, "places", 50, "how many nodes of eight places they wait for")
+	flag.IntVar(&o.mixed, "mixed", 450, "how many jobs of different sizes the mixture has")
+	flag.DurationVar(&o.unit, "unit", time.Second, "what stands for a second in the mixture")
+	flag.IntVar(&o.seconds, "seconds", 60, "how long agents beat, and after which time shares are looked at")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -46,7 +46,7 @@ func with(ctx context.Context, o *options, name string, f func(context.Context, 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	fl := &fleet{dir: dir}
+	fl := &fleet{dir: dir, settings: o.settings()}
 	defer fl.stop()
 	if err := fl.start(ctx, o.servers); err != nil {
 		return err
@@ -71,13 +71,11 @@ var bigNode = api.Machine{CPU: 64_000, Memory: 256 << 30, Disk: 1 << 40, MaxTask
 func throughput(ctx context.Context, o *options) error {
 	return with(ctx, o, "throughput", func(ctx context.Context, f *fleet) error {
 		m := &meter{submitted: map[job.ID]time.Time{}, began: map[job.ID]time.Time{}, done: make(chan struct{}), want: o.jobs}
-		simulation, cancel := context.WithCancel(ctx)
-		var agents errgroup.Group
-		agents.Go(func() error { return f.agents(simulation, o.agents, bigNode, m.running) })
-		defer func() { cancel(); _ = agents.Wait() }()
-		if err := f.waitForNodes(ctx, o.agents); err != nil {
+		end, err := f.simulate(ctx, simulation{count: o.agents, machine: bigNode, running: m.running})
+		if err != nil {
 			return err
 		}
+		defer end()
 		begin := time.Now()
 		if err := submitAll(ctx, f, o, m); err != nil {
 			return err
@@ -143,14 +141,12 @@ func array(ctx context.Context, o *options) error {
 // queue measures users' commands while very many jobs wait.
 func queue(ctx context.Context, o *options) error {
 	return with(ctx, o, "queue", func(ctx context.Context, f *fleet) error {
-		simulation, cancel := context.WithCancel(ctx)
-		var agents errgroup.Group
 		small := api.Machine{CPU: 50, Memory: 1 << 30, Disk: 1 << 30, MaxTasks: 1} // nothing fits
-		agents.Go(func() error { return f.agents(simulation, o.agents, small, func(job.TaskID) {}) })
-		defer func() { cancel(); _ = agents.Wait() }()
-		if err := f.waitForNodes(ctx, o.agents); err != nil {
+		end, err := f.simulate(ctx, simulation{count: o.agents, machine: small})
+		if err != nil {
 			return err
 		}
+		defer end()
 		at := time.Now()
 		if err := fillQueue(ctx, f, o); err != nil {
 			return err
@@ -223,14 +219,12 @@ var commands = []struct {
 // heartbeats has very many agents beat, and sees that all are believed to be there.
 func heartbeats(ctx context.Context, o *options) error {
 	return with(ctx, o, "heartbeats", func(ctx context.Context, f *fleet) error {
-		simulation, cancel := context.WithCancel(ctx)
-		var agents errgroup.Group
 		at := time.Now()
-		agents.Go(func() error { return f.agents(simulation, o.heartbeats, bigNode, func(job.TaskID) {}) })
-		defer func() { cancel(); _ = agents.Wait() }()
-		if err := f.waitForNodes(ctx, o.heartbeats); err != nil {
+		end, err := f.simulate(ctx, simulation{count: o.heartbeats, machine: bigNode})
+		if err != nil {
 			return err
 		}
+		defer end()
 		fmt.Printf("%d agents registered in %s\n", o.heartbeats, round(time.Since(at)))
 		before, _ := f.used()
 		lost := 0

@@ -50,7 +50,7 @@ func startFleet(t *testing.T) *fleet {
 	t.Helper()
 	f := &fleet{dir: t.TempDir(), address: freeAddress(t)}
 	s, err := server.New(t.Context(), server.Config{
-		ID: "s1", Dir: filepath.Join(f.dir, "s1"), Listen: f.address, Bootstrap: true, Version: "test",
+		ID: "s1", Dir: filepath.Join(f.dir, "s1"), Listen: f.address, Bootstrap: true, Version: "test", Forecasts: 10,
 	})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
@@ -144,7 +144,7 @@ func (f *fleet) token(t *testing.T, user string) string {
 	return k.Token
 }
 
-// submit hands in a job and ends with what is left of it when the test does.
+// submit submits a job and ends with what is left of it when the test does.
 func (f *fleet) submit(t *testing.T, as *client.Client, spec job.Spec) job.ID {
 	t.Helper()
 	out, err := as.Submit(t.Context(), api.SubmitRequest{Jobs: []job.Spec{spec}})

@@ -51,6 +51,8 @@ func TestPage(t *testing.T) {
 	t.Run("cancel", func(t *testing.T) { cancel(t, b, f, running) })
 	t.Run("bad input", func(t *testing.T) { badInput(t, b, waiting) })
 	t.Run("expected start", func(t *testing.T) { seeExpected(t, b, f, eve) })
+	t.Run("shares", func(t *testing.T) { seeShares(t, b, f) })
+	t.Run("timeline", func(t *testing.T) { seeTimeline(t, b, f, eve) })
 	t.Run("mistake", func(t *testing.T) { seeMistake(t, b, f, eve) })
 	t.Run("node's fault", func(t *testing.T) { seeFault(t, b, f, eve) })
 	t.Run("not yours", func(t *testing.T) { notYours(t, b, other) })
@@ -138,6 +140,7 @@ func seeExpected(t *testing.T, b *browser, f *fleet, eve *client.Client) {
 		b.open(t, "/jobs/"+idText(second)+view)
 		b.sees(t, "dd", "to start by ")
 		b.sees(t, "dd a", "n1")
+		b.sees(t, "dt", "Likely")
 	}
 	for _, id := range []job.ID{first, second} {
 		_, err := eve.Cancel(t.Context(), id, api.Selection{})
@@ -293,7 +296,7 @@ func narrowAndDark(t *testing.T, b *browser, running, waiting job.ID) {
 	require.NoError(t, err)
 	require.NotEqual(t, paper, value[string](t, b, "getComputedStyle(document.body).backgroundColor"))
 	for view, title := range map[string]string{
-		"/": "Cluster", "/nodes": "Nodes", "/nodes/n1": "Node n1", "/jobs": "Jobs", "/events": "Events", "/nothing": "There is nothing here",
+		"/": "Cluster", "/nodes": "Nodes", "/nodes/n1": "Node n1", "/jobs": "Jobs", "/events": "Events", "/shares": "Shares", "/timeline": "Timeline", "/nothing": "There is nothing here",
 
 		"/jobs/" + idText(running): hostile, "/jobs/" + idText(waiting) + "/explain": "toobig",
 		"/jobs/" + idText(running) + "/log": hostile, "/jobs/" + idText(running) + "/spec": hostile,
@@ -333,4 +336,48 @@ func logOut(t *testing.T, b *browser) {
 	b.sees(t, "h1", "Who are you?")
 	require.Equal(t, 0, value[int](t, b, "sessionStorage.length"))
 	require.NotContains(t, b.text(), "toobig")
+}
+
+// seeShares reads who has which share of the fleet, before and after there is a tree of queues.
+func seeShares(t *testing.T, b *browser, f *fleet) {
+	b.open(t, "/shares")
+	b.sees(t, "main", "jobs go by priority and number alone")
+	b.sees(t, "table[aria-label=Shares] td", "user eve")
+	require.NoError(t, f.admin.SetQueue(t.Context(), api.Queue{Name: "uni", Weight: 3}))
+	require.NoError(t, f.admin.SetQueue(t.Context(), api.Queue{Name: "lab", Parent: "uni"}))
+	b.sees(t, "main", "the one that uses least for its weight goes first")
+	b.sees(t, ".depth1", "lab")
+	b.sees(t, "td", "75.0%")
+	require.NoError(t, f.admin.RemoveQueue(t.Context(), "lab"))
+	require.NoError(t, f.admin.RemoveQueue(t.Context(), "uni"))
+	b.sees(t, "main", "jobs go by priority and number alone")
+}
+
+// seeTimeline reads until when a node is busy, what is set aside, and what is expected.
+func seeTimeline(t *testing.T, b *browser, f *fleet, eve *client.Client) {
+	n, err := f.admin.Node(t.Context(), "n1")
+	require.NoError(t, err)
+	spec := job.Spec{Command: []string{"sleep", "1000"}, TimeLimit: job.Duration(time.Hour), Resources: job.Resources{CPU: n.Machine.CPU}}
+	first := f.submit(t, eve, spec)
+	f.waitFor(t, first, job.Running)
+	second := f.submit(t, eve, spec)
+	from := time.Now().Add(2 * time.Hour)
+	_, err = f.admin.AddReservation(t.Context(), api.Reservation{Name: "course", Nodes: []string{"n1"}, From: from, To: from.Add(time.Hour)})
+	require.NoError(t, err)
+	b.open(t, "/timeline")
+	b.until(t, "document.querySelector('.timeline .name')?.textContent === 'n1'")
+	b.until(t, "[...document.querySelectorAll('.timeline .kept title')].some((e) => e.textContent.startsWith('n1: reservation course'))")
+	b.until(t, "[...document.querySelectorAll('.timeline .promised title')].some((e) => e.textContent.includes('is expected to start by'))")
+	b.sees(t, "table[aria-label='Set aside'] td", "course")
+	b.sees(t, "table[aria-label='Expected starts'] td", "n1")
+	b.sees(t, "table[aria-label='Expected starts'] td", idText(second))
+	b.do(t, chromedp.SetValue("[name=node]", "nosuch"))
+	b.click(t, "main", "Show")
+	b.sees(t, "main", "There is no such node.")
+	require.NoError(t, f.admin.RemoveReservation(t.Context(), "course"))
+	for _, id := range []job.ID{second, first} {
+		_, err := eve.Cancel(t.Context(), id, api.Selection{})
+		require.NoError(t, err)
+	}
+	f.waitFor(t, first, job.Cancelled)
 }

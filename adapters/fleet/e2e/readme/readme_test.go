@@ -57,13 +57,19 @@ var replacements = map[string]replacement{
 	"export BERTH_ADDR=s1.example.net:7070 BERTH_CACERT=/var/lib/berth/server/ca.pem BERTH_CLIENT_CERT=/var/lib/berth/server/admin.pem": {
 		"export BERTH_ADDR=$ADDR BERTH_CACERT=$DATA/ca.pem BERTH_CLIENT_CERT=$DATA/admin.pem", "names and folders of servers"},
 
+	"install -m 644 /var/lib/berth/server/ca.pem /etc/berth/ca.pem": {`install -m 644 $DATA/ca.pem "$ROOT/etc/berth/ca.pem"`, machine},
+	"export BERTH_ADDR=s1.example.net:7070,s2.example.net:7070 BERTH_CACERT=/etc/berth/ca.pem BERTH_TOKEN_FILE=~/alice.token": {
+		`(unset BERTH_CLIENT_CERT BERTH_CONFIG && export BERTH_ADDR=$ADDR BERTH_CACERT="$ROOT/etc/berth/ca.pem" BERTH_TOKEN_FILE=$ROOT/alice.token && berth jobs)`,
+		"names and folders, and the commands that follow are an operator's"},
+	"berth ca issue operator NAME --dir /var/lib/berth/server --out NAME.pem": {"berth ca issue operator otto --dir $DATA --out otto.pem", "a name and a folder"},
+
 	"berth submit job.yaml": {"for i in 2 3 4 5 6 7 8 9 10 11 12; do berth submit --hold -- true; done && berth submit job.yaml", "it waits for job 12"},
 
 	"berth token remove":      {"berth token remove $(berth token list -o name | tail -n 1)", numbers},
 	"berth explain":           {"berth explain $JOB", numbers},
 	"berth job":               {"berth job $JOB", numbers},
 	"berth logs":              {"berth logs $JOB", numbers},
-	"berth ca issue":          {"berth ca init --dir ca && berth ca issue user alice --dir ca", numbers},
+	"berth wait":              {"berth wait $JOB", numbers},
 	"cd e2e && go run ./load": {`cd "$REPO/adapters/fleet/e2e" && go vet ./load`, long},
 	"go test ./...":           {`cd "$REPO/adapters/fleet" && go list ./... > /dev/null`, long},
 }

@@ -74,7 +74,7 @@ func cancel(t *testing.T, c *cluster.Cluster) {
 	c.Berth("cancel", withSignal.String(), "--signal", "INT")
 	require.Equal(t, 5, c.Ended(withSignal, job.Cancelled).Attempts[0].Exit.Code)
 	c.Refused(1, nil, "wait", withSignal.String())
-	require.Contains(t, c.Berth("cancel", withSignal.String()), "0 elements", "it has ended")
+	require.Contains(t, c.Berth("cancel", withSignal.String()), "there was nothing to be cancelled", "it has ended")
 }
 
 func retryByExitCode(t *testing.T, c *cluster.Cluster) {

@@ -36,7 +36,7 @@ func drain(t *testing.T, c *cluster.Cluster) {
 	require.Contains(t, c.Berth("nodes", "n3"), "broken fan")
 	waits := c.Submit("-w", "n3", "--", "true")
 	c.Waits(waits, job.ReasonResources)
-	require.Contains(t, c.Berth("explain", waits.String()), "is drained")
+	require.Contains(t, c.Berth("explain", waits.String()), "is drained: broken fan")
 	require.Len(t, c.In(runs, job.Running).Attempts, 0)
 	c.Berth("node", "resume", "n3")
 	c.Ended(waits, job.Completed)
@@ -66,7 +66,9 @@ func maintenance(t *testing.T, c *cluster.Cluster) {
 	c.Waits(endless, job.ReasonResources)
 	require.Contains(t, c.Berth("explain", endless.String()), "maintenance")
 	c.Ended(c.Submit("-w", "n3", "-t", "10m", "--", "true"), job.Completed)
-	c.Berth("node", "resume", "n3")
+	require.Contains(t, c.Try("node", "resume", "n3").Bad, "its maintenance window stays")
+	c.Waits(long, job.ReasonResources)
+	c.Berth("node", "maintenance", "n3", "--cancel")
 	c.Ended(long, job.Completed)
 	c.Ended(endless, job.Completed)
 
@@ -83,7 +85,7 @@ func maintenance(t *testing.T, c *cluster.Cluster) {
 		return err
 	})
 	end(c, runs)
-	c.Berth("node", "resume", "n3")
+	c.Berth("node", "maintenance", "n3", "--cancel")
 }
 
 // agentRestart: by upgrade (SIGTERM) and by accident (SIGKILL).

@@ -120,7 +120,7 @@ func workingDirectory(t *testing.T, c *cluster.Cluster) {
 	id := c.Submit("--dir", "/nosuch", "--", "true")
 	j := c.Ended(id, job.Failed)
 	require.Len(t, j.Attempts, 1)
-	require.Equal(t, "working directory /nosuch: there is no such folder", j.Attempts[0].Message)
+	require.Contains(t, j.Attempts[0].Message, "working directory /nosuch: there is no such folder; ")
 }
 
 func outputFiles(t *testing.T, c *cluster.Cluster) {
@@ -171,7 +171,7 @@ func exitCodes(t *testing.T, c *cluster.Cluster) {
 	j := c.Ended(id, job.Failed)
 	require.Equal(t, 9, j.Attempts[0].Exit.Code)
 	c.Refused(9, []string{"FAILED"}, "wait", id.String())
-	c.Refused(3, []string{"no job"}, "wait", "99999")
+	c.Refused(125, []string{"no job"}, "wait", "99999")
 }
 
 func noCommand(t *testing.T, c *cluster.Cluster) {
@@ -193,7 +193,7 @@ func submitKey(t *testing.T, c *cluster.Cluster) {
 	three := c.Submit("--key", "k2", "--", "true")
 	require.Equal(t, one, two)
 	require.NotEqual(t, one, three)
-	require.Contains(t, c.Berth("submit", "--key", "k1", "--", "true"), "is there already")
+	require.Contains(t, c.Berth("submit", "--key", "k1", "--", "true"), "was submitted before with the same key")
 }
 
 func invalidJob(t *testing.T, c *cluster.Cluster) {

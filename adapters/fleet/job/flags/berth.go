@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"strconv"
@@ -18,21 +19,21 @@ var berthOptions = []*option{
 	{name: "queue", short: "p", aliases: []string{"partition"}, usage: "`queue` that the job waits in", set: setQueue},
 	{name: "label", usage: "label of the job, `key=value`; may be repeated", set: setLabel},
 	{name: "env", usage: "environment variable, `NAME=value`, or NAME for the one that is set here; may be repeated", set: setEnv},
-	{name: "export", usage: "environment variables that go along: `ALL`, NONE, or a list as --env has them", set: setExport},
+	{name: "export", usage: "environment variables that go along: `ALL`, NONE, or a list as --env has them; --env stays", set: setExport},
 	{name: "dir", short: "D", aliases: []string{"chdir"}, usage: "working directory on the node, a `path`; default: the present one; \"own\": a folder that is made for the task and removed with it",
 		set: text(func(s *job.Spec) *string { return &s.Dir })},
 	{name: "user", aliases: []string{"uid"}, usage: "`account` on the node that the job runs as",
 		set: text(func(s *job.Spec) *string { return &s.User })},
 	{name: "output", usage: "`file` on the node for the output, relative to the working directory; %j, %x, %a, %t, %n, %u stand for job, its name, element, rank, node, user",
 		set: setPattern("output")},
-	{name: "error", usage: "`file` on the node for the error output, as --output has it", set: setPattern("error")},
+	{name: "error", short: "e", usage: "`file` on the node for the error output, as --output has it", set: setPattern("error")},
 
 	{name: "cpu", short: "c", aliases: []string{"cpus-per-task"}, usage: "`cores` for each task: 2, 0.5 or 500m",
-		set: parsed(job.ParseMilliCPU, func(s *job.Spec) *job.MilliCPU { return &s.Resources.CPU })},
-	{name: "memory", aliases: []string{"mem"}, usage: "memory for each task, `bytes`: 512Mi, 4Gi",
+		set: parsed(parseCores, func(s *job.Spec) *job.MilliCPU { return &s.Resources.CPU })},
+	{name: "memory", aliases: []string{"mem"}, usage: "memory for each task, an `amount` with its unit: 512Mi, 4Gi",
 		set: setMemory},
-	{name: "mem-per-cpu", usage: "memory for each core of a task, `bytes`", set: setMemoryPerCPU},
-	{name: "disk", aliases: []string{"tmp"}, usage: "disk for each task, `bytes`",
+	{name: "mem-per-cpu", usage: "memory for each core of a task, an `amount` with its unit", set: setMemoryPerCPU},
+	{name: "disk", aliases: []string{"tmp"}, usage: "disk for each task, an `amount` with its unit",
 		set: setBytes(func(s *job.Spec) *job.Bytes { return &s.Resources.Disk })},
 	{name: "gpus", short: "G", aliases: []string{"gpus-per-task", "gpus-per-node"}, usage: "devices for each task: a number, or `model:number`", set: setGPUs},
 	{name: "gpu-share", usage: "part of one device, in `thousandths`",
@@ -57,14 +58,16 @@ var berthOptions = []*option{
 	{name: "prefer", usage: "`weight:condition` that should hold, weight from 1 to 100; may be repeated", set: setPrefer},
 	{name: "spread", usage: "spread evenly over the values of this node `label`; may be repeated", set: setSpread},
 
+	{name: "reservation", usage: "run on the nodes of this reservation, while it is on, a `name`",
+		set: text(func(s *job.Spec) *string { return &s.Reservation })},
 	{name: "priority", usage: "`number`, higher goes first",
 		set: number(func(s *job.Spec) *int32 { return &s.Priority })},
-	{name: "nice", bare: "100", usage: "`number` that is taken from the priority, as Slurm has it", set: setNice},
+	{name: "nice", bare: "100", usage: "`number` that is taken from the priority, as Slurm has it: --nice=10, with \"=\"", set: setNice},
 	{name: "hold", short: "H", isBool: true, usage: "wait until released",
 		set: yes(func(s *job.Spec) *bool { return &s.Hold })},
 	{name: "begin", short: "b", usage: "earliest `time` to start: 16:00, 2026-01-31T18:00, or 2h from now", set: setBegin},
 	{name: "deadline", usage: "`time` at which the job is ended, whatever it is doing", set: setDeadline},
-	{name: "dependency", short: "d", aliases: []string{"after"}, usage: "`jobs` to wait for: afterok:12:13,afterany:@name,singleton", set: setDependency},
+	{name: "dependency", short: "d", aliases: []string{"after"}, usage: "`jobs` to wait for: afterok:12:13,singleton; afterany:@name for a job of the same file", set: setDependency},
 	{name: "singleton", isBool: true, usage: "wait for earlier jobs of the same name and user",
 		set: yes(func(s *job.Spec) *bool { return &s.Singleton })},
 	{name: "kill-on-invalid-dep", usage: "`yes` cancels the job when a dependency can never be met; no, the default, lets it wait", set: setKillOnInvalidDep},
@@ -94,7 +97,7 @@ var berthOptions = []*option{
 
 	{name: "wait", short: "W", isBool: true, usage: "wait for the end, and exit with the job's code",
 		set: flag(func(j *Job) *bool { return &j.Wait })},
-	{name: "parsable", isBool: true, hidden: true, set: flag(func(j *Job) *bool { return &j.Parsable })},
+	{name: "parsable", isBool: true, usage: "print the job's number alone, as -o name does", set: flag(func(j *Job) *bool { return &j.Parsable })},
 }
 
 // text sets a text.
@@ -143,6 +146,15 @@ func parsed[T any](parse func(string) (T, error), field func(*job.Spec) *T) func
 		}
 		return err
 	}
+}
+
+// parseCores reads the cores of a task. In a spec 0 stands for the default.
+func parseCores(value string) (job.MilliCPU, error) {
+	cores, err := job.ParseMilliCPU(value)
+	if err == nil && cores == 0 {
+		err = errors.New("a task has more than 0 cores: 0.5 or 500m is half of one; without the option it has 1")
+	}
+	return cores, err
 }
 
 // gpus is where the devices of the job are.
@@ -197,22 +209,25 @@ func setEnv(r *reading, value string) error {
 		}
 	}
 	put(&r.spec.Env, name, content)
+	put(&r.named, name, true)
 	return nil
 }
 
 // setExport sets the variables that go along. With ALL those that no job may set
-// stay behind.
+// stay behind. What the same place sets one by one stays, be it before or after.
 func setExport(r *reading, value string) error {
 	for part := range strings.SplitSeq(value, ",") {
 		switch strings.ToUpper(part) {
 		case "ALL":
 			for _, v := range r.Environ {
-				if name, content, _ := strings.Cut(v, "="); job.CheckVariable(name) == nil {
+				if name, content, _ := strings.Cut(v, "="); !r.named[name] && job.CheckVariable(name) == nil {
 					put(&r.spec.Env, name, content)
 				}
 			}
 		case "NONE", "NIL":
-			r.spec.Env = nil
+			env := maps.Clone(r.spec.Env)
+			maps.DeleteFunc(env, func(name, _ string) bool { return !r.named[name] })
+			r.spec.Env = env
 		default:
 			if err := setEnv(r, part); err != nil {
 				return err

@@ -32,7 +32,7 @@
 // are Berth's. In "#SBATCH" lines:
 //
 //   - --mem=4000 is megabytes, and K, M, G and T are powers of 1024; elsewhere 4G
-//     is 4000000000 bytes, and a number alone is bytes.
+//     is 4000000000 bytes, and a number needs its unit.
 //   - --time=10 is minutes, and --signal=USR1@60 seconds; elsewhere a number needs
 //     its unit. --time=0 is no limit.
 //   - -o and -e are --output and --error. In file names %A is the job and %N the

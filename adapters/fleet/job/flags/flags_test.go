@@ -55,8 +55,10 @@ func TestOptions(t *testing.T) {
 		{"--job-name|x|--partition=q", `{"name":"x","queue":"q"}`},
 		{"--label|a=1|--label|b=", `{"labels":{"a":"1","b":""}}`},
 		{"--env|A=1=2|--env|HOME", `{"env":{"A":"1=2","HOME":"/home/eve"}}`},
+		{"--export|NONE|--env|A=1", `{"env":{"A":"1"}}`},
+		{"--env|HOME=/x|--export|ALL", `{"env":{"EMPTY":"","HOME":"/x"}}`},
 		{"--export=ALL,X=1", `{"env":{"EMPTY":"","HOME":"/home/eve","X":"1"}}`},
-		{"--env=A=1|--export=NONE", `{}`},
+		{"--env=A=1|--export=NONE", `{"env":{"A":"1"}}`},
 		{"-D|/work|--uid=eve", `{"dir":"/work","user":"eve"}`},
 		{"--output=%j.out|--error=%j.err", `{"output":"%j.out","error":"%j.err"}`},
 		{"-c|4|--mem=4G", `{"resources":{"cpu":"4","memory":"4G"}}`},
@@ -79,6 +81,10 @@ func TestOptions(t *testing.T) {
 		{"--prefer=50:zone=a|--spread=rack", `{"preferences":[{"label":"zone","operator":"In","values":["a"],"weight":50}],"spread":[{"label":"rack"}]}`},
 		{"--priority=-5|-H", `{"priority":-5,"hold":true}`},
 		{"--nice=10", `{"priority":-10}`},
+		{"--nice=10|--priority=30", `{"priority":20}`},
+		{"--priority=30|--nice=10", `{"priority":20}`},
+		{"--nice=10|--nice=-5|--priority=-30", `{"priority":-25}`},
+		{"--nice=10|--nice=0", `{}`},
 		{"--hold|--hold=false", `{}`},
 		{"-b|16:00", `{"begin":"2026-01-30T16:00:00+01:00"}`},
 		{"-b|15:00:30|--deadline=now+2d", `{"begin":"2026-01-31T15:00:30+01:00","deadline":"2026-02-01T15:04:05+01:00"}`},
@@ -110,6 +116,11 @@ func TestOptionErrors(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--time=10", `invalid argument "10" for "-t, --time" flag: "10" is no duration: the number 10 has no unit`},
 		{"--memory=4X", `"4X" is no amount of bytes`},
+		{"--mem=100", `the number 100 has no unit: "100Mi" would be mebibytes, as Slurm counts, "100Gi" gibibytes and "100B" bytes`},
+		{"--memory=1.5", `the number 1.5 has no unit`},
+		{"--mem-per-cpu=100", `the number 100 has no unit`},
+		{"--tmp=100", `the number 100 has no unit`},
+		{"-c0", `a task has more than 0 cores`},
 		{"--array=9-0", `0 is smaller than 9`},
 		{"--label=a", `"a" is not key=value`},
 		{"--label=a b=1", `"a b" may only have`},
@@ -184,7 +195,8 @@ func TestUsage(t *testing.T) {
 		}
 		assert.Contains(t, f.Usage, "`", f.Name)
 	})
-	assert.NotContains(t, fs.FlagUsages(), "--job-name", "other names are hidden")
+	assert.Contains(t, fs.FlagUsages(), "name of the job, for people (also --job-name)", "other names stand there")
+	assert.NotContains(t, fs.FlagUsages(), "--job-name name", "and have no line of their own")
 }
 
 func TestScript(t *testing.T) {
@@ -235,6 +247,7 @@ func TestSlurmScript(t *testing.T) {
 		{"--time=0", `{"timeLimit":"3650d"}`},
 		{"--nice", `{"priority":-100}`},
 		{"--nice=5 --open-mode=append", `{"priority":-5}`},
+		{"--nice=5 --priority=20", `{"priority":15}`},
 		{"-o %x-%j.out -D /w", `{"dir":"/w","output":"%x-%j.out"}`},
 		{"-a 0-9 -o %A-%j.%%j -D /w", `{"dir":"/w","output":"%j-%j_%a.%%j","array":"0-9"}`},
 		{"-w a,b", `{"nodes":["a","b"]}`},
@@ -264,6 +277,11 @@ func TestScriptErrors(t *testing.T) {
 		{"#SBATCH -o out-%4a\n", `has "%4"`},
 		{"#SBATCH hetjob\n", `line 1: #SBATCH: heterogeneous jobs are not known`},
 		{"#SBATCH --kill-on-invalid-dep=perhaps\n", `"perhaps" is neither yes nor no`},
+		{"#BERTH --mem=100\n", `line 1: #BERTH: invalid argument "100" for "--mem" flag: the number 100 has no unit: "100Mi"`},
+		{"#SBATCH --cpus-per-task=0\n", `a task has more than 0 cores`},
+		{"#SBATCH --nice=10000\n", `line 1: #SBATCH: --nice: the priority, 0, less 10000 is not between -1000 and 1000`},
+		{"#SBATCH --nice=-2147483648 --priority=1000\n", `--nice: the priority, 1000, less -2147483648 is not between -1000 and 1000`},
+		{"#SBATCH --nice=-9999999999\n", `"-9999999999" is no whole number, or too large`},
 		{"#SBATCH --mem=0\n", `0 would be all memory of a node`},
 		{"#SBATCH --mem=1.5G\n", `"1.5G" is no amount of memory`},
 		{"#SBATCH --gpus=4 -n 2\n", `line 1: #SBATCH: --gpus: the job has several tasks; Slurm counts it for all tasks together, and Berth for each: write --gpus-per-task`},
@@ -273,7 +291,7 @@ func TestScriptErrors(t *testing.T) {
 		{"#BERTH --name 'a\n", `line 1: #BERTH: the quote ' has no end`},
 		{"#BERTH --help\n", `line 1: #BERTH: unknown flag: --help`},
 		{"#BERTH --name\n", `line 1: #BERTH: flag needs an argument: --name`},
-		{"#!" + strings.Repeat("x", job.MaxScript), `script: the script has 262146 bytes, at most 262144 are allowed`},
+		{"#!" + strings.Repeat("x", job.MaxScript), `script: it has 262146 bytes, at most 262144 are allowed`},
 	} {
 		_, err := script(c.text, here)
 		require.ErrorIs(t, err, job.ErrInvalid, c.want)
@@ -290,12 +308,12 @@ func ExampleScript() {
 	fmt.Println(j.Spec.Name, j.Spec.Array, j.Spec.Resources.CPU, j.Spec.Resources.Memory, j.Spec.TimeLimit, err)
 	fmt.Println(j.Warnings)
 
-	_, err = Script("#!/bin/sh\n#BERTH --tme=2h\n", Origin{Now: time.Now()})
-	fmt.Println(err)
+	j, _ = Script("#!/bin/sh\n#BERTH --tme=2h\n#BERTH --mem=4\n", Origin{Now: time.Now()})
+	fmt.Println(New(Origin{}).Apply(j))
 	// Output:
 	// align 0-99%10 4 4000Mi 1h30m <nil>
-	// [line 3: #SBATCH: --account: means nothing: Berth has no accounts, usage is counted by user]
-	// invalid job: line 2: #BERTH: unknown flag: --tme
+	// [line 3: #SBATCH: --account: means nothing: operators say which account a user belongs to]
+	// invalid job: line 2: #BERTH: unknown flag: --tme; line 3: #BERTH: invalid argument "4" for "--mem" flag: the number 4 has no unit: "4Mi" would be mebibytes, as Slurm counts, "4Gi" gibibytes and "4B" bytes
 }
 
 func FuzzScript(f *testing.F) {

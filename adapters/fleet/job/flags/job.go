@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
@@ -13,7 +14,7 @@ import (
 // it.
 type Job struct {
 	Spec job.Spec
-	// Wait: whoever submits it wants to wait for its end.
+	// Wait: the command waits for the end of the job.
 	Wait bool
 	// Parsable: of what is printed only its number is wanted.
 	Parsable bool
@@ -24,6 +25,9 @@ type Job struct {
 
 	// refusals are the options that it cannot be submitted with.
 	refusals []refusal
+	// nice is taken from the priority, wherever that is written.
+	nice   int32
+	niceAt job.Problem
 	// perCPU is memory for each core.
 	perCPU amount
 	// slurmPaths are patterns of "#SBATCH" lines, by the name of their option.
@@ -31,7 +35,7 @@ type Job struct {
 }
 
 // refusal is an option that a job cannot have, unless a later one with the same key
-// takes its place.
+// takes its place; one without a key stays.
 type refusal struct {
 	key     string
 	problem job.Problem
@@ -68,6 +72,7 @@ func (j *Job) complete(o Origin) error {
 			j.Spec.Resources.Memory = j.perCPU.bytes * job.Bytes(cores)
 		}
 	}
+	problems = append(problems, j.takeNice()...)
 	for name, pattern := range j.slurmPaths {
 		*pathFields[name](&j.Spec) = plainPattern(pattern, !j.Spec.Array.IsZero())
 	}
@@ -75,8 +80,21 @@ func (j *Job) complete(o Origin) error {
 		j.inDir(o)
 	}
 	if len(problems) > 0 {
+		slices.SortStableFunc(problems, func(a, b job.Problem) int { return cmp.Compare(a.Line, b.Line) })
 		return &job.ValidationError{Problems: problems}
 	}
+	return nil
+}
+
+// takeNice takes what --nice says from the priority, and says if that cannot be.
+func (j *Job) takeNice() []job.Problem {
+	priority := int64(j.Spec.Priority) - int64(j.nice)
+	if j.nice != 0 && (priority < job.MinPriority || priority > job.MaxPriority) {
+		at := j.niceAt
+		at.Message += fmt.Sprintf("the priority, %d, less %d is not between %d and %d", j.Spec.Priority, j.nice, job.MinPriority, job.MaxPriority)
+		return []job.Problem{at}
+	}
+	j.Spec.Priority, j.nice = int32(priority), 0
 	return nil
 }
 

@@ -3,6 +3,7 @@ package flags
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -52,6 +53,8 @@ type reading struct {
 	// given are the lists that this place has begun. The first value replaces what
 	// other places said.
 	given map[string]bool
+	// named are the variables that this place has set one by one.
+	named map[string]bool
 	// mark is that of directives, and line is the present one.
 	mark string
 	line int
@@ -127,7 +130,8 @@ func (s *Set) AddTo(fs *pflag.FlagSet) {
 }
 
 // Apply fills a job with the values that were given, over what is in it, and
-// completes it. Where an option cannot be had the error is a *job.ValidationError.
+// completes it. Where an option cannot be had, or a line of a script cannot be read, the
+// error is a *job.ValidationError with all of them; the job is complete but for those.
 func (s *Set) Apply(j *Job) error {
 	r := newReading(s.origin, j, "")
 	for _, v := range s.values {
@@ -148,10 +152,14 @@ func addAll(fs *pflag.FlagSet, options []*option, use func(o *option, name, text
 				short = ""
 			}
 			f := func(text string) error { return use(o, name, text) }
+			usage := o.usage
+			if len(o.aliases) > 0 {
+				usage += " (also --" + strings.Join(o.aliases, ", --") + ")"
+			}
 			if o.isBool {
-				fs.BoolFuncP(name, short, o.usage, f)
+				fs.BoolFuncP(name, short, usage, f)
 			} else {
-				fs.FuncP(name, short, o.usage, f)
+				fs.FuncP(name, short, usage, f)
 			}
 			flag := fs.Lookup(name)
 			flag.Hidden = i > 0 || o.hidden

@@ -20,26 +20,21 @@ const (
 )
 
 // Script is the job of a script: its directives, and its text. The package comment
-// says how they are read. Set.Apply completes it. The error is a *job.ValidationError
-// that names the lines. Whether the job can be submitted, job.Check says.
+// says how they are read. Set.Apply completes it, and says which lines could not be
+// read: together with all else that is wrong. The error is a *job.ValidationError: the
+// script is too long. Whether the job can be submitted, job.Check says.
 func Script(text string, o Origin) (*Job, error) {
 	if len(text) > job.MaxScript {
-		return nil, invalid(0, fmt.Errorf("the script has %d bytes, at most %d are allowed", len(text), job.MaxScript))
+		p := job.Problem{Field: "script", Message: fmt.Sprintf("it has %d bytes, at most %d are allowed", len(text), job.MaxScript)}
+		return nil, &job.ValidationError{Problems: []job.Problem{p}}
 	}
 	j := &Job{Spec: job.Spec{Script: text}}
 	lines := directiveLines(text)
-	problems := readLines(lines, slurmOptions, newReading(o, j, slurmMark))
-	problems = append(problems, readLines(lines, berthOptions, newReading(o, j, berthMark))...)
-	if len(problems) > 0 {
-		return nil, &job.ValidationError{Problems: problems}
-	}
+	readLines(lines, slurmOptions, newReading(o, j, slurmMark))
+	readLines(lines, berthOptions, newReading(o, j, berthMark))
 	j.Warnings = append(j.Warnings, unread(text, len(lines))...)
 	slices.SortStableFunc(j.Warnings, func(a, b job.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return j, nil
-}
-
-func invalid(line int, err error) error {
-	return &job.ValidationError{Problems: []job.Problem{{Line: line, Field: "script", Message: err.Error()}}}
 }
 
 // directiveLines are the lines before the first that is neither a comment nor
@@ -62,9 +57,9 @@ func isDirective(line, mark string) (options string, ok bool) {
 	return rest, ok && (rest == "" || rest[0] == ' ' || rest[0] == '\t')
 }
 
-// readLines reads the lines that begin with the mark of the reading.
-func readLines(lines []string, options []*option, r *reading) []job.Problem {
-	var problems []job.Problem
+// readLines reads the lines that begin with the mark of the reading. The job is
+// refused for those that cannot be read.
+func readLines(lines []string, options []*option, r *reading) {
 	fs := pflag.NewFlagSet(r.mark, pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
@@ -76,10 +71,10 @@ func readLines(lines []string, options []*option, r *reading) []job.Problem {
 		}
 		r.line = i + 1
 		if err := readLine(fs, rest); err != nil {
-			problems = append(problems, job.Problem{Line: r.line, Field: r.mark, Message: err.Error()})
+			p := job.Problem{Line: r.line, Field: r.mark, Message: err.Error()}
+			r.job.refusals = append(r.job.refusals, refusal{problem: p})
 		}
 	}
-	return problems
 }
 
 // readLine reads the options of one line.

@@ -7,11 +7,10 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
-// slurmOptions are the options of "#SBATCH" lines: those of Berth, with short names
-// that have another meaning on the command line.
+// slurmOptions are the options of "#SBATCH" lines: those of Berth, with a short name
+// that has another meaning on the command line.
 var slurmOptions = merged(berthOptions, []*option{
 	{name: "output", short: "o", set: setPattern("output")},
-	{name: "error", short: "e", set: setPattern("error")},
 })
 
 // setMemory sets the memory of a task.
@@ -39,10 +38,15 @@ func setBytes(field func(*job.Spec) *job.Bytes) func(*reading, string) error {
 	}
 }
 
-// bytes reads an amount of bytes, in directives for Slurm as Slurm does.
+// bytes reads an amount of bytes, in directives for Slurm as Slurm does. Elsewhere it
+// needs its unit: Slurm's users take a number alone for megabytes.
 func (r *reading) bytes(value string) (job.Bytes, error) {
-	if r.slurm {
+	switch {
+	case r.slurm:
 		return slurmBytes(value)
+	case value != "0" && value != "" && strings.Trim(value, "0123456789.") == "":
+		return 0, fmt.Errorf(`the number %s has no unit: "%sMi" would be mebibytes, as Slurm counts, "%sGi" gibibytes and "%sB" bytes`,
+			value, value, value, value)
 	}
 	return job.ParseBytes(value)
 }

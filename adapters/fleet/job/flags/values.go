@@ -214,7 +214,7 @@ func setNice(r *reading, value string) error {
 	if err := number(func(*job.Spec) *int32 { return &nice })(r, value); err != nil {
 		return err
 	}
-	r.spec.Priority = -max(nice, -1<<30) // what is out of range, Validate says
+	r.job.nice, r.job.niceAt = nice, r.at("nice")
 	return nil
 }
 

@@ -2,7 +2,7 @@ package flags
 
 import "strings"
 
-// A verdict says what becomes of a job with an option.
+// A verdict says what happens to a job with an option.
 type verdict int
 
 const (
@@ -16,6 +16,9 @@ const (
 // another meaning here.
 type word struct {
 	name, short string
+	// also are other options, by spaces, of which the same is said. They have no short
+	// names.
+	also string
 	// bare: Slurm takes it without a value, too.
 	bare    bool
 	verdict verdict
@@ -39,23 +42,20 @@ var words = []word{
 	{name: "gres", verdict: several, text: "Slurm counts it for a node, and Berth for each task: write --gpus-per-task and --resource"},
 	{name: "gpus", verdict: several, text: "Slurm counts it for all tasks together, and Berth for each: write --gpus-per-task"},
 	{name: "gpus-per-node", verdict: several, text: "Slurm counts it for a node, and Berth for each task: write --gpus-per-task"},
-	{name: "nodes", short: "N", judge: onlyOne, text: "tasks go to any nodes that have room: --ntasks says how many tasks there are, --same-label=node puts all on one node, --spread=node spreads them"},
-	{name: "ntasks-per-node", judge: onlyOne, text: "tasks go to any nodes that have room: --ntasks says how many tasks there are, --same-label=node puts all on one node, --spread=node spreads them"},
+	{name: "nodes", short: "N", also: "ntasks-per-node", judge: onlyOne, text: "tasks go to any nodes that have room: --ntasks says how many tasks there are, --same-label=node puts all on one node, --spread=node spreads them"},
 	{name: "gpus-per-socket", verdict: refused, text: "write --gpus-per-task"},
-	{name: "cpus-per-gpu", verdict: refused, text: "write --cpus-per-task"},
+	{name: "cpus-per-gpu", also: "mincpus", verdict: refused, text: "write --cpus-per-task"},
 	{name: "mem-per-gpu", verdict: refused, text: "write --memory, for each task"},
 	{name: "ntasks-per-gpu", verdict: refused, text: "write --ntasks and --gpus-per-task; --gpu-share is for tasks that share a device"},
-	{name: "ntasks-per-core", verdict: refused, text: "write --ntasks and --cpus-per-task"},
-	{name: "ntasks-per-socket", verdict: refused, text: "write --ntasks and --cpus-per-task"},
+	{name: "ntasks-per-core", also: "ntasks-per-socket", verdict: refused, text: "write --ntasks and --cpus-per-task"},
 	{name: "tres-per-task", verdict: refused, text: "write --cpus-per-task, --memory, --gpus-per-task and --resource"},
-	{name: "mincpus", verdict: refused, text: "write --cpus-per-task"},
 
 	// What somebody would wait for in vain.
 	{name: "mail-type", judge: unless("NONE"), text: "Berth sends no mail: wait with --wait or \"berth wait\", or follow \"berth events\"; --mail-type=NONE on the command line submits the script as it is"},
 
 	// What Berth does by another name.
 	{name: "licenses", short: "L", verdict: refused, text: "write --resource=name=number, which nodes offer"},
-	{name: "switches", verdict: refused, text: "write --same-label with the label of a rack or a switch"},
+	{name: "switches", also: "segment", verdict: refused, text: "write --same-label with the label of a rack or a switch"},
 	{name: "spread-job", bare: true, verdict: refused, text: "write --spread=node"},
 	{name: "test-only", bare: true, verdict: refused, text: "write --check on the command line"},
 	{name: "wrap", verdict: refused, text: "write the command after a double dash: berth submit -- sh -c '...'"},
@@ -67,54 +67,38 @@ var words = []word{
 	{name: "qos", short: "q", verdict: refused, text: "Berth has no QOS: priorities and limits are those of a queue, --queue"},
 	{name: "export-file", verdict: refused, text: "write --export or --env"},
 	{name: "gid", verdict: refused, text: "the groups are those of the account, --user"},
-	{name: "container", verdict: refused, text: "start the container in the script, with its own command"},
+	{name: "container", also: "container-id", verdict: refused, text: "start the container in the script, with its own command"},
 	{name: "time-min", verdict: refused, text: "a job has one time limit, --time"},
 
 	// What Berth does not have, and what runs would be another thing without.
-	{name: "reservation", verdict: refused, text: "Berth has no reservations"},
-	{name: "bb", verdict: refused, text: "Berth has no burst buffers"},
-	{name: "bbf", verdict: refused, text: "Berth has no burst buffers"},
-	{name: "clusters", short: "M", verdict: refused, text: "Berth has one fleet; --addr says which servers are asked"},
-	{name: "cluster-constraint", verdict: refused, text: "Berth has one fleet; --addr says which servers are asked"},
-	{name: "container-id", verdict: refused, text: "start the container in the script, with its own command"},
+	{name: "bb", also: "bbf", verdict: refused, text: "Berth has no burst buffers"},
+	{name: "clusters", short: "M", also: "cluster-constraint", verdict: refused, text: "Berth has one fleet; --addr says which servers are asked"},
 	{name: "batch", verdict: refused, text: "the script runs in every task: write --constraint"},
-	{name: "extra-node-info", short: "B", verdict: refused, text: "Berth does not choose nodes by sockets and cores: write --constraint with a label"},
-	{name: "sockets-per-node", verdict: refused, text: "Berth does not choose nodes by sockets and cores: write --constraint with a label"},
-	{name: "cores-per-socket", verdict: refused, text: "Berth does not choose nodes by sockets and cores: write --constraint with a label"},
+	{name: "extra-node-info", short: "B", also: "sockets-per-node cores-per-socket", verdict: refused, text: "Berth does not choose nodes by sockets and cores: write --constraint with a label"},
 	{name: "mcs-label", verdict: refused, text: "Berth has no MCS labels"},
 	{name: "network", verdict: refused, text: "Berth does not set up networks"},
 	{name: "overcommit", short: "O", bare: true, verdict: refused, text: "a core is given once: write --cpu=0.5 for half a core"},
 	{name: "reboot", bare: true, verdict: refused, text: "Berth does not reboot nodes"},
 	{name: "resv-ports", bare: true, verdict: refused, text: "Berth reserves no ports"},
-	{name: "segment", verdict: refused, text: "write --same-label with the label of a rack or a switch"},
 	{name: "stepmgr", bare: true, verdict: refused, text: "Berth has no job steps"},
 	{name: "x11", bare: true, verdict: refused, text: "Berth has no X11 forwarding"},
 
 	// What changes nothing but how fast it runs.
 	{name: "contiguous", bare: true, verdict: warned, text: "means nothing: --same-label keeps tasks near to each other"},
-	{name: "core-spec", short: "S", verdict: warned, text: "means nothing: nodes reserve cores by their own settings"},
-	{name: "thread-spec", verdict: warned, text: "means nothing: nodes reserve cores by their own settings"},
-	{name: "cpu-freq", verdict: warned, text: "means nothing: Berth leaves the frequency to the node"},
-	{name: "gpu-freq", verdict: warned, text: "means nothing: Berth leaves the frequency to the node"},
-	{name: "power", verdict: warned, text: "means nothing: Berth leaves the frequency to the node"},
+	{name: "core-spec", short: "S", also: "thread-spec", verdict: warned, text: "means nothing: nodes reserve cores by their own settings"},
+	{name: "cpu-freq", also: "gpu-freq power", verdict: warned, text: "means nothing: Berth leaves the frequency to the node"},
 	{name: "delay-boot", verdict: warned, text: "means nothing: Berth does not boot nodes"},
-	{name: "distribution", short: "m", verdict: warned, text: "means nothing: agents pin whole cores, near to each other"},
-	{name: "hint", verdict: warned, text: "means nothing: agents pin whole cores, near to each other"},
+	{name: "distribution", short: "m", also: "hint mem-bind tres-bind", verdict: warned, text: "means nothing: agents pin whole cores, near to each other"},
 	{name: "threads-per-core", verdict: warned, text: "means nothing: a core of --cpus-per-task is a hardware thread"},
-	{name: "mem-bind", verdict: warned, text: "means nothing: agents pin whole cores, near to each other"},
-	{name: "gpu-bind", verdict: warned, text: "means nothing: CUDA_VISIBLE_DEVICES has the devices of the task"},
-	{name: "gres-flags", verdict: warned, text: "means nothing: CUDA_VISIBLE_DEVICES has the devices of the task"},
-	{name: "tres-bind", verdict: warned, text: "means nothing: agents pin whole cores, near to each other"},
+	{name: "gpu-bind", also: "gres-flags", verdict: warned, text: "means nothing: CUDA_VISIBLE_DEVICES has the devices of the task"},
 	{name: "oversubscribe", short: "s", bare: true, verdict: warned, text: "means nothing: tasks share nodes, and whole cores are not shared"},
 	{name: "use-min-nodes", bare: true, verdict: warned, text: "means nothing: tasks go to any nodes that have room"},
 	{name: "wait-all-nodes", verdict: warned, text: "means nothing: all tasks start or none"},
 
 	// What is noted about a job, or printed.
-	{name: "account", short: "A", verdict: warned, text: "means nothing: Berth has no accounts, usage is counted by user"},
+	{name: "account", short: "A", verdict: warned, text: "means nothing: operators say which account a user belongs to"},
 	{name: "mail-user", verdict: warned, text: "means nothing: Berth sends no mail"},
-	{name: "comment", verdict: warned, text: "is not kept: --label=key=value is"},
-	{name: "extra", verdict: warned, text: "is not kept: --label=key=value is"},
-	{name: "wckey", verdict: warned, text: "is not kept: --label=key=value is"},
+	{name: "comment", also: "extra wckey", verdict: warned, text: "is not kept: --label=key=value is"},
 	{name: "profile", verdict: warned, text: "means nothing: \"berth job\" shows what was used"},
 	{name: "acctg-freq", verdict: warned, text: "means nothing: usage is measured all the time"},
 	{name: "quiet", short: "Q", bare: true, verdict: warned, text: "means nothing: -o name prints the number alone"},
@@ -145,10 +129,15 @@ func unless(only string) func(string) verdict {
 var wordsByName = func() map[string]*word {
 	byName := map[string]*word{}
 	for i := range words {
-		byName[words[i].name] = &words[i]
+		for _, name := range words[i].names() {
+			byName[name] = &words[i]
+		}
 	}
 	return byName
 }()
+
+// names are all options that the word is about.
+func (w *word) names() []string { return append([]string{w.name}, strings.Fields(w.also)...) }
 
 // otherOptions are those that there is a word to say about, and that are not among
 // the options.
@@ -162,14 +151,19 @@ func otherOptions(options []*option) []*option {
 	var others []*option
 	for i := range words {
 		w := &words[i]
-		if known[w.name] {
-			continue
+		for k, name := range w.names() {
+			if known[name] {
+				continue
+			}
+			o := &option{name: name, hidden: true}
+			if k == 0 {
+				o.short = w.short
+			}
+			if w.bare {
+				o.bare = "true"
+			}
+			others = append(others, o)
 		}
-		o := &option{name: w.name, short: w.short, hidden: true}
-		if w.bare {
-			o.bare = "true"
-		}
-		others = append(others, o)
 	}
 	return others
 }

@@ -41,7 +41,7 @@ func anonymous(k *pki.Keeper) *tls.Config {
 	return c
 }
 
-// Who shows no certificate has a limit from one address, and cannot keep out others.
+// Clients without a certificate have a limit for each address, and cannot keep out others.
 func TestAnonymousConnectionsAreLimited(t *testing.T) {
 	k := newKeeper(t)
 	address, got := start(t, k, muxer.Config{Address: 3})

@@ -10,6 +10,8 @@ import { job, jobs, spec } from "./jobs.js";
 import { log } from "./log.js";
 import { login, whoAmI } from "./login.js";
 import { cluster, node, nodes } from "./nodes.js";
+import { shares } from "./shares.js";
+import { timeline } from "./timeline.js";
 
 // A view is a function of the parts of its route and its query. What it returns has
 //   title   for the window
@@ -25,6 +27,8 @@ const routes = [
   [/^\/jobs\/(\d+)\/explain$/, explain],
   [/^\/jobs\/(\d+)\/log$/, log],
   [/^\/jobs\/(\d+)\/spec$/, spec],
+  [/^\/shares$/, shares],
+  [/^\/timeline$/, timeline],
   [/^\/events$/, events],
 ];
 

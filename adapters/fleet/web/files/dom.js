@@ -19,6 +19,14 @@ export function h(tag, attributes, ...children) {
   return element;
 }
 
+// svg makes an element of a drawing. The one on the page says what kind of element that is.
+export function svg(tag, attributes, ...children) {
+  const element = document.createElementNS(onPage("drawing").namespaceURI, tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) element.setAttribute(name, visible(String(value)));
+  for (const child of children.flat(Infinity)) element.append(child instanceof Node ? child : visible(String(child)));
+  return element;
+}
+
 // lines is a text of several lines, for a pre.
 export function lines(text) {
   return document.createTextNode(visibleLines(text));

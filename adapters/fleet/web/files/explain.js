@@ -3,7 +3,7 @@
 import { get, path } from "./api.js";
 import { h } from "./dom.js";
 import { failures, until } from "./failures.js";
-import { expected, heading } from "./jobs.js";
+import { expected, heading, likely } from "./jobs.js";
 import { fields, input, nodeLink, picker, section, state, table } from "./parts.js";
 
 // shown is how many nodes are shown each by itself.
@@ -26,7 +26,7 @@ export function explain([id], query) {
       ]),
       fields([
         ["Element", j.array && String(e.element)], ["State", state(e.state)], ["Reason", until(e)], ["Message", e.message],
-        ["Expected", expected(e)], ["Place in the queue", e.position],
+        ["Expected", expected(e)], ["Likely", likely(e.forecast)], ["Place in the queue", e.position],
       ]),
       failures(e.failures),
       e.nodes ? [section("Why not", reasons(e)), section("Nodes", byNode(e))]

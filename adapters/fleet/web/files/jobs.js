@@ -29,6 +29,15 @@ export function expected(j) {
   return j.expectedStart && [`to start by ${stamp(j.expectedStart)} on `, nodeLinks(j.expectedNodes)];
 }
 
+// likely says when something that waits will probably start, if the servers make forecasts.
+export function likely(f) {
+  if (!f) return null;
+  const at = (time) => !f.at ? "not evaluated" : time ? stamp(time) : "not foreseen";
+  const p50 = at(f.p50), p90 = at(f.p90);
+  if (!f.p50) return p50;
+  return p50 === p90 ? `by ${p50} (P50 and P90)` : `by ${p50} (P50), ${p90} (P90)`;
+}
+
 // doneOf says how many elements of an array have ended.
 function doneOf(j) {
   return j.array ? `${sum(ends, (name) => j.counts[name] ?? 0)}/${j.elements}` : "-";
@@ -80,7 +89,7 @@ export function job([id]) {
       heading(j, ""),
       fields([
         ["Reason", [until(j), j.message].filter(Boolean).join(": ")],
-        ["Expected", expected(j)],
+        ["Expected", expected(j)], ["Likely", likely(j.forecast)],
         ["Owner", j.owner], ["Queue", link("/jobs?" + new URLSearchParams({ queue: j.queue }), j.queue)],
         ["Priority", j.priority],
         ["Elements", j.array && [`${j.elements}: `, Object.entries(j.counts).sort().map(([name, n]) =>

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// Who comes with a client certificate shows it to the scheduler as well, however it is
+// A user with a client certificate shows it to the scheduler as well, however it is
 // reached.
 func TestClientCertificates(t *testing.T) {
 	certificate, key, err := cert.GenerateSelfSignedCertKey("user", nil, nil)

@@ -72,7 +72,7 @@ which may do no more than this, with --token.`,
 	t := &o.target
 	flags.StringVar(&t.url, "scheduler", "", "Where the scheduler serves, as https://host:port. Default: the holder of the lease, through the API server.")
 	flags.StringVar(&t.ca, "scheduler-certificate-authority", "", "With --scheduler: file with the authorities that its certificate is of. Default: those of the API server.")
-	flags.BoolVar(&t.insecure, "scheduler-insecure-skip-tls-verify", false, "With --scheduler: take any certificate for the scheduler's. Whoever answers gets your credentials.")
+	flags.BoolVar(&t.insecure, "scheduler-insecure-skip-tls-verify", false, "With --scheduler: take any certificate for the scheduler's. The server that answers gets your credentials.")
 	flags.StringVar(&t.namespace, "scheduler-namespace", metav1.NamespaceSystem, "The namespace of the scheduler's lease and pods.")
 	flags.StringVar(&t.lease, "scheduler-lease", "", "The lease that the leading scheduler holds. Default: "+strings.Join(defaultLeases, ", or ")+".")
 	flags.IntVar(&t.port, "scheduler-port", 10259, "The port of its pod on which the scheduler serves.")

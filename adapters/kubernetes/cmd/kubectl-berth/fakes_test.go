@@ -70,7 +70,7 @@ func (obliging) Evict(context.Context, *model.Workload, string) error       { re
 func newScheduler(t *testing.T) *httptest.Server {
 	t.Helper()
 	e, err := engine.New(engine.Config{
-		Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Registry: plugins.Default(), Orchestrator: obliging{},
+		Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Orchestrator: obliging{},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -92,9 +92,9 @@ func newScheduler(t *testing.T) *httptest.Server {
 	}
 	workloads[0].Requests.CPU, workloads[1].Requests.CPU = 1000, 64000
 	err = e.Apply(
-		engine.Change{PutNode: &model.Node{Name: "a", Allocatable: model.Resources{CPU: 2000, Memory: 1 << 40}}},
-		engine.Change{Adopt: &engine.Placement{Workload: workloads[0], Node: "a"}},
-		engine.Change{Submit: workloads[1]})
+		engine.PutNode(&model.Node{Name: "a", Allocatable: model.Resources{CPU: 2000, Memory: 1 << 40}}),
+		engine.Adopt(workloads[0], model.Binding{Node: "a"}),
+		engine.Submit(workloads[1]))
 	if err != nil {
 		t.Fatal(err)
 	}

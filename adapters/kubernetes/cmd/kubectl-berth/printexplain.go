@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
 )
@@ -29,6 +32,9 @@ func (p *printer) explanation(x *api.PodExplanation) {
 	}
 	if r := x.Preemption; r != nil {
 		p.field("Preemption", "would make room on node %s by displacing %s", r.Node, names(r.Victims))
+	}
+	if keys := x.MissingTopologyKeys; len(keys) > 0 {
+		p.field("Missing labels", "no node has the topology key %s", strings.Join(keys, ", "))
 	}
 	p.field("Closest nodes", "%s", strings.Join(x.ClosestNodes, ", "))
 	if len(x.Ties) > 1 {
@@ -57,21 +63,65 @@ func (p *printer) position(q *api.QueuePosition) {
 	if q == nil {
 		return
 	}
-	text := fmt.Sprintf("%s, waiting for %s, attempts: %d", q.Place, p.ago(q.AddedAt), q.Attempts)
+	text := fmt.Sprintf("%s, waiting for %s", q.Place, p.ago(cmp.Or(q.AddedAt, q.Since)))
+	if q.Attempts > 0 || q.Node == "" {
+		text += fmt.Sprintf(", attempts: %d", q.Attempts)
+	}
 	if q.BackoffUntil != nil && q.BackoffUntil.After(p.now) {
 		text += fmt.Sprintf(", tried again in %s at the earliest", p.until(q))
 	}
 	p.field("Queue", "%s", text)
 	p.field("Waits for", "%s", strings.Join(waitsFor(q), ", "))
+	p.field("In queue", "%s", strings.Join(q.QueuePath, " / "))
+	if q.Before != nil {
+		p.field("Before it", "%d", *q.Before)
+	}
+	p.field("Held by", "%s", q.HeldBy)
+	p.promise(q.Promise)
+}
+
+// promise says when the pod is to start, and why that was moved.
+func (p *printer) promise(s *api.Promise) {
+	if s == nil {
+		return
+	}
+	start := "no reservation now"
+	if s.Current != nil {
+		start = p.in(s.Current)
+		if s.Node != "" {
+			start += " on " + s.Node
+		}
+	}
+	if s.First != nil && !s.First.Equal(s.Current) {
+		start += ", first promised for " + s.First.UTC().Format(time.RFC3339)
+	}
+	p.field("Starts", "%s", start)
+	if s.MovedAt != nil {
+		p.field("Moved", "%s ago: %s", p.ago(s.MovedAt), strings.Join(s.Causes, "; "))
+	}
+}
+
+// in is the moment, and how far it is from now.
+func (p *printer) in(t *metav1.MicroTime) string {
+	text := t.UTC().Format(time.RFC3339)
+	if d := t.Sub(p.now).Round(time.Second); d > 0 {
+		return fmt.Sprintf("%s (in %s)", text, d)
+	}
+	return text + " (now)"
 }
 
 func (p *printer) until(q *api.QueuePosition) string {
 	return q.BackoffUntil.Sub(p.now).Round(1e9).String()
 }
 
-// waitsFor are the plugins that must change their mind.
+// waitsFor are the plugins that must change their mind, or the binding that must end.
 func waitsFor(q *api.QueuePosition) []string {
-	if q.GatingPlugin != "" {
+	switch {
+	case len(q.PermitPlugins) > 0:
+		return q.PermitPlugins
+	case q.Node != "":
+		return []string{"binding to " + q.Node}
+	case q.GatingPlugin != "":
 		return []string{q.GatingPlugin}
 	}
 	return slices.Concat(q.UnschedulablePlugins, q.PendingPlugins)

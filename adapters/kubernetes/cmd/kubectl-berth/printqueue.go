@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
 )
@@ -16,6 +18,13 @@ func (p *printer) queue(q *api.Queue) {
 	}
 	p.line("")
 	c := &columns{names: []string{"NAMESPACE", "NAME", "PRIORITY", "PLACE", "ATTEMPTS", "AGE", "WAITS FOR"}}
+	queues, plans := queued(q.Pods)
+	if queues {
+		c.names = append(c.names, "QUEUE", "BEFORE")
+	}
+	if plans {
+		c.names = append(c.names, "STARTS")
+	}
 	if p.wide {
 		c.names = append(c.names, "SCHEDULER", "POD GROUP", "NOMINATED NODE", "BACKOFF")
 	}
@@ -23,7 +32,13 @@ func (p *printer) queue(q *api.Queue) {
 		pod := &q.Pods[i]
 		row := []string{
 			pod.Namespace, pod.Name, strconv.Itoa(int(pod.Priority)), pod.Place, strconv.Itoa(pod.Attempts),
-			p.ago(pod.AddedAt), orNone(strings.Join(waitsFor(&pod.QueuePosition), ", ")),
+			p.ago(cmp.Or(pod.AddedAt, pod.Since)), orNone(strings.Join(waitsFor(&pod.QueuePosition), ", ")),
+		}
+		if queues {
+			row = append(row, orNone(strings.Join(pod.QueuePath, "/")), before(&pod.QueuePosition))
+		}
+		if plans {
+			row = append(row, p.starts(pod.Promise))
 		}
 		if p.wide {
 			backoff := ""
@@ -38,6 +53,34 @@ func (p *printer) queue(q *api.Queue) {
 	if q.Remaining > 0 {
 		p.line("... and %d more (see --limit)", q.Remaining)
 	}
+}
+
+// queued reports whether any of the pods is in a queue of the configuration, and whether
+// the scheduler plans ahead for any.
+func queued(pods []api.QueuedPod) (queues, plans bool) {
+	for i := range pods {
+		queues = queues || pods[i].Before != nil
+		plans = plans || pods[i].Promise != nil
+	}
+	return queues, plans
+}
+
+func before(q *api.QueuePosition) string {
+	if q.Before == nil {
+		return orNone("")
+	}
+	return strconv.Itoa(*q.Before)
+}
+
+// starts is how far the promised start is from now.
+func (p *printer) starts(s *api.Promise) string {
+	switch {
+	case s == nil || s.Current == nil:
+		return orNone("")
+	case !s.Current.After(p.now):
+		return "now"
+	}
+	return "in " + s.Current.Sub(p.now).Round(time.Second).String()
 }
 
 // counts says how many wait, and where.
@@ -56,6 +99,9 @@ func counts(c *api.QueueCounts) string {
 		{c.Gated, "gated"},
 		{c.Incomplete, "in incomplete groups"},
 		{c.Joining, "joining groups"},
+		{c.Permit, "on permit"},
+		{c.Binding, "being bound"},
+		{c.OldBinding, "held back by an old binding"},
 	} {
 		total += place.n
 		if place.n > 0 {

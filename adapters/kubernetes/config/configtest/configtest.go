@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/berth-project/berth/adapters/kubernetes/config"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -48,17 +49,15 @@ var Points = map[string][]string{
 		"preBind", "postBind", "placementGenerate", "placementScore", "podGroupPostFilter"},
 }
 
-// Registry has the plugins of Points. They let everything pass, and their factories
-// take arguments in the form in which a file's reach them, or none.
-func Registry() extpoints.Registry {
-	r := extpoints.Registry{}
+// Registry has the plugins of Points and those of kube-scheduler. The former let
+// everything pass, and take arguments in the form in which a file's reach them, or
+// none.
+func Registry() config.Registry {
+	r := config.DefaultRegistry()
 	for name := range Points {
-		r[name] = func(args any, _ extpoints.Handle) (extpoints.Plugin, error) {
-			if _, ok := args.(*runtime.Unknown); args != nil && !ok {
-				return nil, fmt.Errorf("arguments of type %T", args)
-			}
+		r[name] = extpoints.FactoryOf(func(*runtime.Unknown, extpoints.Handle) (extpoints.Plugin, error) {
 			return newPlugin(named(name)), nil
-		}
+		})
 	}
 	return r
 }

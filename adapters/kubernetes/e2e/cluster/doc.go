@@ -1,5 +1,5 @@
 // Package cluster is what a test sees of a Kubernetes cluster: it makes objects and
-// waits for what becomes of them, through the API alone.
+// waits for what happens to them, through the API alone.
 //
 //	c, err := cluster.Connect(ctx, plane.Config(controlplane.AdminUser))
 //	defer c.Close()

@@ -225,7 +225,7 @@ func (c *Cluster) Gone(t testing.TB, name string) {
 	t.Helper()
 	c.Await(t, "pod "+name+" goes", func() error {
 		if _, err := c.pod(name); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it is there (error %v)", err)
+			return fmt.Errorf("it is there (error %v)", err) //nolint:errorlint // It may be nil.
 		}
 		return nil
 	})

@@ -183,8 +183,11 @@ func checkScheduler(t *testing.T, plane *controlplane.ControlPlane, admin kubern
 	if code, err := s.Stop(ctx); code != 0 || err != nil {
 		t.Errorf("exit code %d, error %v after SIGTERM; want 0\n%s", code, err, s.Tail(20))
 	}
+	// The kernel counts pages for each processor by itself, and adds them up now and then: the
+	// two sources of the peak are a few pages apart.
+	const apart = 1 << 20
 	final, err := s.Usage()
-	if err != nil || final.CPU < live.CPU || final.PeakRSS < live.PeakRSS {
+	if err != nil || final.CPU < live.CPU || final.PeakRSS < live.PeakRSS-apart {
 		t.Errorf("usage at the end %+v, error %v; want no less than %+v while it lived", final, err, live)
 	}
 }

@@ -71,7 +71,7 @@ func (c *ControlPlane) StartControllerManager(ctx context.Context, controllers .
 	})
 }
 
-// stages tell kwok what becomes of nodes, which are ready, and of pods that are bound
+// stages tell kwok what happens to nodes, which are ready, and of pods that are bound
 // to one: they run at once, and are gone at once when they are deleted.
 const stages = `
 apiVersion: kwok.x-k8s.io/v1alpha1

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// outcome is what became of a pod that was submitted.
+// outcome is what happened to a pod that was submitted.
 type outcome struct {
 	Step int
 	Pod  string

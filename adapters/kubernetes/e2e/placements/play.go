@@ -26,7 +26,7 @@ type player struct {
 	placed int           // pods that got nodes
 }
 
-// play plays the case on an empty cluster and tells what became of the pods that were
+// play plays the case on an empty cluster and tells what happened to the pods that were
 // submitted, in their order.
 func (s *side) play(ctx context.Context, c script) ([]outcome, error) {
 	p := player{side: s}

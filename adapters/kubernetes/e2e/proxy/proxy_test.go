@@ -116,6 +116,7 @@ func TestItPassesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer response.Body.Close()
 	content, err := io.ReadAll(response.Body)
 	want(t, "error", err, nil)
 	want(t, "answer", string(content), "body\n")

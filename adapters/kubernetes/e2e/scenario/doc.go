@@ -1,7 +1,7 @@
 // Package scenario has the scenarios: small stories about a cluster that a user of
 // Kubernetes can see, one or more for each default plugin and extension point of
 // kube-scheduler. Each starts on an empty cluster, starts a scheduler, and looks at
-// what becomes of its objects through the API alone.
+// what happens to its objects through the API alone.
 //
 // They hold for kube-scheduler 1.37.1 and so must hold for berth-scheduler, word for
 // word where there are words: conditions, events, exit codes. Those about what
@@ -16,6 +16,6 @@
 // while the scheduler knows only some of the nodes has a message about those, and
 // nothing needs to wake it later.
 //
-// Those that draw lots say with which BERTH_SEED; the same in the environment draws the
+// Random ones print their BERTH_SEED; the same in the environment draws the
 // same. When things happen meanwhile is up to the machine.
 package scenario

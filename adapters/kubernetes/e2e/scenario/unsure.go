@@ -42,7 +42,7 @@ func reservedAgain(t *testing.T, e *Env) {
 
 // bindingLost has the answer to a binding lost and the next try forbidden, as an API
 // server does that has just started, while the scheduler hears nothing of pods: it must
-// ask what became of the first try before it gives the room to another.
+// ask what happened to the first try before it gives the room to another.
 func bindingLost(t *testing.T, e *Env) {
 	e.Create(t, smallNode("n", "1").Obj(), cluster.Pod("first").Req(cluster.CPU("1")).Obj())
 	p, options := e.proxied(t)

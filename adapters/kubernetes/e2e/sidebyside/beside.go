@@ -51,7 +51,7 @@ func onceTried(then beside) beside {
 	return func(ctx context.Context, r *run) error {
 		if err := r.watch.wait(ctx, tried); err != nil {
 			if ctx.Err() != nil {
-				return nil
+				return nil //nolint:nilerr // The run has ended.
 			}
 			return err
 		}

@@ -46,6 +46,9 @@ type PodExplanation struct {
 	// [MaxClosestNodes]: the smallest change might be made there. None where it fits
 	// somewhere, and where all are equally far.
 	ClosestNodes []string `json:"closestNodes,omitempty"`
+	// MissingTopologyKeys are the topology keys of its constraints that no node has as a
+	// label: a required one then fits nowhere, and others have no effect.
+	MissingTopologyKeys []string `json:"missingTopologyKeys,omitempty"`
 
 	// FilterPlugins and ScorePlugins are those that were asked, in order; extenders
 	// that prioritize come last.

@@ -2,7 +2,7 @@ package api
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Queue is what waits for a node.
+// Queue is what waits for a node, or to be bound to it.
 type Queue struct {
 	metav1.TypeMeta `json:",inline"`
 	At              metav1.MicroTime `json:"at"`
@@ -26,6 +26,9 @@ type QueueCounts struct {
 	InFlight      int `json:"inFlight"`
 	Incomplete    int `json:"incomplete"`
 	Joining       int `json:"joining"`
+	Permit        int `json:"permit"`
+	Binding       int `json:"binding"`
+	OldBinding    int `json:"oldBinding"`
 }
 
 // QueuedPod is a pod that waits.

@@ -15,7 +15,7 @@ type Simulation struct {
 	Groups []SimulatedGroup `json:"groups,omitempty"`
 }
 
-// Outcome is what became of a simulated pod.
+// Outcome is what happened to a simulated pod.
 type Outcome string
 
 // The outcomes.
@@ -25,7 +25,7 @@ const (
 	Failed   Outcome = "Failed"   // a plugin or an extender failed
 )
 
-// SimulatedPod is what became of a pod.
+// SimulatedPod is what happened to a pod.
 type SimulatedPod struct {
 	Pod     `json:",inline"`
 	Outcome Outcome `json:"outcome"`
@@ -49,7 +49,7 @@ type SimulatedPod struct {
 	FeasibleNodes  int `json:"feasibleNodes"`
 }
 
-// SimulatedGroup is what became of a tree of pod groups.
+// SimulatedGroup is what happened to a tree of pod groups.
 type SimulatedGroup struct {
 	// Namespace and Name are those of the highest group; Composite where that is a
 	// composite pod group.

@@ -40,10 +40,16 @@ type Rejection struct {
 // of its group.
 type QueuePosition struct {
 	// Place is Active, Backoff, ErrorBackoff, Unschedulable, Gated, InFlight (it is
-	// being tried), Incomplete (its group lacks members) or Joining (its group is
-	// being tried without it).
+	// being tried), Incomplete (its group lacks members), Joining (its group is
+	// being tried without it), Permit (a Permit plugin has it wait with its node), Binding
+	// (it is being bound) or OldBinding (it is tried when an earlier binding, which was
+	// cancelled, has returned).
 	Place    string `json:"place"`
 	Attempts int    `json:"attempts"`
+	// Node is the node of the binding, where the place is one of the last three, and
+	// PermitPlugins are those that have not let it go yet.
+	Node          string   `json:"node,omitempty"`
+	PermitPlugins []string `json:"permitPlugins,omitempty"`
 	// UnschedulablePlugins rejected it last, PendingPlugins with something set in
 	// motion. It is tried again when one of them hears of what may help.
 	UnschedulablePlugins []string `json:"unschedulablePlugins,omitempty"`
@@ -52,11 +58,33 @@ type QueuePosition struct {
 	GatingPlugin string `json:"gatingPlugin,omitempty"`
 	GateMessage  string `json:"gateMessage,omitempty"`
 	// AddedAt is when it came into the queue for the first time, Since when it
-	// came in last.
+	// came in last, or to one of the last three places.
 	AddedAt *metav1.MicroTime `json:"addedAt,omitempty"`
 	Since   *metav1.MicroTime `json:"since,omitempty"`
 	// BackoffUntil is when its last backoff ends, or has ended.
 	BackoffUntil *metav1.MicroTime `json:"backoffUntil,omitempty"`
+	// QueuePath are the queues that it is in, from the top down, and Before is how many go
+	// before it there. HeldBy is the quota or the limit that holds it back, or the one
+	// before it. Only where the configuration has queues.
+	QueuePath []string `json:"queuePath,omitempty"`
+	Before    *int     `json:"before,omitempty"`
+	HeldBy    string   `json:"heldBy,omitempty"`
+	// Promise is when it is to start. Only where the scheduler plans ahead.
+	Promise *Promise `json:"promise,omitempty"`
+}
+
+// Promise is when a pod is to start. It may start earlier; it starts later only for a
+// cause.
+type Promise struct {
+	// First is the start that it was promised first, Current the present one; none while
+	// there is no reservation for it.
+	First   *metav1.MicroTime `json:"first,omitempty"`
+	Current *metav1.MicroTime `json:"current,omitempty"`
+	// Node is where it is to start.
+	Node string `json:"node,omitempty"`
+	// MovedAt is when it was last moved to a later time, and Causes are why.
+	MovedAt *metav1.MicroTime `json:"movedAt,omitempty"`
+	Causes  []string          `json:"causes,omitempty"`
 }
 
 // Victim is a pod that has to go to make room.

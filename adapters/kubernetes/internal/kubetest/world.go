@@ -79,7 +79,7 @@ func (w *World) AddNode(n *model.Node) error {
 	list := v1.ResourceList{
 		v1.ResourceCPU:    *resource.NewMilliQuantity(n.Allocatable.CPU, resource.DecimalSI),
 		v1.ResourceMemory: *resource.NewQuantity(n.Allocatable.Memory, resource.BinarySI),
-		v1.ResourcePods:   *resource.NewQuantity(int64(n.MaxWorkloads), resource.DecimalSI),
+		v1.ResourcePods:   *resource.NewQuantity(n.MaxWorkloads, resource.DecimalSI),
 	}
 	w.mu.Lock()
 	w.nodes[n.Name] = true

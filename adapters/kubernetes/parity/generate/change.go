@@ -70,7 +70,7 @@ func (s *Source) Gate(p *v1.Pod) {
 }
 
 // Placed returns a copy of the pod that is on the node since the time. Now and
-// then its containers have been resized there, or it is on its way out.
+// then its containers have been resized there, or it is terminating.
 func (s *Source) Placed(old *v1.Pod, node string, since time.Time) *v1.Pod {
 	p := old.DeepCopy()
 	p.Spec.NodeName = node

@@ -65,7 +65,7 @@ func TieScore(name string) int64 {
 	return 9
 }
 
-// GroupTree draws a group of the name, at most so many levels deep.
+// GroupTree draws a group with the name, at most so many levels deep.
 func (s *Source) GroupTree(name string, now time.Time) *GroupTree {
 	t := &GroupTree{shared: map[string]*schedulingv1beta1.PodGroupResourceClaim{}, namespace: Namespaces[0], priority: Pick(s, int32(0), 0, 1, 5, 10, 100)}
 	if s.Percent(35) {

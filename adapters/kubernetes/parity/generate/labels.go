@@ -30,7 +30,7 @@ func (s *Source) zone() string {
 	return fmt.Sprintf("z%d", s.IntN(s.Zones))
 }
 
-// nodeLabels are the labels of the node of the name; they may be nil.
+// nodeLabels are the labels of the node with the name; they may be nil.
 func (s *Source) nodeLabels(name string) map[string]string {
 	if s.Percent(8) {
 		return nil

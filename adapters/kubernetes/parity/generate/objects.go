@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Namespace draws the namespace of the name.
+// Namespace draws the namespace with the name.
 func (s *Source) Namespace(name string) *v1.Namespace {
 	n := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if s.Percent(65) {

@@ -6,6 +6,7 @@ package openb
 
 import (
 	"encoding/csv"
+	"flag"
 	"math"
 	"os"
 	"path/filepath"
@@ -156,3 +157,8 @@ func folder(t testing.TB) string {
 	}
 	return filepath.Join(data, "openb")
 }
+
+var long = flag.Bool("long", false, "run all seeds of the published runs")
+
+// Long reports whether all seeds are to be run, which takes minutes.
+func Long() bool { return *long }

@@ -13,15 +13,15 @@ import (
 // devices are only asked of a node that the pod fits on.
 type policy interface {
 	score(n *node, pod *trace.Pod) int64
-	// normalize may change the scores in view of all of them.
-	normalize(candidates []candidate)
+	// normalize may change the scores of the pod in view of all of them.
+	normalize(pod *trace.Pod, candidates []candidate)
 	devices(n *node, pod *trace.Pod) []int
 }
 
 // unnormalized is for policies whose scores stand as they are.
 type unnormalized struct{}
 
-func (unnormalized) normalize([]candidate) {}
+func (unnormalized) normalize(*trace.Pod, []candidate) {}
 
 // tightest is the devices most policies take: whole GPUs from the lowest index,
 // a share from the GPU with least left.
@@ -47,7 +47,7 @@ type random struct{ *rand.Rand }
 
 func (*random) score(*node, *trace.Pod) int64 { return 0 }
 
-func (r *random) normalize(candidates []candidate) {
+func (r *random) normalize(_ *trace.Pod, candidates []candidate) {
 	if len(candidates) > 0 {
 		candidates[r.Intn(len(candidates))].score = 100
 	}
@@ -146,9 +146,11 @@ func (bestFit) score(n *node, pod *trace.Pod) int64 {
 	return int64(100 * (1 - cpu - gpu))
 }
 
-// normalize spreads the scores over 0 to 100. Where all are the same they stay
+func (bestFit) normalize(_ *trace.Pod, candidates []candidate) { spread(candidates) }
+
+// spread spreads the scores over 0 to 100. Where all are the same they stay
 // so: only the rank can decide.
-func (bestFit) normalize(candidates []candidate) {
+func spread(candidates []candidate) {
 	if len(candidates) == 0 {
 		return
 	}
@@ -168,7 +170,7 @@ func (bestFit) normalize(candidates []candidate) {
 // least of their use for typical pods.
 type fgd struct{ typical trace.Typical }
 
-func (fgd) normalize([]candidate) {}
+func (fgd) normalize(*trace.Pod, []candidate) {}
 
 func (p fgd) score(n *node, pod *trace.Pod) int64 {
 	score, _ := p.choose(n, pod)

@@ -95,7 +95,7 @@ func TestBestFitNormalizes(t *testing.T) {
 		for _, s := range test.scores {
 			candidates = append(candidates, candidate{score: s})
 		}
-		bestFit{}.normalize(candidates)
+		bestFit{}.normalize(single, candidates)
 		for i, c := range candidates {
 			if c.score != test.want[i] {
 				t.Errorf("%v: number %d is %d, want %d", test.scores, i, c.score, test.want[i])

@@ -16,19 +16,27 @@ func TestPublishedRuns(t *testing.T) {
 	published := openb.Published(t)
 	for _, list := range openb.Lists() {
 		loaded := openb.Load(t, list)
-		for _, policy := range trace.Policies() {
+		for _, policy := range trace.Published() {
 			if policy == trace.Random {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%s", list, policy), func(t *testing.T) {
 				t.Parallel()
-				for _, seed := range openb.Seeds() {
+				for _, seed := range seeds() {
 					key := openb.Key{List: list, Policy: policy, Seed: seed}
 					published.Check(t, key, reference.Run(loaded, policy, seed).Run)
 				}
 			})
 		}
 	}
+}
+
+// seeds are those that are run: the first, or all of them with -long.
+func seeds() []int64 {
+	if openb.Long() {
+		return openb.Seeds()
+	}
+	return openb.Seeds()[:1]
 }
 
 // publishedTable is the GPU allocation at 100 % arrived demand, mean over the
@@ -69,8 +77,8 @@ func TestPublishedTable(t *testing.T) {
 // Random draws from another generator than the published runs did: it is met in
 // the mean over the seeds.
 func TestRandomMeetsThePublishedMean(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a mean needs all seeds")
+	if !openb.Long() {
+		t.Skip("a mean needs all seeds: -long")
 	}
 	want := map[string]float64{"default": 86.30, "gpuspec10": 86.26, "gpushare100": 78.90, "multigpu50": 81.28}
 	for _, list := range openb.Lists() {

@@ -1,6 +1,6 @@
 // Package reference runs the GPU packing experiment without a scheduler: flat
-// slices, one loop over the nodes for each pod, the six policies written down
-// as the publication has them. It is the twin that the engine's decisions are
+// slices, one loop over the nodes for each pod, the policies written down as the
+// publication has them, and Rollout as its package comment has it. It is the twin that the engine's decisions are
 // compared with, so it is kept plain, and nothing but tests should need it.
 //
 // Scores are integers and higher ones win. Where the arithmetic has fractions
@@ -69,11 +69,11 @@ func newSimulation(t *trace.Trace, name trace.Policy, seed int64) *simulation {
 			rank:   s.order.Ranks[i],
 		})
 	}
-	s.policy = newPolicy(t, name, seed)
+	s.policy = newPolicy(t, s.nodes, name, seed)
 	return s
 }
 
-func newPolicy(t *trace.Trace, name trace.Policy, seed int64) policy {
+func newPolicy(t *trace.Trace, nodes []node, name trace.Policy, seed int64) policy {
 	switch name {
 	case trace.Random:
 		return &random{rand.New(rand.NewSource(seed))}
@@ -87,6 +87,8 @@ func newPolicy(t *trace.Trace, name trace.Policy, seed int64) policy {
 		return bestFit{}
 	case trace.FGD:
 		return fgd{t.Typical()}
+	case trace.Rollout:
+		return newRollout(t, nodes)
 	default:
 		panic(fmt.Sprintf("reference: no policy %q", name))
 	}
@@ -111,7 +113,7 @@ func (s *simulation) run(policy trace.Policy, seed int64) Result {
 // place decides on one pod and takes what it gets from the node.
 func (s *simulation) place(pod *trace.Pod) Placement {
 	candidates := s.feasible(pod)
-	s.policy.normalize(candidates)
+	s.policy.normalize(pod, candidates)
 	best := s.best(candidates)
 	if best == nil {
 		return Placement{Node: Nowhere}

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/berth-project/berth/examples/gpupacking/trace"
@@ -10,8 +11,13 @@ import (
 // small is a trace for tests that need no particular one.
 func small() *trace.Trace { return trace.Generate(5, 30, 200) }
 
+// known are the policies that this package has: all that are told the mix.
+func known() []trace.Policy {
+	return slices.DeleteFunc(trace.Policies(), func(p trace.Policy) bool { return p == trace.Learned })
+}
+
 func TestRunIsAFunctionOfTraceAndSeed(t *testing.T) {
-	for _, policy := range trace.Policies() {
+	for _, policy := range known() {
 		one, again, other := Run(small(), policy, 1), Run(small(), policy, 1), Run(small(), policy, 2)
 		if !reflect.DeepEqual(one.Placements, again.Placements) {
 			t.Errorf("%s: the same seed gave two runs", policy)
@@ -25,7 +31,10 @@ func TestRunIsAFunctionOfTraceAndSeed(t *testing.T) {
 // Remembering verdicts changes nothing: a simulation that forgets all of them
 // before each pod decides the same.
 func TestMemoryIsNotVisible(t *testing.T) {
-	for _, policy := range trace.Policies() {
+	for _, policy := range known() {
+		if policy == trace.Rollout && testing.Short() {
+			continue // every score takes long
+		}
 		s := newSimulation(small(), policy, 9)
 		for i, want := range Run(small(), policy, 9).Placements {
 			s.memory = memory{}
@@ -39,7 +48,7 @@ func TestMemoryIsNotVisible(t *testing.T) {
 // No policy gives away what a node does not have, and none drops a pod that
 // fits somewhere.
 func TestPlacementsRespectTheNodes(t *testing.T) {
-	for _, policy := range trace.Policies() {
+	for _, policy := range known() {
 		s := newSimulation(small(), policy, 3)
 		dropped := 0
 		for i, pod := range s.order.Pods {

@@ -26,51 +26,40 @@ var policies = map[trace.Policy]devicepacking.Policy{
 	trace.Packing:    devicepacking.Packing,
 	trace.BestFit:    devicepacking.BestFit,
 	trace.FGD:        devicepacking.FGD,
+	trace.Rollout:    devicepacking.Rollout,
+	trace.Learned:    devicepacking.Rollout,
 }
 
-// profileOf returns the profile of the experiment, and the plugins it is made
-// of. The policy is the only one that scores: of NodeResourcesFit only the
-// filter is enabled, while the others serve every point that they know.
-func profileOf(t *trace.Trace, policy trace.Policy) (extpoints.Profile, extpoints.Registry) {
+// profileOf returns the profile of the experiment. The policy is the only one that
+// scores: NodeResourcesFit only filters, while the others serve every point that
+// they know.
+func profileOf(t *trace.Trace, policy trace.Policy) extpoints.Profile {
 	args := devicepacking.Args{
 		Policy:        policies[policy],
 		Class:         gpuClass,
 		LargestCPU:    trace.LargestNodeCPU,
 		LargestShares: trace.LargestNodeGPU,
 	}
-	if policy == trace.FGD {
-		args.Typical = typicalOf(t)
+	switch policy {
+	case trace.FGD:
+		args.Typical = typicalOf(t.Typical())
+	case trace.Rollout:
+		args.Typical = typicalOf(t.Mix())
 	}
-	fit := extpoints.PluginSet{Enabled: []extpoints.PluginRef{{Name: noderesources.Name}}}
-	profile := extpoints.Profile{
-		Name: string(policy),
-		Plugins: extpoints.Plugins{
-			PreFilter: fit,
-			Filter:    fit,
-			MultiPoint: extpoints.PluginSet{Enabled: []extpoints.PluginRef{
-				{Name: queuesort.Name},
-				{Name: devices.Name},
-				{Name: devicepacking.Name},
-				{Name: defaultbinder.Name},
-			}},
-		},
-		Args: map[string]any{devicepacking.Name: args},
-	}
-	registry := extpoints.Registry{
-		queuesort.Name:     queuesort.New,
-		noderesources.Name: noderesources.NewFit,
-		devices.Name:       devices.New,
-		devicepacking.Name: devicepacking.New,
-		defaultbinder.Name: defaultbinder.New,
-	}
-	return profile, registry
+	p := extpoints.Profile{Name: string(policy)}
+	extpoints.Use(&p, queuesort.New, extpoints.NoArgs{})
+	extpoints.Use(&p, noderesources.NewFit, noderesources.FitArgs{}, extpoints.Only("PreFilter", "Filter"))
+	extpoints.Use(&p, devices.New, extpoints.NoArgs{})
+	extpoints.Use(&p, devicepacking.New, args)
+	extpoints.Use(&p, defaultbinder.New, extpoints.NoArgs{})
+	return p
 }
 
 // typicalOf returns the typical pods in the terms of the plugin, in the same
 // order: it decides the last digit of the scores.
-func typicalOf(t *trace.Trace) []devicepacking.Typical {
+func typicalOf(pods trace.Typical) []devicepacking.Typical {
 	var list []devicepacking.Typical
-	for _, p := range t.Typical() {
+	for _, p := range pods {
 		list = append(list, devicepacking.Typical{
 			CPU:    p.CPU,
 			Share:  p.Share,
@@ -124,7 +113,7 @@ func workloadOf(arrival int, p *trace.Pod) *model.Workload {
 	return w
 }
 
-// cluster is the world outside: it accepts every binding, and nothing ever
+// cluster is the orchestrator: it accepts every binding, and nothing ever
 // leaves.
 type cluster struct{}
 

@@ -36,13 +36,19 @@ type Result struct {
 }
 
 // Run lets the pods of the seed arrive one by one and schedules each before the
-// next arrives. The error is the context's, or a failure of the engine, which a
-// valid trace does not cause.
-func Run(ctx context.Context, t *trace.Trace, policy trace.Policy, seed int64) (Result, error) {
-	s, err := newSimulation(t, policy, seed)
+// next arrives. So many workers look at nodes at a time, which makes a difference to
+// the time that it takes, not to the result. The error is the context's, or a failure of the
+// engine, which a valid trace does not cause.
+func Run(ctx context.Context, t *trace.Trace, policy trace.Policy, seed int64, workers int) (Result, error) {
+	s, err := newSimulation(t, policy, seed, func(c *engine.Config) { c.Workers = workers })
 	if err != nil {
 		return Result{}, err
 	}
+	return s.run(ctx, policy, seed)
+}
+
+func (s *simulation) run(ctx context.Context, policy trace.Policy, seed int64) (Result, error) {
+	var err error
 	placements := make([]Placement, len(s.order.Pods))
 	for i, pod := range s.order.Pods {
 		if err := context.Cause(ctx); err != nil {
@@ -65,29 +71,33 @@ type simulation struct {
 	failure  error          // what the engine failed at, if anything
 }
 
-func newSimulation(t *trace.Trace, policy trace.Policy, seed int64) (*simulation, error) {
+// newSimulation makes a run that is to begin. change, where it is not nil, changes the
+// configuration of the engine.
+func newSimulation(t *trace.Trace, policy trace.Policy, seed int64, change func(*engine.Config)) (*simulation, error) {
 	s := &simulation{
 		trace:    t,
 		order:    t.Arrange(seed),
 		recorder: trace.NewRecorder(t),
 		nodes:    make(map[string]int, len(t.Nodes)),
 	}
-	profile, registry := profileOf(t, policy)
-	var err error
-	s.engine, err = engine.NewRaw(engine.Config{
+	profile := profileOf(t, policy)
+	cfg := engine.Config{
 		Profiles:                 []extpoints.Profile{profile},
-		Registry:                 registry,
 		Orchestrator:             cluster{},
 		PercentageOfNodesToScore: 100,
 		TieBreak:                 engine.TieBreakLowestIndex,
 		Seed:                     uint64(seed),
-		Decisions:                -1, // nobody asks for explanations
+		RememberDecisions:        -1, // nobody asks for explanations
 		Listener: engine.Listener{
 			Rejected: func(e engine.RejectedEvent) { s.fail(e.Err) },
 			Failed:   func(e engine.FailedEvent) { s.fail(e.Err) },
 		},
-	})
-	if err != nil {
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	var err error
+	if s.engine, err = engine.NewRaw(cfg); err != nil {
 		return nil, err
 	}
 	return s, s.addNodes()
@@ -109,7 +119,7 @@ func (s *simulation) addNodes() error {
 	for i := range s.trace.Nodes {
 		n := &s.trace.Nodes[i]
 		s.nodes[n.Name] = i
-		changes[s.order.Ranks[i]] = engine.Change{PutNode: nodeOf(n)}
+		changes[s.order.Ranks[i]] = engine.PutNode(nodeOf(n))
 	}
 	return s.engine.Apply(at(-1), changes...)
 }
@@ -121,7 +131,7 @@ func at(arrival int) time.Time { return time.Unix(int64(arrival), 0).UTC() }
 // arrive takes one pod from its submission to its binding, or drops it.
 func (s *simulation) arrive(ctx context.Context, arrival int, pod *trace.Pod) (Placement, error) {
 	now, w := at(arrival), workloadOf(arrival, pod)
-	if err := s.engine.Apply(now, engine.Change{Submit: w}); err != nil {
+	if err := s.engine.Apply(now, engine.Submit(w)); err != nil {
 		return Placement{}, err
 	}
 	s.engine.Schedule(now)
@@ -138,7 +148,7 @@ func (s *simulation) arrive(ctx context.Context, arrival int, pod *trace.Pod) (P
 	// There is no second try: the pod must not be in the queue any more when
 	// the next one comes.
 	s.recorder.Dropped(pod)
-	return Placement{Node: Nowhere}, s.engine.Apply(now, engine.Change{Remove: w.ID})
+	return Placement{Node: Nowhere}, s.engine.Apply(now, engine.Remove(w.ID))
 }
 
 // placed measures the node of a pod that was bound, by what the record says is

@@ -3,7 +3,7 @@
 //
 // A process is named by its number and the time it started: numbers are used
 // again. What is killed is held by a pidfd while it is checked, so that a number
-// that changed hands in between hits nobody else.
+// that changed submits between hits nobody else.
 package proc
 
 import (
@@ -109,7 +109,7 @@ func childrenOf(pid int) ([]int, error) {
 	dir := fmt.Sprintf("/proc/%d/task", pid)
 	threads, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // It has ended.
 	}
 	var children []int
 	for _, t := range threads {

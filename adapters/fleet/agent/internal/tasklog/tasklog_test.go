@@ -2,6 +2,7 @@ package tasklog
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -42,7 +43,7 @@ func TestTwin(t *testing.T) {
 				if n > 0 {
 					require.Equal(t, all[follower.Offset()-int64(n):follower.Offset()], buf[:n])
 				}
-				if err == io.EOF {
+				if errors.Is(err, io.EOF) {
 					break
 				}
 				require.NoError(t, err)

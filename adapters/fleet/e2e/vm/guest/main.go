@@ -45,7 +45,7 @@ func run() error {
 	return runFleet()
 }
 
-// runFleet runs the jobs of the folder /jobs, prints what became of each, and then those
+// runFleet runs the jobs of the folder /jobs, prints what happened to each, and then those
 // of runCores.
 func runFleet() error {
 	server, err := spawn("server", "server", "--bootstrap", "--name", "s", "--data", "/var/server", "--listen", "127.0.0.1:7070")

@@ -67,8 +67,8 @@ func run(o *options) (unexplained int, err error) {
 		first, n = uint64(o.only), 1
 	}
 	for number := first; number < first+n; number++ {
-		report.Case(fmt.Sprintf("go run ./cmd/parity -level %s -seed %d -case %d", o.level, o.seed, number))
-		if err := runCase(o, number, report); err != nil {
+		again := fmt.Sprintf("go run ./cmd/parity -level %s -seed %d -case %d", o.level, o.seed, number)
+		if err := report.Run(again, func(r *differences.Report) error { return runCase(o, number, r) }); err != nil {
 			return 0, fmt.Errorf("case %d: %w", number, err)
 		}
 	}

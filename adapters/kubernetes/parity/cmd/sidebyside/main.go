@@ -4,6 +4,7 @@
 //
 //	go run ./cmd/sidebyside
 //	go run ./cmd/sidebyside -rows 'basic|preemption' -nodes 1000 -pods 10 -share 0,100 -time 5s
+//	go run ./cmd/sidebyside -rows '^basic$' -nodes 100,1000,10000,100000 -pods 0 -picture cost.svg
 package main
 
 import (
@@ -25,17 +26,27 @@ type options struct {
 	rows                *regexp.Regexp
 	nodes, pods, shares []int
 	each                time.Duration
+	picture             string
 }
 
 func main() {
 	o, err := parse(os.Args[1:])
 	if err == nil {
-		err = table(os.Stdout, o)
+		err = run(os.Stdout, o)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sidebyside:", err)
 		os.Exit(1)
 	}
+}
+
+// run prints the table, and draws it where a picture is asked for.
+func run(w io.Writer, o *options) error {
+	lines, err := table(w, o)
+	if err != nil || o.picture == "" {
+		return err
+	}
+	return draw(o.picture, lines)
 }
 
 func parse(args []string) (*options, error) {
@@ -45,6 +56,7 @@ func parse(args []string) (*options, error) {
 	pods := flags.String("pods", "0,10", "numbers of pods that are on each node already")
 	shares := flags.String("share", "0,100", "shares of nodes to look at, in percent; 0: adaptive")
 	each := flags.Duration("time", 3*time.Second, "how much processor time the slower side may use, in each line")
+	picture := flags.String("picture", "", "also draw the costs of one row against the number of nodes, to this file (.svg or .png)")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -52,7 +64,7 @@ func parse(args []string) (*options, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &options{rows: pattern, each: *each}
+	o := &options{rows: pattern, each: *each, picture: *picture}
 	for _, list := range []struct {
 		flag, text string
 		to         *[]int
@@ -68,11 +80,12 @@ func parse(args []string) (*options, error) {
 	return o, nil
 }
 
-// table measures line by line and prints each when it is ready.
-func table(w io.Writer, o *options) error {
-	fmt.Fprintf(w, "%s, GOMAXPROCS %d. Processor time (µs) and allocations for each pod decided on; ratio of the times.\n\n", runtime.Version(), runtime.GOMAXPROCS(0))
-	fmt.Fprintln(w, "| pods | nodes | pods a node | share | kube µs | kube allocs | Berth µs | Berth allocs | ratio |")
-	fmt.Fprintln(w, "|---|---:|---:|---|---:|---:|---:|---:|---:|")
+// table measures line by line, prints each when it is ready, and returns them.
+func table(w io.Writer, o *options) (lines []line, err error) {
+	fmt.Fprintf(w, "%s, GOMAXPROCS %d. Processor time (µs) and allocations for each pod decided on; ratio of the times.\n", runtime.Version(), runtime.GOMAXPROCS(0))
+	fmt.Fprint(w, "Reference is Berth without its fast decider.\n\n")
+	fmt.Fprintln(w, "| pods | nodes | pods a node | share | kube µs | kube allocs | reference µs | Berth µs | Berth allocs | ratio |")
+	fmt.Fprintln(w, "|---|---:|---:|---|---:|---:|---:|---:|---:|---:|")
 	for _, row := range sidebyside.Rows() {
 		if !o.rows.MatchString(row.Name) {
 			continue
@@ -84,36 +97,55 @@ func table(w io.Writer, o *options) error {
 					if !c.Suits(row) {
 						continue
 					}
-					if err := line(w, row, c, o.each); err != nil {
-						return fmt.Errorf("%s, %s: %w", row.Name, c, err)
+					l, err := measure(row, c, o.each)
+					if err != nil {
+						return nil, fmt.Errorf("%s, %s: %w", row.Name, c, err)
 					}
+					fmt.Fprintln(w, l)
+					lines = append(lines, l)
 				}
 			}
 		}
 	}
-	return nil
+	return lines, nil
 }
 
-func line(w io.Writer, row sidebyside.Row, c sidebyside.Cluster, each time.Duration) error {
-	kube, err := sidebyside.NewKube(row, c)
-	if err != nil {
-		return err
+// line is what decisions cost on one cluster.
+type line struct {
+	row                    sidebyside.Row
+	cluster                sidebyside.Cluster
+	kube, reference, berth sidebyside.Cost
+}
+
+func measure(row sidebyside.Row, c sidebyside.Cluster, each time.Duration) (line, error) {
+	var sides []sidebyside.Side
+	for _, start := range []func(sidebyside.Row, sidebyside.Cluster) (sidebyside.Side, error){
+		sidebyside.NewKube, sidebyside.NewReference, sidebyside.NewBerth,
+	} {
+		side, err := start(row, c)
+		if err != nil {
+			return line{}, err
+		}
+		defer side.Close()
+		sides = append(sides, side)
 	}
-	defer kube.Close()
-	berth, err := sidebyside.NewBerth(row, c)
-	if err != nil {
-		return err
+	costs := sidebyside.Measure(row, sides, each)
+	return line{row, c, costs[0], costs[1], costs[2]}, nil
+}
+
+// String is the line in the table.
+func (l line) String() string {
+	return fmt.Sprintf("| %s | %d | %d | %s | %.0f | %.0f | %.0f | %.0f | %.0f | %.1f |", l.row.Name, l.cluster.Nodes, l.cluster.PodsPerNode,
+		shareName(l.cluster.Share), micros(l.kube.CPU), l.kube.Allocs, micros(l.reference.CPU), micros(l.berth.CPU), l.berth.Allocs,
+		micros(l.kube.CPU)/micros(l.berth.CPU))
+}
+
+// shareName says how many nodes are looked at.
+func shareName(share int32) string {
+	if share == 0 {
+		return "adaptive"
 	}
-	defer berth.Close()
-	costs := sidebyside.Measure(row, []sidebyside.Side{kube, berth}, each)
-	k, b := costs[0], costs[1]
-	share := "adaptive"
-	if c.Share != 0 {
-		share = fmt.Sprintf("%d %%", c.Share)
-	}
-	fmt.Fprintf(w, "| %s | %d | %d | %s | %.0f | %.0f | %.0f | %.0f | %.1f |\n", row.Name, c.Nodes, c.PodsPerNode, share,
-		micros(k.CPU), k.Allocs, micros(b.CPU), b.Allocs, micros(k.CPU)/micros(b.CPU))
-	return nil
+	return fmt.Sprintf("%d %%", share)
 }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

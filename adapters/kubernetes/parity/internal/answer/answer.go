@@ -16,8 +16,11 @@ type Decision struct {
 	// Evaluated and Feasible count nodes. They are 0 where Node is empty: the
 	// reference does not tell then.
 	Evaluated, Feasible int
-	// Message says in one line why it fits nowhere.
+	// Message says in one line why it fits nowhere, as kube-scheduler words it.
 	Message string
+	// Neutral is the message as the engine words it, where that differs. It is not
+	// compared.
+	Neutral string
 	// Plugins are those that rejected it, sorted.
 	Plugins []string
 	// Nominated is the node that it is nominated to afterwards.
@@ -25,12 +28,22 @@ type Decision struct {
 	// Victims are the UIDs of those displaced for it, in the order in which
 	// they are asked to go.
 	Victims []string
-	// Decided says in words what becomes of volumes and of claims to volumes
+	// Decided says in words what happens to volumes and of claims to volumes
 	// and devices.
 	Decided []string
 	// Members are those of a group, sorted by Workload, in the cycle of the
 	// group. Of one that has a node nothing but that is said.
 	Members []Decision
+}
+
+// WithNeutral is the decision with the engine's own words of other, which is equal to it.
+func (d Decision) WithNeutral(other Decision) Decision {
+	d.Neutral = other.Neutral
+	d.Members = slices.Clone(d.Members)
+	for i := range min(len(d.Members), len(other.Members)) {
+		d.Members[i].Neutral = other.Members[i].Neutral
+	}
+	return d
 }
 
 // SortMembers puts the members of a group in order.
@@ -96,7 +109,7 @@ func (d Decision) String() string {
 	return text.String()
 }
 
-// others says what becomes of others.
+// others says what happens to others.
 func (d Decision) others(text *strings.Builder) {
 	if len(d.Victims) > 0 {
 		fmt.Fprintf(text, ", displacing %v", d.Victims)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -79,7 +78,8 @@ func texts(err error) []string {
 
 // makeEngine makes an engine and says what it is made of.
 func makeEngine(c *config.Config, mistake Mistake) (*result, error) {
-	profiles, profilesErr := c.Profiles(devices)
+	made := &plugins{byProfile: map[string]map[string]extpoints.Plugin{}}
+	profiles, profilesErr := c.Profiles(devices, made.registry())
 	list, extendersErr := c.Extenders(extender.Neutral{})
 	if err := errors.Join(profilesErr, extendersErr); err != nil {
 		return nil, err
@@ -87,9 +87,8 @@ func makeEngine(c *config.Config, mistake Mistake) (*result, error) {
 	if mistake.Profiles != nil {
 		mistake.Profiles(profiles)
 	}
-	made := &plugins{byProfile: map[string]map[string]extpoints.Plugin{}}
 	cfg := engine.Config{
-		Profiles: profiles, Registry: made.registry(), Orchestrator: struct{ extpoints.Orchestrator }{},
+		Profiles: profiles, Orchestrator: struct{ extpoints.Orchestrator }{},
 		Queue: c.Queue(), Workers: 1, PercentageOfNodesToScore: c.PercentageOfNodesToScore(),
 	}
 	for i := range list {
@@ -98,7 +97,7 @@ func makeEngine(c *config.Config, mistake Mistake) (*result, error) {
 			return nil, err
 		}
 		defer x.Close()
-		cfg.Extenders = append(cfg.Extenders, x)
+		cfg.Extenders = append(cfg.Extenders, x.Extender)
 	}
 	if _, err := engine.NewRaw(cfg); err != nil {
 		return nil, err
@@ -120,9 +119,8 @@ type plugins struct {
 }
 
 // registry has all plugins there are.
-func (p *plugins) registry() extpoints.Registry {
-	r := config.Registry()
-	maps.Copy(r, configtest.Registry())
+func (p *plugins) registry() config.Registry {
+	r := configtest.Registry()
 	for name, factory := range r {
 		r[name] = func(args any, h extpoints.Handle) (extpoints.Plugin, error) {
 			plugin, err := factory(args, h)
@@ -136,10 +134,22 @@ func (p *plugins) registry() extpoints.Registry {
 	return r
 }
 
+// argued lists the plugins that have arguments.
+func argued(p *extpoints.Profile) (names []string) {
+	for _, e := range p.Plugins {
+		if e.Args != nil {
+			names = append(names, e.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 func (p *plugins) describe(in *extpoints.Profile, cfg engine.Config) (profile, error) {
 	out := profile{
 		name: in.Name, percentage: percentage(in.PercentageOfNodesToScore),
-		points: expand(in, p.byProfile[in.Name]), args: slices.Sorted(maps.Keys(in.Args)),
+		points: expand(in, p.byProfile[in.Name]),
+		args:   argued(in),
 	}
 	filters, scores, err := ask(in, cfg)
 	if err != nil {
@@ -161,7 +171,7 @@ func ask(p *extpoints.Profile, cfg engine.Config) (filters, scores []string, err
 		return nil, nil, err
 	}
 	now := time.Unix(0, 0)
-	if err := r.Apply(now, engine.Change{Submit: &model.Workload{ID: "w"}}); err != nil {
+	if err := r.Apply(now, engine.Submit(&model.Workload{ID: "w"})); err != nil {
 		return nil, nil, err
 	}
 	e, err := r.Explain(now, "w", engine.ExplainOptions{})

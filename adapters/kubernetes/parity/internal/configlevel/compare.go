@@ -10,7 +10,7 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 )
 
-// Outcome is what became of a file.
+// Outcome is what happened to a file.
 type Outcome struct {
 	// Kube and Berth are the errors of each side, with the stage at which they came
 	// up; none where it takes the file.

@@ -117,13 +117,17 @@ func TestMistakesAreNoticed(t *testing.T) {
 		"a wrong value":      read(func(c *configv1.KubeSchedulerConfiguration) { *c.Parallelism = 0 }),
 		"a profile too many": read(func(c *configv1.KubeSchedulerConfiguration) { c.Profiles = append(c.Profiles, c.Profiles[0]) }),
 		"another order": made(func(p *extpoints.Profile) {
-			slices.Reverse(p.Plugins.MultiPoint.Enabled)
+			slices.Reverse(p.Plugins)
 		}),
-		"another weight":    made(func(p *extpoints.Profile) { p.Plugins.MultiPoint.Enabled[5].Weight++ }),
-		"a plugin less":     made(func(p *extpoints.Profile) { p.Plugins.MultiPoint.Enabled = p.Plugins.MultiPoint.Enabled[1:] }),
-		"another point":     made(func(p *extpoints.Profile) { p.Plugins.Reserve.Disabled = []string{extpoints.AllPlugins} }),
-		"arguments less":    made(func(p *extpoints.Profile) { delete(p.Args, "NodeAffinity") }),
-		"arguments refused": made(func(p *extpoints.Profile) { p.Args["NodeResourcesFit"] = noderesources.BalancedAllocationArgs{} }),
+		"another weight": made(func(p *extpoints.Profile) { p.Plugins[5].Weight++ }),
+		"a plugin less":  made(func(p *extpoints.Profile) { p.Plugins = p.Plugins[1:] }),
+		"another point": made(func(p *extpoints.Profile) {
+			for i := range p.Plugins {
+				p.Plugins[i].Except = []extpoints.Point{"Reserve"}
+			}
+		}),
+		"arguments less":    made(func(p *extpoints.Profile) { entry(p, "NodeAffinity").Args = nil }),
+		"arguments refused": made(func(p *extpoints.Profile) { entry(p, "NodeResourcesFit").Args = noderesources.BalancedAllocationArgs{} }),
 		"another share":     made(func(p *extpoints.Profile) { p.PercentageOfNodesToScore = new(int32(7)) }),
 		"another name":      made(func(p *extpoints.Profile) { p.Name = "other" }),
 	} {
@@ -141,4 +145,9 @@ func TestMistakesAreNoticed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// entry is the first of the plugin.
+func entry(p *extpoints.Profile, name string) *extpoints.Entry {
+	return &p.Plugins[slices.IndexFunc(p.Plugins, func(e extpoints.Entry) bool { return e.Name == name })]
 }

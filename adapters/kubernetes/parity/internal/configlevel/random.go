@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/berth-project/berth/adapters/kubernetes/config/configtest"
+	"github.com/berth-project/berth/extpoints"
 )
 
 // source draws random files.
@@ -119,8 +120,10 @@ func (s *source) profile(i int) object {
 	}
 	s.maybe(p, 4, "percentageOfNodesToScore", func() any { return s.IntN(101) })
 	plugins := object{}
-	for _, pt := range points {
-		s.maybe(plugins, 4, pt.name, func() any { return s.set(pt.name) })
+	for _, pt := range extpoints.Points() {
+		if name := inFile(pt); name != "" {
+			s.maybe(plugins, 4, name, func() any { return s.set(name) })
+		}
 	}
 	s.maybe(plugins, 2, "multiPoint", func() any { return s.multiPoint() })
 	if len(plugins) > 0 {

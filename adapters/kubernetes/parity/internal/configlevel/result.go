@@ -10,7 +10,7 @@ const (
 	taken      = "taken"
 )
 
-// result is what became of a file on one side.
+// result is what happened to a file on one side.
 type result struct {
 	stage  string
 	errors []string // why it stopped there

@@ -23,11 +23,6 @@ import (
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/defaultpreemption"
 	"github.com/berth-project/berth/plugins/dynamicresources"
-	"github.com/berth-project/berth/plugins/interpodaffinity"
-	"github.com/berth-project/berth/plugins/nodevolumelimits"
-	"github.com/berth-project/berth/plugins/podtopologyspread"
-	"github.com/berth-project/berth/plugins/volumebinding"
-	"github.com/berth-project/berth/plugins/volumerestrictions"
 )
 
 // plan is what a case is like.
@@ -85,7 +80,11 @@ type Options struct {
 	About About
 	// Change and Deaf make mistakes on purpose; see [subject.Config].
 	Change func(*engine.Config)
-	Deaf   func(*engine.Change) bool
+	Deaf   func(engine.Change) bool
+	// Beside is told of the reference; see [subject.Config]. Reference changes its
+	// configuration.
+	Beside    func(*reference.Scheduler)
+	Reference func(*reference.Config)
 	// Tape writes down the case.
 	Tape *subject.Tape
 	// Small keeps the case short, and DynamicResources out of one that is not
@@ -130,13 +129,8 @@ func Run(seed, number uint64, report *differences.Report, o Options) error {
 // newTwin makes both sides with the same arguments.
 func newTwin(s *generate.Source, nodes int, o Options) (*twin.Twin, error) {
 	ref := reference.Config{Args: map[string]runtime.Object{}}
-	sub := subject.Config{Change: o.Change, Deaf: o.Deaf, Args: map[string]any{
-		plugins.InterPodAffinity:   interpodaffinity.Args{ReferenceHints: true},
-		plugins.PodTopologySpread:  podtopologyspread.Args{ReferenceHints: true},
-		plugins.VolumeBinding:      volumebinding.Args{ReferenceHints: true},
-		plugins.VolumeRestrictions: volumerestrictions.Args{ReferenceHints: true},
-		plugins.NodeVolumeLimits:   nodevolumelimits.Args{ReferenceHints: true},
-		plugins.DynamicResources:   dynamicresources.Args{Evaluator: cel.New(), ReferenceHints: true},
+	sub := subject.Config{Change: o.Change, Deaf: o.Deaf, Beside: o.Beside, Args: map[string]any{
+		plugins.DynamicResources: dynamicresources.Args{Evaluator: cel.New()},
 	}}
 	if o.About == Groups {
 		ref.Gates, ref.Tie, sub.Tie = reference.Groups, generate.TieScore, generate.TieScore
@@ -167,6 +161,9 @@ func newTwin(s *generate.Source, nodes int, o Options) (*twin.Twin, error) {
 	if nodes > 90 { // with more than 100 candidates the reference would start anywhere
 		ref.Args[plugins.DefaultPreemption] = &config.DefaultPreemptionArgs{MinCandidateNodesPercentage: 100, MinCandidateNodesAbsolute: 100}
 		sub.Args[plugins.DefaultPreemption] = defaultpreemption.Args{MinCandidateNodesPercentage: new(int32(100))}
+	}
+	if o.Reference != nil {
+		o.Reference(&ref)
 	}
 	return twin.New(s, ref, sub)
 }
@@ -305,7 +302,7 @@ func (h *history) schedule() bool {
 		return false
 	}
 	if h.Subject.Tape != nil {
-		h.Subject.Tape.Schedule(ref)
+		h.Subject.Tape.Schedule(ref.WithNeutral(sub))
 	}
 	h.countOutcome(ref)
 	if h.tell != nil {

@@ -9,7 +9,7 @@
 // victims in their order, and the nomination of every pod.
 //
 // Cases may be about storage, devices or groups besides ([About]). Compared is
-// also what was decided about volumes and claims, and, of a group, what becomes of
+// also what was decided about volumes and claims, and, of a group, what happens to
 // each member.
 //
 // Where the reference is random both are kept from the choice: start times are

@@ -18,14 +18,14 @@ func Mistakes() map[string]Options {
 		"the share of nodes":      {Change: func(c *engine.Config) { c.Profiles[0].PercentageOfNodesToScore = new(int32(100)) }},
 		"the length of backoff":   {Change: func(c *engine.Config) { c.Queue.InitialBackoff = 2 * time.Second }},
 		"the end of backoff":      {Change: func(c *engine.Config) { c.Queue.NoPopFromBackoff = true }},
-		"budgets":                 {Deaf: func(c *engine.Change) bool { return c.PutBudget != nil }},
-		"namespaces":              {Deaf: func(c *engine.Change) bool { return c.PutNamespace != nil }},
-		"pods on their way out":   {Deaf: func(c *engine.Change) bool { return c.Terminate != "" }},
+		"budgets":                 {Deaf: func(c engine.Change) bool { return c.Verb() == "put budget" }},
+		"namespaces":              {Deaf: func(c engine.Change) bool { return c.Verb() == "put namespace" }},
+		"pods on their way out":   {Deaf: func(c engine.Change) bool { return c.Verb() == "terminate" }},
 		"the order of filters": {Change: func(c *engine.Config) {
-			slices.Reverse(c.Profiles[0].Plugins.MultiPoint.Enabled)
+			slices.Reverse(c.Profiles[0].Plugins)
 		}},
 	}
-	for _, ref := range plugins.DefaultProfile().Plugins.MultiPoint.Enabled {
+	for _, ref := range plugins.DefaultProfile().Plugins {
 		switch ref.Name {
 		case plugins.PrioritySort, plugins.DefaultBinder: // there must be one
 			continue
@@ -45,9 +45,8 @@ func Mistakes() map[string]Options {
 	}
 	for _, name := range []string{plugins.PodGroupPodsCount, plugins.NodeResourcesFit} {
 		mistakes["placements by "+name] = Options{About: Groups, Change: func(c *engine.Config) {
-			set := &c.Profiles[0].Plugins.PlacementScore
-			i := indexOf(set.Enabled, name)
-			set.Enabled = slices.Delete(slices.Clone(set.Enabled), i, i+1)
+			p := &c.Profiles[0]
+			p.Plugins = slices.DeleteFunc(p.Plugins, func(e extpoints.Entry) bool { return e.Name == name && len(e.Points) > 0 })
 		}}
 	}
 	return mistakes
@@ -63,21 +62,14 @@ var subjects = map[string]About{
 // without leaves a plugin out.
 func without(name string) Options {
 	return Options{About: subjects[name], Change: func(c *engine.Config) {
-		set := &c.Profiles[0].Plugins.MultiPoint
-		i := indexOf(set.Enabled, name)
-		set.Enabled = slices.Delete(set.Enabled, i, i+1)
-		delete(c.Profiles[0].Args, name)
+		c.Profiles[0].Remove(name)
 	}}
 }
 
 // heavier gives a plugin too much weight.
 func heavier(name string) Options {
 	return Options{About: subjects[name], Change: func(c *engine.Config) {
-		list := c.Profiles[0].Plugins.MultiPoint.Enabled
-		list[indexOf(list, name)].Weight += 5
+		list := c.Profiles[0].Plugins
+		list[slices.IndexFunc(list, func(e extpoints.Entry) bool { return e.Name == name })].Weight += 5
 	}}
-}
-
-func indexOf(list []extpoints.PluginRef, name string) int {
-	return slices.IndexFunc(list, func(r extpoints.PluginRef) bool { return r.Name == name })
 }

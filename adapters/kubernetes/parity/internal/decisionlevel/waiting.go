@@ -73,8 +73,8 @@ func (h *history) subjectPlaces() map[string]string {
 	places := map[string]string{}
 	for _, p := range h.Pods() {
 		position, ok := h.Subject.Queue(p.ID)
-		if !ok {
-			continue
+		if !ok || position.Place == queue.Binding || position.Place == queue.OldBinding {
+			continue // it is not in the queue there either
 		}
 		w, _ := view.Workload(p.ID)
 		places[p.ID] = describe(placeNames[position.Place], w.Nominated)
@@ -84,7 +84,7 @@ func (h *history) subjectPlaces() map[string]string {
 
 var placeNames = map[queue.Place]string{
 	queue.Active: "active", queue.Backoff: "backing off", queue.ErrorBackoff: "backing off",
-	queue.Unschedulable: "unschedulable", queue.Gated: "unschedulable", queue.InFlight: "in flight",
+	queue.Unschedulable: "unschedulable", queue.Gated: "unschedulable", queue.InFlight: "in flight", queue.Permit: "in flight",
 	queue.Incomplete: "incomplete", queue.Joining: "joining",
 }
 

@@ -1,6 +1,9 @@
 package differences
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,15 +47,17 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := NewWith(known)
-	r.Case("again 1")
 	long := func() string { return "a long detail" }
 	short := func() string { return "short" }
-	r.Compare("X Filter", "yes", "yes", long)
-	r.Compare("X Filter", "yes", "no", long)
-	r.Compare("X Filter", "no", "yes", long)
-	r.Case("again 2")
-	r.Compare("X Filter", "no", "yes", short)
-	r.Compare("X Filter for two", "yes", "no", long)
+	run(t, r, "again 1", func(r *Report) {
+		r.Compare("X Filter", "yes", "yes", long)
+		r.Compare("X Filter", "yes", "no", long)
+		r.Compare("X Filter", "no", "yes", long)
+	})
+	run(t, r, "again 2", func(r *Report) {
+		r.Compare("X Filter", "no", "yes", short)
+		r.Compare("X Filter for two", "yes", "no", long)
+	})
 	if r.Explained() != 1 || r.Unexplained() != 3 || r.Counted("X Filter") != 5 {
 		t.Errorf("%d explained, %d not, %d counted", r.Explained(), r.Unexplained(), r.Counted("X Filter"))
 	}
@@ -70,5 +75,48 @@ func TestReport(t *testing.T) {
 		if !strings.Contains(printed.String(), want) {
 			t.Errorf("not printed: %s\nin %s", want, printed.String())
 		}
+	}
+}
+
+func run(t *testing.T, r *Report, name string, compare func(*Report)) {
+	t.Helper()
+	if err := r.Run(name, func(r *Report) error {
+		compare(r)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What the reference does not answer in each run is chance, and what it answers in all of them is not. Nothing
+// is counted of runs that are repeated.
+func TestChance(t *testing.T) {
+	r := NewWith(nil)
+	for i, c := range []struct {
+		answers     string // of the reference, run by run
+		unexplained int
+		chance      bool
+	}{{"y", 0, false}, {"ny", 0, true}, {"nnnnny", 0, true}, {"nnnnnn", 1, false}} {
+		before, asked := r.Unexplained(), 0
+		name := fmt.Sprint("case ", i)
+		run(t, r, name, func(r *Report) {
+			r.Compare("X", c.answers[asked:asked+1], "y", func() string { return "" })
+			asked++
+		})
+		if asked != len(c.answers) || r.Unexplained()-before != c.unexplained || slices.Contains(r.chance, name) != c.chance {
+			t.Errorf("%s: asked %d times, %d unexplained, by chance %v", c.answers, asked, r.Unexplained()-before, r.chance)
+		}
+	}
+	if r.Counted("X") != 4 || r.cases != 4 {
+		t.Errorf("%d comparisons in %d cases", r.Counted("X"), r.cases)
+	}
+	var printed strings.Builder
+	r.Print(&printed)
+	if want := "2 cases in which kube-scheduler does not always decide the same, and once did as the subject: case 1; case 2\n"; !strings.Contains(printed.String(), want) {
+		t.Errorf("not printed: %s\nin %s", want, printed.String())
+	}
+	failure := errors.New("no")
+	if err := r.Run("", func(*Report) error { return failure }); !errors.Is(err, failure) {
+		t.Errorf("%v", err)
 	}
 }

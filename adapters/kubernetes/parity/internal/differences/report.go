@@ -27,6 +27,8 @@ type Report struct {
 	cases   int
 	counts  map[string]int
 	found   map[string]*group // by place and reason
+	// chance are the cases in which kube-scheduler does not always answer the same.
+	chance []string
 }
 
 // group is differences of one kind, of which the shortest is kept.
@@ -51,11 +53,8 @@ func NewWith(known []Known) *Report {
 	return &Report{known: known, counts: map[string]int{}, found: map[string]*group{}}
 }
 
-// Case begins the next case; again says how to run it again.
-func (r *Report) Case(again string) {
-	r.cases++
-	r.current = again
-}
+// Name says how to run the present case again, where Run was not told.
+func (r *Report) Name(again string) { r.current = again }
 
 // Count counts one comparison. Of what is asked "for" many things, all are
 // counted together.
@@ -76,9 +75,14 @@ func (r *Report) Add(d Difference) {
 		g = &group{where: d.Where, reason: reason, shortest: d, again: r.current}
 		r.found[key] = g
 	}
-	g.number++
-	if len(d.Detail)+len(d.text()) < len(g.shortest.Detail)+len(g.shortest.text()) {
-		g.shortest, g.again = d, r.current
+	g.add(&group{number: 1, shortest: d, again: r.current})
+}
+
+// add adds those of another group of the same kind.
+func (g *group) add(o *group) {
+	g.number += o.number
+	if len(o.shortest.Detail)+len(o.shortest.text()) < len(g.shortest.Detail)+len(g.shortest.text()) {
+		g.shortest, g.again = o.shortest, o.again
 	}
 }
 
@@ -144,6 +148,9 @@ func (r *Report) Print(w io.Writer) {
 			fmt.Fprintf(w, "%9d UNEXPLAINED, %s\n  reference: %s\n  subject:   %s\n  %s\n  again: %s\n", g.number, g.where,
 				g.shortest.Reference, g.shortest.Subject, g.shortest.Detail, g.again)
 		}
+	}
+	if len(r.chance) > 0 {
+		fmt.Fprintf(w, "%9d cases in which kube-scheduler does not always decide the same, and once did as the subject: %s\n", len(r.chance), strings.Join(r.chance, "; "))
 	}
 	fmt.Fprintf(w, "%9d differences explained, %d unexplained\n", r.Explained(), r.Unexplained())
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/differences"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
 )
 
@@ -109,15 +110,15 @@ func seen(t *testing.T, g prometheus.Gatherer, registry prometheus.Registerer, p
 
 // What kube-scheduler calls the events that there can be.
 func TestSameEventLabels(t *testing.T) {
-	kinds := map[extpoints.Resource]fwk.EventResource{
+	kinds := map[model.ObjectKind]fwk.EventResource{
 		extpoints.AnyWorkload: fwk.Pod, extpoints.AssignedWorkload: fwk.AssignedPod,
 		extpoints.UnscheduledWorkload: fwk.UnscheduledPod, extpoints.TargetWorkload: fwk.TargetPod,
 		extpoints.NodeResource: fwk.Node, extpoints.GroupResource: fwk.PodGroup,
-		extpoints.VolumeClaimResource: fwk.PersistentVolumeClaim, extpoints.VolumeResource: fwk.PersistentVolume,
-		extpoints.StorageClassResource: fwk.StorageClass, extpoints.StorageDriverResource: fwk.CSIDriver,
-		extpoints.NodeStorageResource: fwk.CSINode, extpoints.StorageCapacityResource: fwk.CSIStorageCapacity,
-		extpoints.VolumeAttachmentResource: fwk.VolumeAttachment, extpoints.DeviceSliceResource: fwk.ResourceSlice,
-		extpoints.DeviceClassResource: fwk.DeviceClass, extpoints.DeviceClaimResource: fwk.ResourceClaim,
+		model.VolumeClaimKind: fwk.PersistentVolumeClaim, model.VolumeKind: fwk.PersistentVolume,
+		model.StorageClassKind: fwk.StorageClass, model.StorageDriverKind: fwk.CSIDriver,
+		model.NodeStorageKind: fwk.CSINode, model.StorageCapacityKind: fwk.CSIStorageCapacity,
+		model.VolumeAttachmentKind: fwk.VolumeAttachment, model.DeviceSliceKind: fwk.ResourceSlice,
+		model.DeviceClassKind: fwk.DeviceClass, model.DeviceClaimKind: fwk.ResourceClaim,
 		extpoints.AnyResource: fwk.WildCard,
 	}
 	actions := map[extpoints.Action]fwk.ActionType{
@@ -241,7 +242,6 @@ func count(t *testing.T, number uint64, about decisionlevel.About) (before, afte
 	err = decisionlevel.Run(seed, number, report, decisionlevel.Options{About: about, Change: func(c *engine.Config) {
 		m = metrics.New(metrics.Options{Profiles: c.Profiles, Groups: true})
 		c.Listener = engine.Tee(c.Listener, withoutProbe(m.Listener()))
-		c.Meter = meterWithoutProbe(m.Meter())
 		before = gather(t, legacyregistry.DefaultGatherer)
 	}})
 	if err != nil {
@@ -283,7 +283,7 @@ func gather(t *testing.T, g prometheus.Gatherer) map[string]float64 {
 // withoutProbe leaves out a workload that is not part of the history; see package
 // subject.
 func withoutProbe(l engine.Listener) engine.Listener {
-	submitted, popped := l.Submitted, l.Popped
+	submitted, popped, evaluated := l.Submitted, l.Popped, l.PluginEvaluated
 	l.Submitted = func(e engine.SubmittedEvent) {
 		if e.Workload.Profile == plugins.DefaultProfileName {
 			submitted(e)
@@ -294,18 +294,12 @@ func withoutProbe(l engine.Listener) engine.Listener {
 			popped(e)
 		}
 	}
-	return l
-}
-
-// meterWithoutProbe is the same for the meter.
-func meterWithoutProbe(m engine.Meter) engine.Meter {
-	evaluated := m.PluginEvaluated
-	m.PluginEvaluated = func(e engine.PluginEvaluatedEvent) {
+	l.PluginEvaluated = func(e engine.PluginEvaluatedEvent) {
 		if e.Profile == plugins.DefaultProfileName {
 			evaluated(e)
 		}
 	}
-	return m
+	return l
 }
 
 // excused reports whether a difference is meant to be.

@@ -77,14 +77,14 @@ func touchBerth() (*metrics.Metrics, error) {
 	profile := plugins.DefaultProfile()
 	m := metrics.New(metrics.Options{Profiles: []extpoints.Profile{profile}, Groups: true})
 	raw, err := engine.NewRaw(engine.Config{
-		Profiles: []extpoints.Profile{profile}, Registry: plugins.Default(), Orchestrator: nobody{}, Listener: m.Listener(),
+		Profiles: []extpoints.Profile{profile}, Orchestrator: nobody{}, Listener: m.Listener(),
 	})
 	if err != nil {
 		return nil, err
 	}
 	m.Sample(raw)
 	touchListener(m.Listener())
-	touchMeter(m.Meter())
+	touchMeasured(m.Listener())
 	m.APIWriteQueued("")
 	m.APIWriteMerged("")
 	m.APIWriteRetried("", "")
@@ -96,13 +96,13 @@ func touchBerth() (*metrics.Metrics, error) {
 	return m, nil
 }
 
-func touchMeter(m engine.Meter) {
+func touchMeasured(m engine.Listener) {
 	m.PluginRan(engine.PluginRanEvent{})
 	m.PluginEvaluated(engine.PluginEvaluatedEvent{})
 	m.HintRan(engine.HintRanEvent{Event: queue.WorkloadAdded})
 	m.ChangeOffered(engine.ChangeOfferedEvent{Event: queue.WorkloadAdded})
-	m.RoomSought(engine.RoomSoughtEvent{ForGroup: true, Plugin: plugins.DefaultPreemption})
-	m.RoomMade(engine.RoomMadeEvent{})
+	m.PreemptionTried(engine.PluginRanEvent{Point: "GroupPostFilter", Plugin: plugins.DefaultPreemption})
+	m.PreemptionEnded(engine.PreemptionEndedEvent{})
 	m.PlacementsGenerated(engine.PlacementsGeneratedEvent{})
 	m.PlacementTried(engine.PlacementTriedEvent{})
 }
@@ -126,7 +126,7 @@ func touchListener(l engine.Listener) {
 		l.Permitted(placed)
 		l.Bound(placed)
 	}
-	l.Failed(engine.FailedEvent{Err: &engine.PluginError{Point: "Filter", Plugin: plugins.VolumeBinding}})
+	l.Failed(engine.FailedEvent{Err: &extpoints.PluginError{Point: "Filter", Plugin: plugins.VolumeBinding}})
 }
 
 // nobody is an orchestrator that is asked nothing.

@@ -25,7 +25,7 @@ type asked struct {
 // compareCycle asks a pair of plugins all that a scheduling cycle asks.
 func (c *comparison) compareCycle(p *pair, q *question) {
 	a := &asked{comparison: c, pair: p, question: q, ctx: c.Twin.Reference.Context, refState: framework.NewCycleState()}
-	a.subState = extpoints.NewCycleState(context.Background(), c.views.Subject, c.Now(), 1)
+	a.subState = extpoints.NewCycle(extpoints.CycleOptions{View: c.views.Subject, Now: c.Now(), Seed: 1}).State()
 	var feasible []int
 	filters, scores := a.preFilter()
 	if filters {

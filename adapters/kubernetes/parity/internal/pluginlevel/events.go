@@ -12,6 +12,7 @@ import (
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/generate"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/twin"
+	"github.com/berth-project/berth/adapters/kubernetes/words"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
@@ -23,7 +24,7 @@ type happening struct {
 	refEvents []fwk.ClusterEvent
 	old, new  any
 	subEvents []extpoints.ClusterEvent
-	change    extpoints.Change
+	change    extpoints.Event
 }
 
 // compareEvent lets something happen while a pod waits, and asks every plugin
@@ -68,10 +69,10 @@ func (c *comparison) compareHints(h *happening, pod *v1.Pod) {
 	w := c.workload(pod)
 	for i, event := range h.interesting() {
 		for _, p := range c.pairs {
-			h.change.Event = h.subEvents[i]
+			h.change.ClusterEvent = h.subEvents[i]
 			subHint, err := p.subject.hint(w, &h.change)
 			if err != nil {
-				subHint = err.Error()
+				subHint = words.Text(err.Error())
 			}
 			refHint := c.hint(p.reference, pod, event, h)
 			c.report.Compare(hintPlace(p, refHint, &subHint)+eventName(event)+c.unreadable(pod)+h.beyond(c.Huge), refHint, subHint, func() string {

@@ -9,8 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/generate"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/subject"
+	"github.com/berth-project/berth/adapters/kubernetes/words"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
@@ -54,10 +56,10 @@ func (g *groupCase) compareGroupEvent() {
 		if p.subject.Name() != plugins.GangScheduling {
 			continue
 		}
-		h.change.Event = h.subEvents[0]
+		h.change.ClusterEvent = h.subEvents[0]
 		sub, err := p.subject.hint(g.Convert(pod), &h.change)
 		if err != nil {
-			sub = err.Error()
+			sub = words.Text(err.Error())
 		}
 		g.report.Compare(p.name+" hint for "+eventName(h.refEvents[0])+g.without(pod), g.hint(p.reference, pod, h.refEvents[0], h), sub, g.detail(p, pod, nil))
 	}
@@ -93,11 +95,11 @@ func (g *groupCase) anyGroup() runtime.Object {
 }
 
 func groupOf(object runtime.Object) *model.Group {
-	change, err := subject.Put(object, true)
+	change, err := subject.Put(object, convert.Gates{PodGroupPreemptionPolicy: true})
 	if err != nil {
 		panic(err)
 	}
-	return change.PutGroup
+	return change.Value().(*model.Group)
 }
 
 // GroupPoints are the points of a [Mutation] that are about groups.

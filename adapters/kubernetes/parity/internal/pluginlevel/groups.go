@@ -1,7 +1,6 @@
 package pluginlevel
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/generate"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/differences"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
@@ -140,11 +140,11 @@ type groupBoth struct {
 func (g *groupCase) roots(tree *generate.GroupTree) []groupBoth {
 	var list []groupBoth
 	for _, object := range tree.Groups {
-		change, err := subject.Put(object, true)
+		change, err := subject.Put(object, convert.Gates{PodGroupPreemptionPolicy: true})
 		if err != nil {
 			panic(err)
 		}
-		list = append(list, g.both(change.PutGroup.ID))
+		list = append(list, g.both(change.ID()))
 	}
 	return list
 }
@@ -177,7 +177,7 @@ func (g *groupCase) both(id string) groupBoth {
 // compareGroup asks what a group's cycle asks.
 func (g *groupCase) compareGroup(b groupBoth) {
 	refState := framework.NewCycleState()
-	subState := extpoints.NewCycleState(context.Background(), g.views.Subject, g.Now(), 1)
+	subState := extpoints.NewCycle(extpoints.CycleOptions{View: g.views.Subject, Now: g.Now(), Seed: 1}).State()
 	parent := g.parent()
 	placements := []placementBoth{parent}
 	for _, p := range g.pairs {
@@ -319,7 +319,7 @@ func (g *groupCase) compareScores(b groupBoth, placements []placementBoth) {
 }
 
 func (g *groupCase) comparePlacementScores(p *pair, ref fwk.PlacementScorePlugin, b groupBoth, refs []*fwk.PodGroupAssignments, subs []*extpoints.Assignments) {
-	state := extpoints.NewCycleState(context.Background(), g.views.Subject, g.Now(), 1)
+	state := extpoints.NewCycle(extpoints.CycleOptions{View: g.views.Subject, Now: g.Now(), Seed: 1}).State()
 	var refScores []fwk.PlacementScore
 	var subScores []int64
 	detail := func() string { return "args " + p.args + "; group " + twin.JSON(b.subject.Group) }

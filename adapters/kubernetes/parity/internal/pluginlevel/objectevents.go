@@ -10,6 +10,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 )
 
 // objectChanged: an object of storage or devices comes, changes or goes. Nobody
@@ -47,16 +48,16 @@ func (c *comparison) objectEvent(h *happening, old, new runtime.Object) {
 	}
 	if old != nil {
 		h.old, h.change.OldObject = old, c.ModelObject(old)
-		ref.Resource, sub.Resource = resourceOf(old), extpoints.Resource(h.change.OldObject.ObjectKind())
+		ref.Resource, sub.Resource = resourceOf(old), model.RefOf(h.change.OldObject).Kind
 	}
 	if new != nil {
 		h.new, h.change.NewObject = new, c.ModelObject(new)
-		ref.Resource, sub.Resource = resourceOf(new), extpoints.Resource(h.change.NewObject.ObjectKind())
+		ref.Resource, sub.Resource = resourceOf(new), model.RefOf(h.change.NewObject).Kind
 	}
-	if ref.Resource == fwk.ResourceSlice && sub.Resource == extpoints.DeviceTaintRuleResource {
+	if ref.Resource == fwk.ResourceSlice && sub.Resource == model.DeviceTaintRuleKind {
 		// Both sides tell of the slices whose taints change.
 		ref.ActionType = fwk.Update
-		sub = extpoints.ClusterEvent{Resource: extpoints.DeviceSliceResource, Action: extpoints.Update}
+		sub = extpoints.ClusterEvent{Resource: model.DeviceSliceKind, Action: extpoints.Update}
 	}
 	h.refEvents, h.subEvents = []fwk.ClusterEvent{ref}, []extpoints.ClusterEvent{sub}
 }

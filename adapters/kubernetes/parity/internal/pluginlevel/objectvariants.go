@@ -11,18 +11,16 @@ import (
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/dynamicresources"
 	"github.com/berth-project/berth/plugins/helper"
-	"github.com/berth-project/berth/plugins/nodevolumelimits"
 	"github.com/berth-project/berth/plugins/volumebinding"
-	"github.com/berth-project/berth/plugins/volumerestrictions"
 )
 
 // ofStorage are the plugins that are about volumes.
 func ofStorage(s *generate.Source) []variant {
 	least := []config.UtilizationShapePoint{{Utilization: 0, Score: 10}, {Utilization: 100, Score: 0}}
 	return []variant{
-		{plugin: plugins.VolumeRestrictions, subject: volumerestrictions.Args{ReferenceHints: true}},
+		{plugin: plugins.VolumeRestrictions},
 		{plugin: plugins.VolumeRestrictions, name: allHints},
-		{plugin: plugins.NodeVolumeLimits, subject: nodevolumelimits.Args{ReferenceHints: true}},
+		{plugin: plugins.NodeVolumeLimits},
 		{plugin: plugins.NodeVolumeLimits, name: allHints},
 		{plugin: plugins.VolumeZone},
 		binding("", least),
@@ -32,7 +30,7 @@ func ofStorage(s *generate.Source) []variant {
 }
 
 func binding(name string, shape []config.UtilizationShapePoint) variant {
-	sub := volumebinding.Args{ReferenceHints: true}
+	sub := volumebinding.Args{}
 	for _, p := range shape {
 		sub.Shape = append(sub.Shape, helper.ShapePoint{Utilization: int64(p.Utilization), Score: int64(p.Score)})
 	}
@@ -44,7 +42,7 @@ func ofDevices() []variant {
 	two := []config.ResourceSpec{{Name: "cpu", Weight: 1}, {Name: "memory", Weight: 1}}
 	return []variant{
 		{plugin: plugins.DynamicResources, reference: &config.DynamicResourcesArgs{FilterTimeout: &metav1.Duration{Duration: 10 * time.Second}},
-			subject: dynamicresources.Args{Evaluator: cel.New(), ReferenceHints: true}},
+			subject: dynamicresources.Args{Evaluator: cel.New()}},
 		fit("", config.NodeResourcesFitArgs{ScoringStrategy: &config.ScoringStrategy{Type: config.LeastAllocated, Resources: two}}),
 	}
 }

@@ -29,6 +29,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/twin"
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/plugins"
 )
@@ -97,6 +98,9 @@ func newPair(t *twin.Twin, h *extpointstest.Handle, v variant, mutation Mutation
 	ref, err := newReference(t, v)
 	if err != nil {
 		return nil, err
+	}
+	if h.Mode = extpoints.KubeScheduler137; v.name == allHints {
+		h.Mode = extpoints.Improved
 	}
 	sub, err := plugins.Default()[v.plugin](v.subject, h)
 	if err != nil {

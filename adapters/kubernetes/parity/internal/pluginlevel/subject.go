@@ -139,7 +139,7 @@ func (p subjectPlugin) unreserve(s *extpoints.CycleState, w *extpoints.WorkloadI
 
 // hint says what the plugin makes of an event: "-" where it has not registered
 // for it.
-func (p subjectPlugin) hint(w *model.Workload, c *extpoints.Change) (string, error) {
+func (p subjectPlugin) hint(w *model.Workload, c *extpoints.Event) (string, error) {
 	point, ok := p.Plugin.(extpoints.EnqueueExtensions)
 	if !ok {
 		return "no extensions", nil
@@ -150,7 +150,7 @@ func (p subjectPlugin) hint(w *model.Workload, c *extpoints.Change) (string, err
 	}
 	answer := "-"
 	for _, r := range list {
-		if !r.Event.Matches(c.Event) {
+		if !r.Event.Matches(c.ClusterEvent) {
 			continue
 		}
 		hint := extpoints.HintQueue

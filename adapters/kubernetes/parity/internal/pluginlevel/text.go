@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"github.com/berth-project/berth/adapters/kubernetes/words"
 	"github.com/berth-project/berth/extpoints"
 )
 
@@ -25,7 +26,8 @@ func ofReference(s *fwk.Status) string {
 	return status(int(s.Code()), s.Reasons())
 }
 
-func ofSubject(s *extpoints.Status) string { return status(int(s.Code()), s.Reasons()) }
+// ofSubject is the answer as Kubernetes' users get it.
+func ofSubject(s *extpoints.Status) string { return status(int(s.Code()), words.Texts(s.Reasons())) }
 
 // inOrder sorts the part of the reasons that the reference has in the random
 // order of a map: shortages of scalar resources, which come last.

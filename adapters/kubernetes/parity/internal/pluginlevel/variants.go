@@ -130,7 +130,7 @@ func shape(s *generate.Source) []config.UtilizationShapePoint {
 
 func spreads(s *generate.Source) []variant {
 	ref := &config.PodTopologySpreadArgs{DefaultingType: config.ListDefaulting}
-	sub := podtopologyspread.Args{DefaultingType: podtopologyspread.List, ReferenceHints: true}
+	sub := podtopologyspread.Args{DefaultingType: podtopologyspread.List}
 	for _, c := range s.DefaultConstraints() {
 		ref.DefaultConstraints = append(ref.DefaultConstraints, c)
 		mode := model.SpreadRequired
@@ -150,7 +150,7 @@ func spreads(s *generate.Source) []variant {
 		sub.DefaultConstraints = append(sub.DefaultConstraints, m)
 	}
 	return []variant{
-		{plugins.PodTopologySpread, "", &config.PodTopologySpreadArgs{DefaultingType: config.SystemDefaulting}, podtopologyspread.Args{ReferenceHints: true}},
+		{plugins.PodTopologySpread, "", &config.PodTopologySpreadArgs{DefaultingType: config.SystemDefaulting}, podtopologyspread.Args{}},
 		{plugins.PodTopologySpread, allHints, &config.PodTopologySpreadArgs{DefaultingType: config.SystemDefaulting}, nil},
 		{plugins.PodTopologySpread, "listed defaults", ref, sub},
 	}
@@ -162,11 +162,11 @@ const allHints = "all hints"
 func relations(s *generate.Source) []variant {
 	weight := generate.Pick(s, int32(0), 1, 2, 50, 100)
 	return []variant{
-		{plugins.InterPodAffinity, "", &config.InterPodAffinityArgs{HardPodAffinityWeight: 1}, interpodaffinity.Args{ReferenceHints: true}},
+		{plugins.InterPodAffinity, "", &config.InterPodAffinityArgs{HardPodAffinityWeight: 1}, interpodaffinity.Args{}},
 		{plugins.InterPodAffinity, "hard weight", &config.InterPodAffinityArgs{HardPodAffinityWeight: weight},
-			interpodaffinity.Args{HardPodAffinityWeight: &weight, ReferenceHints: true}},
+			interpodaffinity.Args{HardPodAffinityWeight: &weight}},
 		{plugins.InterPodAffinity, "ignoring others' preferences", &config.InterPodAffinityArgs{HardPodAffinityWeight: 1, IgnorePreferredTermsOfExistingPods: true},
-			interpodaffinity.Args{IgnorePreferredTermsOfExistingPods: true, ReferenceHints: true}},
+			interpodaffinity.Args{IgnorePreferredTermsOfExistingPods: true}},
 		{plugins.InterPodAffinity, allHints, &config.InterPodAffinityArgs{HardPodAffinityWeight: 1}, nil},
 	}
 }

@@ -68,9 +68,9 @@ func (h *history) write() {
 	if h.chance(3) {
 		s.filterCode = extpoints.Error
 	}
-	s.nominating = extpoints.NominatingInfo{Mode: pick(h.objects, extpoints.NominatingNoop, extpoints.NominatingOverride)}
-	if s.nominating.Mode == extpoints.NominatingOverride && h.chance(70) {
-		s.nominating.Node = h.anyNode()
+	s.nominating = extpoints.PostFilterResult{Clear: pick(h.objects, false, true)}
+	if s.nominating.Clear && h.chance(70) {
+		s.nominating = extpoints.PostFilterResult{Nominate: h.anyNode()}
 	}
 }
 
@@ -106,7 +106,7 @@ func (h *history) echo() {
 	h.kube.Deliver()
 	for _, p := range changed {
 		if p.stage == queued {
-			h.apply(engine.Change{Update: podOf(p.Pod)})
+			h.apply(engine.Update(podOf(p.Pod)))
 		}
 	}
 }
@@ -141,7 +141,7 @@ func (h *history) allow(p *pod) {
 	h.compared("outcome of a consent", string(p.stage), string(h.berthStage(p)))
 }
 
-// refuse turns down a pod that waits on Permit.
+// refuse rejects a pod that waits on Permit.
 func (h *history) refuse(p *pod) {
 	w := h.kube.Framework.GetWaitingPod(p.UID)
 	plugin := pick(h.objects, sorted(w.GetPendingPlugins())...)

@@ -10,10 +10,6 @@ import (
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
-	"github.com/berth-project/berth/plugins/interpodaffinity"
-	"github.com/berth-project/berth/plugins/nodevolumelimits"
-	"github.com/berth-project/berth/plugins/volumebinding"
-	"github.com/berth-project/berth/plugins/volumerestrictions"
 	"github.com/berth-project/berth/queue"
 )
 
@@ -31,28 +27,23 @@ type berth interface {
 }
 
 // makeBerth makes Berth's side.
-func (h *history) makeBerth(names []string, c queue.Config, o Options) error {
+func (h *history) makeBerth(names []string, timing queue.Timing, o Options) error {
+	e := &engineSide{binder: &berthBinder{}, deaf: o.Deaf}
 	profile := plugins.DefaultProfile()
-	set := &profile.Plugins.MultiPoint
-	set.Enabled = slices.DeleteFunc(set.Enabled, func(r extpoints.PluginRef) bool { return !slices.Contains(names, r.Name) })
+	profile.Plugins = slices.DeleteFunc(profile.Plugins, func(e extpoints.Entry) bool { return !slices.Contains(names, e.Name) })
+	scripted := berthPlugins(&h.script, e.binder, &e.handle)
 	for _, name := range names {
-		if !slices.ContainsFunc(set.Enabled, func(r extpoints.PluginRef) bool { return r.Name == name }) {
-			set.Enabled = append(set.Enabled, extpoints.PluginRef{Name: name})
+		if factory := scripted[name]; factory != nil {
+			profile.Plugins = append(profile.Plugins, extpoints.Entry{Name: name, New: factory})
 		}
-	}
-	profile.Args = map[string]any{
-		plugins.InterPodAffinity:   interpodaffinity.Args{ReferenceHints: true},
-		plugins.VolumeBinding:      volumebinding.Args{ReferenceHints: true},
-		plugins.VolumeRestrictions: volumerestrictions.Args{ReferenceHints: true},
-		plugins.NodeVolumeLimits:   nodevolumelimits.Args{ReferenceHints: true},
 	}
 	var err error
 	if h.kind == bare {
-		h.queue, err = newQueueSide(profile, &h.script, c, o)
+		h.queue, err = newQueueSide(profile, timing, o)
 		h.berth = h.queue
 	} else {
-		h.engine, err = newEngineSide(profile, &h.script, c, o)
-		h.berth = h.engine
+		err = e.make(profile, timing, o)
+		h.engine, h.berth = e, e
 	}
 	return err
 }
@@ -63,26 +54,24 @@ type engineSide struct {
 	binder     *berthBinder
 	handle     extpoints.Handle // of the binder
 	lastPopped string
-	deaf       func(*engine.Change) bool
+	deaf       func(engine.Change) bool
 }
 
-func newEngineSide(profile extpoints.Profile, s *script, c queue.Config, o Options) (*engineSide, error) {
+func (e *engineSide) make(profile extpoints.Profile, timing queue.Timing, o Options) (err error) {
+	c := Queue{Timing: timing}
 	if o.Change != nil {
 		o.Change(&c)
 	}
-	e := &engineSide{binder: &berthBinder{}, deaf: o.Deaf}
-	var err error
 	e.Raw, err = engine.NewRaw(engine.Config{
 		Profiles:     []extpoints.Profile{profile},
-		Registry:     berthRegistry(s, e.binder, &e.handle),
 		Orchestrator: &extpointstest.Orchestrator{},
-		Queue:        c,
+		Queue:        c.Timing,
 		// See the package comment.
-		ReferenceWakeUps: true,
+		Compat: extpoints.KubeScheduler137,
 
 		Listener: engine.Listener{Popped: func(p engine.PoppedEvent) { e.lastPopped = p.Workload.ID }},
 	})
-	return e, err
+	return err
 }
 
 // Apply implements [berth].
@@ -101,8 +90,8 @@ func (e *engineSide) DoDue(now time.Time) bool {
 }
 
 // heard leaves out what is not to be told.
-func heard(changes []engine.Change, deaf func(*engine.Change) bool) []engine.Change {
-	return slices.DeleteFunc(changes, func(c engine.Change) bool { return deaf != nil && deaf(&c) })
+func heard(changes []engine.Change, deaf func(engine.Change) bool) []engine.Change {
+	return slices.DeleteFunc(changes, func(c engine.Change) bool { return deaf != nil && deaf(c) })
 }
 
 // Activate implements [berth].

@@ -2,12 +2,10 @@ package queuelevel
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
-	"github.com/berth-project/berth/plugins"
 )
 
 func berthStatus(c extpoints.Code, reason string) *extpoints.Status {
@@ -57,7 +55,7 @@ func (p *berthHinted) EventsToRegister() ([]extpoints.EventHint, error) {
 	return events, nil
 }
 
-func (p *berthHinted) hint(w *model.Workload, c *extpoints.Change) (extpoints.Hint, error) {
+func (p *berthHinted) hint(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	before, after := "", ""
 	if c.OldNode != nil {
 		before = textOfNode(c.OldNode)
@@ -94,7 +92,7 @@ func (p *berthNominator) Name() string { return nominator }
 // PostFilter implements [extpoints.PostFilterPlugin].
 func (p *berthNominator) PostFilter(*extpoints.CycleState, *extpoints.WorkloadInfo, extpoints.NodeStatuses) (*extpoints.PostFilterResult, *extpoints.Status) {
 	n := p.script.nominating
-	return &extpoints.PostFilterResult{NominatingInfo: &n}, nil
+	return &n, nil
 }
 
 // berthBinder answers what the history has told it to.
@@ -108,14 +106,13 @@ func (p *berthBinder) Bind(context.Context, *extpoints.CycleState, *extpoints.Wo
 	return p.outcome
 }
 
-// berthRegistry has all of Berth's plugins and the scripted ones. The handle of
-// the binder is what the history allows, rejects and activates through.
-func berthRegistry(s *script, b *berthBinder, h *extpoints.Handle) extpoints.Registry {
-	r := plugins.Default()
+// berthPlugins are the scripted plugins. The handle of the binder is what the history
+// allows, rejects and activates through.
+func berthPlugins(s *script, b *berthBinder, h *extpoints.Handle) map[string]extpoints.Factory {
 	factory := func(p extpoints.Plugin) extpoints.Factory {
 		return func(any, extpoints.Handle) (extpoints.Plugin, error) { return p, nil }
 	}
-	scripted := extpoints.Registry{
+	return map[string]extpoints.Factory{
 		gatekeeper: factory(&berthGatekeeper{berthHinted{berthJudge{gatekeeper, s}}}),
 		guard:      factory(&berthHinted{berthJudge{guard, s}}),
 		stranger:   factory(&berthJudge{stranger, s}),
@@ -125,8 +122,4 @@ func berthRegistry(s *script, b *berthBinder, h *extpoints.Handle) extpoints.Reg
 			return b, nil
 		},
 	}
-	if err := r.Merge(scripted); err != nil {
-		panic(fmt.Sprintf("queuelevel: %v", err))
-	}
-	return r
 }

@@ -107,11 +107,15 @@ func kubeInfo(place queue.Place, info *framework.QueuedPodInfo) position {
 
 func (h *history) berthPosition(p *pod) position {
 	q, ok := h.berth.Queue(p.id())
-	if !ok {
+	place := q.Place
+	switch {
+	case !ok || place == queue.Binding || place == queue.OldBinding: // which are no places of its queue
 		return position{}
+	case place == queue.Permit:
+		place = queue.InFlight
 	}
 	return position{
-		place: q.Place, attempts: q.Attempts, rejections: q.UnschedulableCount, errors: q.ConsecutiveErrors,
+		place: place, attempts: q.Attempts, rejections: q.UnschedulableCount, errors: q.ConsecutiveErrors,
 		plugins: join(q.UnschedulablePlugins), pending: join(q.PendingPlugins), gate: q.GatingPlugin,
 		since: q.Timestamp, expiration: q.BackoffExpiration, flushed: q.Flushed,
 	}

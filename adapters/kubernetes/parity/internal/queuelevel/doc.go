@@ -37,12 +37,12 @@
 //     counts as one that happened during its attempt. Such changes are not made.
 //   - Where a pod that is nominated to one node goes to another, kube-scheduler
 //     does not tell others that the room kept for it is free (eventhandlers.go
-//     deletePodFromSchedulingQueue names the issue); Berth does, unless
-//     Config.ReferenceWakeUps is set, which it is here. Pods that somebody else
+//     deletePodFromSchedulingQueue names the issue); Berth does, unless it is
+//     told to do as kube-scheduler does, which it is here. Pods that somebody else
 //     binds go where they are nominated.
 //   - With the feature NominatedNodeNameForExpectation kube-scheduler nominates a
 //     pod that waits on Permit to its node, in its status, and takes that back if
-//     it is turned down, which is an event that may wake the pod itself. Berth
+//     it is rejected, which is an event that may wake the pod itself. Berth
 //     keeps no nomination of what has a node. The feature is off.
 //   - With SchedulerPopFromBackoffQ off, a pod whose change is two events may end
 //     in two places in kube-scheduler (scheduling_queue.go Update). There changes

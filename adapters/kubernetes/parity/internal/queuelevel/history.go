@@ -117,7 +117,7 @@ func newHistory(o objects, k kind, options Options) (*history, error) {
 	}
 	names = append(names, gatekeeper, guard, third, binder)
 	h.rejectors = names
-	c := o.queueConfig()
+	c := o.timing()
 	h.noPopFromBackoff = c.NoPopFromBackoff
 	h.note("with %s, backoff %s to %s, timeout %s, no pop from backoff: %t", third, c.InitialBackoff, c.MaxBackoff, c.MaxInUnschedulable, c.NoPopFromBackoff)
 	if err := h.makeKube(names, c); err != nil {
@@ -134,9 +134,9 @@ func newHistory(o objects, k kind, options Options) (*history, error) {
 	return h, nil
 }
 
-// queueConfig is now and then another than the default one.
-func (o objects) queueConfig() queue.Config {
-	c := queue.Config{NoPopFromBackoff: o.chance(20)}.WithDefaults()
+// timing is now and then another than the default one.
+func (o objects) timing() queue.Timing {
+	c := queue.Timing{NoPopFromBackoff: o.chance(20)}.WithDefaults()
 	if o.chance(50) {
 		c.InitialBackoff = time.Duration(1+o.IntN(4)) * time.Second
 		c.MaxBackoff = pick(o, queue.NoBackoff, c.InitialBackoff, 7*time.Second, time.Minute)
@@ -161,7 +161,7 @@ func (h *history) in(stages ...stage) []*pod {
 	return list
 }
 
-// pod returns the pod of the name, nil where there is none.
+// pod returns the pod with the name, nil where there is none.
 func (h *history) pod(id string) *pod {
 	for _, p := range h.pods {
 		if p.id() == id {

@@ -32,15 +32,15 @@ func shared() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	ours := plugins.DefaultProfile().Plugins.MultiPoint.Enabled
+	ours := plugins.DefaultProfile().Plugins
 	return slices.DeleteFunc(names, func(name string) bool {
 		return name == plugins.DefaultBinder || name == plugins.DefaultPreemption ||
-			!slices.ContainsFunc(ours, func(r extpoints.PluginRef) bool { return r.Name == name })
+			!slices.ContainsFunc(ours, func(r extpoints.Entry) bool { return r.Name == name })
 	}), nil
 }
 
 // makeKube makes the reference.
-func (h *history) makeKube(names []string, c queue.Config) error {
+func (h *history) makeKube(names []string, c queue.Timing) error {
 	gates := map[featuregate.Feature]bool{
 		features.SchedulerPopFromBackoffQ:        !c.NoPopFromBackoff,
 		features.NominatedNodeNameForExpectation: false, // see the package comment

@@ -103,10 +103,10 @@ func (p *kubeNominator) Name() string { return nominator }
 func (p *kubeNominator) PostFilter(context.Context, fwk.CycleState, *v1.Pod, fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	n := p.script.nominating
 	mode := fwk.ModeNoop
-	if n.Mode == extpoints.NominatingOverride {
+	if n != (extpoints.PostFilterResult{}) {
 		mode = fwk.ModeOverride
 	}
-	return &fwk.PostFilterResult{NominatingInfo: &fwk.NominatingInfo{NominatingMode: mode, NominatedNodeName: n.Node}}, nil
+	return &fwk.PostFilterResult{NominatingInfo: &fwk.NominatingInfo{NominatingMode: mode, NominatedNodeName: n.Nominate}}, nil
 }
 
 // kubeBinder binds when it is told to.

@@ -48,7 +48,7 @@ func TestQueues(t *testing.T) {
 
 // hints makes a mistake in the hints of a bare queue.
 func hints(change func([]queue.PluginHints) []queue.PluginHints) Options {
-	return Options{Change: func(c *queue.Config) {
+	return Options{Change: func(c *Queue) {
 		for profile := range c.Hints {
 			c.Hints[profile] = change(c.Hints[profile])
 		}
@@ -61,22 +61,22 @@ func TestMistakesAreNoticed(t *testing.T) {
 		t.Skip("short mode leaves out the mistakes made on purpose; CI runs them")
 	}
 	mistakes := map[string]Options{
-		"backoff begins longer": {Change: func(c *queue.Config) {
+		"backoff begins longer": {Change: func(c *Queue) {
 			c.InitialBackoff += time.Second
 			c.MaxBackoff = max(c.MaxBackoff, c.InitialBackoff)
 		}},
-		"backoff grows longer": {Change: func(c *queue.Config) {
+		"backoff grows longer": {Change: func(c *Queue) {
 			if c.MaxBackoff != queue.NoBackoff {
 				c.MaxBackoff *= 2
 			}
 		}},
-		"backoff is not cut to seconds":   {Change: func(c *queue.Config) { c.OrderingWindow = time.Millisecond }},
-		"the timeout is a second longer":  {Change: func(c *queue.Config) { c.MaxInUnschedulable += time.Second }},
-		"the timeout is a moment shorter": {Change: func(c *queue.Config) { c.MaxInUnschedulable-- }},
-		"the timeout is checked rarely":   {Change: func(c *queue.Config) { c.UnschedulableFlushInterval = time.Minute }},
-		"backing off may be cut short":    {Change: func(c *queue.Config) { c.NoPopFromBackoff = !c.NoPopFromBackoff }},
-		"gates are not asked":             {Change: func(c *queue.Config) { c.PreEnqueue = nil }},
-		"the order is another": {Change: func(c *queue.Config) {
+		"backoff is not cut to seconds":   {Change: func(c *Queue) { c.OrderingWindow = time.Millisecond }},
+		"the timeout is a second longer":  {Change: func(c *Queue) { c.MaxInUnschedulable += time.Second }},
+		"the timeout is a moment shorter": {Change: func(c *Queue) { c.MaxInUnschedulable-- }},
+		"the timeout is checked rarely":   {Change: func(c *Queue) { c.UnschedulableFlushInterval = time.Minute }},
+		"backing off may be cut short":    {Change: func(c *Queue) { c.NoPopFromBackoff = !c.NoPopFromBackoff }},
+		"gates are not asked":             {Change: func(c *Queue) { c.PreEnqueue = nil }},
+		"the order is another": {Change: func(c *Queue) {
 			if less := c.Less; less != nil {
 				c.Less = func(a, b *extpoints.Queued) bool { return less(b, a) }
 			}
@@ -91,10 +91,10 @@ func TestMistakesAreNoticed(t *testing.T) {
 			}
 			return list
 		}),
-		"pods are changed behind its back":   {Deaf: func(c *engine.Change) bool { return c.Update != nil }},
-		"nodes are removed behind its back":  {Deaf: func(c *engine.Change) bool { return c.RemoveNode != "" }},
-		"pods are adopted behind its back":   {Deaf: func(c *engine.Change) bool { return c.Adopt != nil }},
-		"pods are confirmed behind its back": {Deaf: func(c *engine.Change) bool { return c.Confirm != nil }},
+		"pods are changed behind its back":   {Deaf: func(c engine.Change) bool { return c.Verb() == "update" }},
+		"nodes are removed behind its back":  {Deaf: func(c engine.Change) bool { return c.Verb() == "remove node" }},
+		"pods are adopted behind its back":   {Deaf: func(c engine.Change) bool { return c.Verb() == "adopt" }},
+		"pods are confirmed behind its back": {Deaf: func(c engine.Change) bool { return c.Verb() == "confirm" }},
 	}
 	for _, plugin := range judges {
 		mistakes["the hints of the "+plugin+" are missing"] = hints(func(list []queue.PluginHints) []queue.PluginHints {

@@ -18,18 +18,19 @@ type queueSide struct {
 	nodes     map[string]*model.Node
 	workloads map[string]*extpoints.WorkloadInfo
 	onNode    map[string]bool
-	deaf      func(*engine.Change) bool
+	deaf      func(engine.Change) bool
 }
 
 // newQueueSide makes the queue with the functions of the profile's plugins.
-func newQueueSide(profile extpoints.Profile, s *script, c queue.Config, o Options) (*queueSide, error) {
+func newQueueSide(profile extpoints.Profile, timing queue.Timing, o Options) (*queueSide, error) {
+	c := Queue{Timing: timing}
 	b := &queueSide{nodes: map[string]*model.Node{}, workloads: map[string]*extpoints.WorkloadInfo{}, onNode: map[string]bool{}, deaf: o.Deaf}
-	handle := extpoints.Handle(extpointstest.NewHandle())
-	registry := berthRegistry(s, &berthBinder{}, new(extpoints.Handle))
+	handle := extpointstest.NewHandle()
+	handle.Mode = extpoints.KubeScheduler137
 	var gates []extpoints.PreEnqueuePlugin
 	var hints []queue.PluginHints
-	for _, ref := range profile.Plugins.MultiPoint.Enabled {
-		plugin, err := registry[ref.Name](profile.Args[ref.Name], handle)
+	for _, ref := range profile.Plugins {
+		plugin, err := ref.New(ref.Args, handle)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +52,7 @@ func newQueueSide(profile extpoints.Profile, s *script, c queue.Config, o Option
 		o.Change(&c)
 	}
 	var err error
-	b.q, err = queue.New(c)
+	b.q, err = queue.New(c.Timing, extpoints.KubeScheduler137, c.Hooks)
 	return b, err
 }
 
@@ -70,29 +71,30 @@ func events(plugin extpoints.Plugin) ([]extpoints.EventHint, error) {
 // Apply implements [berth].
 func (b *queueSide) Apply(now time.Time, changes ...engine.Change) error {
 	for _, c := range heard(changes, b.deaf) {
-		switch {
-		case c.PutNode != nil:
-			b.putNode(now, c.PutNode)
-		case c.RemoveNode != "":
-			old := b.nodes[c.RemoveNode]
-			delete(b.nodes, c.RemoveNode)
-			b.q.Move(now, &extpoints.Change{Event: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Delete}, OldNode: old}, nil)
-		case c.Submit != nil:
-			info := &extpoints.WorkloadInfo{Workload: c.Submit}
-			b.workloads[c.Submit.ID] = info
+		w, _ := c.Value().(*model.Workload)
+		switch c.Verb() {
+		case "put node":
+			b.putNode(now, c.Value().(*model.Node))
+		case "remove node":
+			old := b.nodes[c.ID()]
+			delete(b.nodes, c.ID())
+			b.q.Move(now, &extpoints.Event{ClusterEvent: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Delete}, OldNode: old}, nil)
+		case "submit":
+			info := &extpoints.WorkloadInfo{Workload: w}
+			b.workloads[w.ID] = info
 			b.q.Add(now, info)
-		case c.Update != nil:
-			b.update(now, c.Update)
-		case c.Adopt != nil:
-			b.workloads[c.Adopt.Workload.ID] = &extpoints.WorkloadInfo{Workload: c.Adopt.Workload}
-			b.arrive(now, c.Adopt.Workload.ID)
-		case c.Confirm != nil:
-			b.q.Delete(c.Confirm.Workload)
-			b.arrive(now, c.Confirm.Workload)
-		case c.Remove != "":
-			b.remove(now, c.Remove)
+		case "update":
+			b.update(now, w)
+		case "adopt":
+			b.workloads[w.ID] = &extpoints.WorkloadInfo{Workload: w}
+			b.arrive(now, w.ID)
+		case "confirm":
+			b.q.Delete(c.ID())
+			b.arrive(now, c.ID())
+		case "remove":
+			b.remove(now, c.ID())
 		default:
-			return fmt.Errorf("no history makes the change: %s", c.String())
+			return fmt.Errorf("no history makes the change: %s", c)
 		}
 	}
 	return nil
@@ -106,7 +108,7 @@ func (b *queueSide) putNode(now time.Time, n *model.Node) {
 		events = queue.EventsForNodeUpdate(old, n)
 	}
 	for _, e := range events {
-		b.q.Move(now, &extpoints.Change{Event: e, OldNode: old, NewNode: n}, nil)
+		b.q.Move(now, &extpoints.Event{ClusterEvent: e, OldNode: old, NewNode: n}, nil)
 	}
 }
 
@@ -118,13 +120,13 @@ func (b *queueSide) update(now time.Time, w *model.Workload) {
 		return
 	}
 	for _, e := range queue.EventsForWorkloadUpdate(old.Workload, w, extpoints.AssignedWorkload) {
-		b.q.Move(now, &extpoints.Change{Event: e, OldWorkload: old, NewWorkload: info}, nil)
+		b.q.Move(now, &extpoints.Event{ClusterEvent: e, OldWorkload: old, NewWorkload: info}, nil)
 	}
 }
 
 func (b *queueSide) arrive(now time.Time, id string) {
 	b.onNode[id] = true
-	b.q.Move(now, &extpoints.Change{Event: extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Add}, NewWorkload: b.workloads[id]}, nil)
+	b.q.Move(now, &extpoints.Event{ClusterEvent: extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Add}, NewWorkload: b.workloads[id]}, nil)
 }
 
 func (b *queueSide) remove(now time.Time, id string) {
@@ -135,7 +137,7 @@ func (b *queueSide) remove(now time.Time, id string) {
 		return
 	}
 	delete(b.onNode, id)
-	b.q.Move(now, &extpoints.Change{Event: extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Delete}, OldWorkload: old}, nil)
+	b.q.Move(now, &extpoints.Event{ClusterEvent: extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Delete}, OldWorkload: old}, nil)
 }
 
 // addUnschedulable puts a workload back, as it is now, as the engine does.

@@ -11,13 +11,18 @@ import (
 	"github.com/berth-project/berth/queue"
 )
 
+// Queue is what Berth's queue is made of; the hooks are set where it is bare.
+type Queue struct {
+	queue.Timing
+	queue.Hooks
+}
+
 // Options change a case.
 type Options struct {
 	// Change and Deaf make mistakes on purpose, to see that they are noticed:
-	// Change changes the configuration of Berth's queue (its functions only
-	// where the queue is bare), and what Deaf reports true for Berth is not told.
-	Change func(*queue.Config)
-	Deaf   func(*engine.Change) bool
+	// Change changes what Berth's queue is made of, and what Deaf reports true for Berth is not told.
+	Change func(*Queue)
+	Deaf   func(engine.Change) bool
 	// Tell, where not nil, is told everything that happens, for people.
 	Tell io.Writer
 }

@@ -43,7 +43,7 @@ type script struct {
 	filter     map[string]int
 	filterCode extpoints.Code
 	// nominating is what PostFilter answers.
-	nominating extpoints.NominatingInfo
+	nominating extpoints.PostFilterResult
 }
 
 // draw is a number in [0, 100) that depends on nothing but the texts and the

@@ -100,7 +100,7 @@ func (h *history) addPod() {
 	p := h.newPod()
 	h.note("add %s", describe(p.Pod))
 	p.Pod = put(h, p.Pod)
-	h.apply(engine.Change{Submit: podOf(p.Pod)})
+	h.apply(engine.Submit(podOf(p.Pod)))
 }
 
 func (h *history) newPod() *pod {
@@ -122,7 +122,7 @@ func (h *history) adoptPod() {
 	p.Spec.NodeName = node
 	h.note("adopt %s", describe(p.Pod))
 	p.Pod = put(h, p.Pod)
-	h.apply(engine.Change{Adopt: &engine.Placement{Workload: podOf(p.Pod), Node: node}})
+	h.apply(engine.Adopt(podOf(p.Pod), model.Binding{Node: node}))
 }
 
 // changePod changes a pod, but not one on its way; see the package comment.
@@ -137,7 +137,7 @@ func (h *history) changePod() {
 	}
 	p.Pod = put(h, h.changedPod(p.Pod, changes))
 	h.note("change %s", describe(p.Pod))
-	h.apply(engine.Change{Update: podOf(p.Pod)})
+	h.apply(engine.Update(podOf(p.Pod)))
 }
 
 func (h *history) deletePod() {
@@ -161,7 +161,7 @@ func (h *history) deletePod() {
 	}
 	h.kube.Delete(p.Pod)
 	h.settle()
-	h.apply(engine.Change{Remove: p.id()})
+	h.apply(engine.Remove(p.id()))
 }
 
 // boundElsewhere lets somebody else bind a pod that waits.
@@ -186,7 +186,7 @@ func (h *history) onNode(p *pod, node string) {
 	p.Status.NominatedNodeName = ""
 	p.Status.StartTime = &metav1.Time{Time: h.now}
 	p.Pod = put(h, p.Pod)
-	h.apply(engine.Change{Confirm: &model.Binding{Workload: p.id(), Node: node}})
+	h.apply(engine.Confirm(model.Binding{Workload: p.id(), Node: node}))
 }
 
 func (h *history) addNode() {
@@ -205,7 +205,7 @@ func (h *history) setNode(verb string, n *v1.Node) {
 	h.note("%s %s", verb, textOfNode(nodeOf(n)))
 	h.nodes[n.Name] = n
 	h.kube.Put(n)
-	h.apply(engine.Change{PutNode: nodeOf(n)})
+	h.apply(engine.PutNode(nodeOf(n)))
 }
 
 func (h *history) removeNode() {
@@ -215,7 +215,7 @@ func (h *history) removeNode() {
 	}
 	h.note("remove %s", name)
 	h.kube.Delete(h.nodes[name])
-	h.apply(engine.Change{RemoveNode: name})
+	h.apply(engine.RemoveNode(name))
 	delete(h.nodes, name)
 }
 

@@ -102,7 +102,7 @@ func (s *Scheduler) ClaimsFor(p *v1.Pod) []*resourcev1.ResourceClaim {
 	return list
 }
 
-// Plugin returns the plugin of the name that the profile runs, nil where it runs
+// Plugin returns the plugin with the name that the profile runs, nil where it runs
 // none or one that wants no events.
 func (s *Scheduler) Plugin(name string) fwk.Plugin {
 	for _, p := range s.Framework.EnqueueExtensions() {

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,17 +22,17 @@ import (
 // cycle is what is seen of the cycle under way.
 type cycle struct {
 	// pods are those that the cycle is about: one, or the members of a group
-	// that are neither on a node nor on their way out.
+	// that are neither on a node nor terminating.
 	pods []*v1.Pod
 	// group is the group's key, empty in the cycle of a single pod.
 	group string
 	// decision is that of a single pod.
 	decision answer.Decision
-	// outcomes are what becomes of the pods.
+	// outcomes are what happens to the pods.
 	outcomes map[types.UID]outcome
 }
 
-// outcome is what becomes of a pod: it is bound to a node, or not.
+// outcome is what happens to a pod: it is bound to a node, or not.
 type outcome struct {
 	node    string
 	message string
@@ -42,7 +43,7 @@ func (c *cycle) has(name string) bool {
 	return slices.ContainsFunc(c.pods, func(p *v1.Pod) bool { return p.Name == name })
 }
 
-// settle notes what becomes of a pod. The first that is said of it counts.
+// settle notes what happens to a pod. The first that is said of it counts.
 func (s *Scheduler) settle(uid types.UID, o outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +87,8 @@ func (s *Scheduler) watchCycle() {
 	}
 	s.FailureHandler = func(ctx context.Context, fw framework.Framework, info *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
 		o := outcome{message: status.Message()}
-		if fit, ok := status.AsError().(*framework.FitError); ok {
+		var fit *framework.FitError
+		if errors.As(status.AsError(), &fit) {
 			o.plugins = fit.Diagnosis.UnschedulablePlugins.UnsortedList()
 			slices.Sort(o.plugins)
 		}
@@ -112,8 +114,8 @@ func (s *Scheduler) started(info *framework.PodInfo) *framework.PodInfo {
 
 // ScheduleOne runs one scheduling cycle to its end, binding and preemption
 // included, for the pod or group that the queue gives out; false where it gives
-// out none. What becomes of the pods themselves is told to the handlers before
-// victims are asked to go, and what becomes of them at Deliver.
+// out none. What happens to the pods themselves is told to the handlers before
+// victims are asked to go, and what happens to them at Deliver.
 func (s *Scheduler) ScheduleOne() (answer.Decision, bool) {
 	s.turn.Lock()
 	s.Clock.Run(true)

@@ -7,8 +7,8 @@
 // would. So the cache, the queue, the lister and all event handling are the real
 // ones, and yet nothing happens by itself. What kube-scheduler asks of the API
 // server (bindings, deletions, changes of a pod's status) is done to those
-// objects at once, and told to the handlers later: what becomes of the pod of a
-// cycle at the end of it, what becomes of others at [Scheduler.Deliver].
+// objects at once, and told to the handlers later: what happens to the pod of a
+// cycle at the end of it, what happens to others at [Scheduler.Deliver].
 //
 // What makes it deterministic: parallelism 1, opportunistic batching off, a
 // clock that stands still, and waiting for the goroutines that a cycle starts

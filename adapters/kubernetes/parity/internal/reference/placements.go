@@ -16,7 +16,7 @@ import (
 )
 
 // The plugins that take the chances out of placements: kube-scheduler has them in
-// the order of a map, and draws lots among equally good ones.
+// the order of a map, and chooses at random among equally good ones.
 const (
 	// PlacementsInOrder is TopologyPlacementGenerator, whose placements are
 	// sorted by their first node.

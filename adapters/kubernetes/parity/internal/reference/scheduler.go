@@ -35,6 +35,9 @@ type Config struct {
 	// Plugins are the names of the default plugins to keep; nil keeps all.
 	// Those of the Registry that it names are enabled behind them.
 	Plugins []string
+	// Added are names of plugins of the Registry that are enabled behind the default ones,
+	// with their Args.
+	Added []string
 	// Without are names of default plugins to leave out.
 	Without []string
 	// Registry has plugins that are not kube-scheduler's.
@@ -51,7 +54,7 @@ type Config struct {
 	// scheduler with others must not be used from then on.
 	Gates Gates
 	// Tie scores placements, by name, that are otherwise equally good: the
-	// highest is taken. Nil: kube-scheduler draws lots. Placements are tried in
+	// highest is taken. Nil: kube-scheduler chooses at random. Placements are tried in
 	// the order of their first nodes then, and not of a map.
 	Tie func(placement string) int64
 }
@@ -79,7 +82,7 @@ type Scheduler struct {
 	turn sync.Mutex
 
 	mu      sync.Mutex // guards the rest, and the objects in the informers
-	settled *sync.Cond // signalled when it is known what becomes of a pod
+	settled *sync.Cond // signalled when it is known what happens to a pod
 	pending []func()
 	victims []string
 	last    int // resource version
@@ -147,6 +150,12 @@ func newProfile(cfg Config) (config.KubeSchedulerProfile, error) {
 	}
 	set := &profile.Plugins.MultiPoint
 	set.Enabled = slices.DeleteFunc(set.Enabled, func(p config.Plugin) bool { return slices.Contains(cfg.Without, p.Name) })
+	for _, name := range cfg.Added {
+		set.Enabled = append(set.Enabled, config.Plugin{Name: name})
+		if args := cfg.Args[name]; args != nil {
+			profile.PluginConfig = append(profile.PluginConfig, config.PluginConfig{Name: name, Args: args})
+		}
+	}
 	for i := range profile.PluginConfig {
 		if args, ok := cfg.Args[profile.PluginConfig[i].Name]; ok {
 			profile.PluginConfig[i].Args = args

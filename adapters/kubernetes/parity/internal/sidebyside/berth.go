@@ -12,6 +12,7 @@ import (
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
+	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/dynamicresources"
 )
@@ -26,22 +27,24 @@ type berth struct {
 	since int
 }
 
-// NewBerth makes Berth with the cluster.
-func NewBerth(r Row, c Cluster) (Side, error) {
+// NewBerth makes Berth with the cluster, as it is used.
+func NewBerth(r Row, c Cluster) (Side, error) { return newBerth(r, c, engine.FastPathAuto) }
+
+// NewReference makes Berth with the cluster, without its fast decider.
+func NewReference(r Row, c Cluster) (Side, error) { return newBerth(r, c, engine.FastPathOff) }
+
+func newBerth(r Row, c Cluster, fast engine.FastPath) (Side, error) {
 	profile := plugins.DefaultProfile()
 	profile.PercentageOfNodesToScore = &c.Share
-	profile.Args = map[string]any{plugins.DynamicResources: dynamicresources.Args{Evaluator: cel.New()}}
-	registry := plugins.Default()
+	extpoints.Use(&profile, dynamicresources.New, dynamicresources.Args{Evaluator: cel.New()}, extpoints.InPlaceOf(plugins.DynamicResources))
 	if c.NoLots {
-		if err := subject.BreakTies(registry, &profile, lots); err != nil {
-			return nil, err
-		}
+		subject.BreakTies(&profile, lots)
 	}
 	raw, err := engine.NewRaw(engine.Config{
 		Profiles:     []extpoints.Profile{profile},
-		Registry:     registry,
 		Orchestrator: &extpointstest.Orchestrator{},
 		Workers:      1,
+		FastPath:     fast,
 	})
 	if err != nil {
 		return nil, err
@@ -51,7 +54,7 @@ func NewBerth(r Row, c Cluster) (Side, error) {
 	for i := range c.Nodes {
 		n, err := convert.Node(r.node(i))
 		must(err)
-		b.apply(engine.Change{PutNode: n})
+		b.apply(engine.PutNode(n))
 		b.put(r.nodeObjects(i))
 	}
 	for i := range c.Nodes {
@@ -60,7 +63,7 @@ func NewBerth(r Row, c Cluster) (Side, error) {
 			b.put(r.needs(p))
 			w, err := convert.Pod(p)
 			must(err)
-			b.apply(engine.Change{Adopt: &engine.Placement{Workload: w, Node: p.Spec.NodeName, Since: p.Status.StartTime.Time}})
+			b.apply(engine.Adopt(w, model.Binding{Node: p.Spec.NodeName, Since: p.Status.StartTime.Time}))
 		}
 	}
 	return b, nil
@@ -68,7 +71,7 @@ func NewBerth(r Row, c Cluster) (Side, error) {
 
 func (b *berth) put(list []runtime.Object) {
 	for _, object := range list {
-		change, err := subject.Put(object, false)
+		change, err := subject.Put(object, convert.Gates{})
 		must(err)
 		b.apply(change)
 	}
@@ -94,7 +97,7 @@ func (b *berth) Queue(n int) {
 		must(err)
 		b.made++
 		b.now = b.now.Add(time.Microsecond) // first come, first served
-		b.apply(engine.Change{Submit: w})
+		b.apply(engine.Submit(w))
 	}
 }
 
@@ -113,7 +116,7 @@ func (b *berth) Reset() []string {
 		id := string(b.row.pod(b.since).UID)
 		row, _ := b.raw.View().Workload(id)
 		chosen = append(chosen, row.Node+row.Nominated)
-		b.apply(engine.Change{Remove: id})
+		b.apply(engine.Remove(id))
 	}
 	for t := b.raw.NextTask(); t != nil; t = b.raw.NextTask() {
 		t.Settle(errors.New("nobody is to go"))

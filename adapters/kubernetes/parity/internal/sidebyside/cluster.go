@@ -23,7 +23,7 @@ type Cluster struct {
 	// Share of the nodes that is looked at, in percent; 0: adaptive.
 	Share int32
 	// NoLots: of equally good placements of a group the one of the last name is
-	// taken, for comparing decisions. kube-scheduler draws lots.
+	// taken, for comparing decisions. kube-scheduler chooses at random.
 	NoLots bool
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // groupKube is kube-scheduler deciding on groups: its whole cycle, from what its
-// queue gives out to what becomes of each member. The goroutines that bind are
+// queue gives out to what happens to each member. The goroutines that bind are
 // started, and wait until the decisions are over.
 type groupKube struct {
 	*kube

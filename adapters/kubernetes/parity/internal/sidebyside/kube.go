@@ -1,6 +1,7 @@
 package sidebyside
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -113,8 +114,8 @@ func (k *kube) Decide() {
 // makeRoom is what ScheduleOne does for a pod that fits nowhere. Victims are
 // asked to go on a goroutine of their own; it is waited for in Reset.
 func (k *kube) makeRoom(state fwk.CycleState, pod *v1.Pod, err error) {
-	fit, ok := err.(*framework.FitError)
-	if !ok {
+	var fit *framework.FitError
+	if !errors.As(err, &fit) {
 		must(err)
 	}
 	result, status := k.Framework.RunPostFilterPlugins(k.Context, state, pod, fit.Diagnosis.NodeToStatus)

@@ -43,10 +43,10 @@ type Row struct {
 
 // Rows are all kinds of work that Berth's default profile has the plugins for.
 func Rows() []Row {
-	ours := plugins.DefaultProfile().Plugins.MultiPoint.Enabled
+	ours := plugins.DefaultProfile().Plugins
 	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool {
 		return slices.ContainsFunc(r.Needs, func(name string) bool {
-			return !slices.ContainsFunc(ours, func(ref extpoints.PluginRef) bool { return ref.Name == name })
+			return !slices.ContainsFunc(ours, func(ref extpoints.Entry) bool { return ref.Name == name })
 		})
 	})
 }

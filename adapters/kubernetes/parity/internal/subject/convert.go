@@ -21,11 +21,11 @@ func Workload(p *v1.Pod, owners convert.Owners, gates convert.Gates) (*model.Wor
 func Found(p *v1.Pod, w *model.Workload) []engine.Change {
 	status := convert.Status(p)
 	if status.Node == "" {
-		return []engine.Change{{Submit: w}}
+		return []engine.Change{engine.Submit(w)}
 	}
-	changes := []engine.Change{{Adopt: &engine.Placement{Workload: w, Node: status.Node, Since: status.StartedAt}}}
+	changes := []engine.Change{engine.Adopt(w, model.Binding{Node: status.Node, Since: status.StartedAt})}
 	if status.Terminating {
-		changes = append(changes, engine.Change{Terminate: w.ID})
+		changes = append(changes, engine.Terminate(w.ID))
 	}
 	return changes
 }

@@ -8,11 +8,14 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/answer"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
+	"github.com/berth-project/berth/plugins/defaultbinder"
+	"github.com/berth-project/berth/plugins/queuesort"
 )
 
 // probeProfile is the name of a profile that places nothing and shows the view.
@@ -37,7 +40,11 @@ type Config struct {
 	// Change changes the engine's configuration, and what Deaf reports true for
 	// the engine is not told.
 	Change func(*engine.Config)
-	Deaf   func(*engine.Change) bool
+	Deaf   func(engine.Change) bool
+
+	// Beside is told of the reference before the engine is made. It knows of no object
+	// yet.
+	Beside func(*reference.Scheduler)
 }
 
 // Engine is Berth's engine. It may be used by one goroutine at a time.
@@ -47,7 +54,7 @@ type Engine struct {
 	Tape *Tape
 
 	now      time.Time
-	deaf     func(*engine.Change) bool
+	deaf     func(engine.Change) bool
 	probe    *probe
 	decision answer.Decision
 	members  map[string]*answer.Decision // in the cycle of a group
@@ -58,26 +65,21 @@ type Engine struct {
 // New makes an engine that knows of nothing.
 func New(cfg Config) (*Engine, error) {
 	e := &Engine{now: cfg.Now, deaf: cfg.Deaf, probe: &probe{}}
-	registry := plugins.Default()
-	if err := registry.Register(probeProfile, func(any, extpoints.Handle) (extpoints.Plugin, error) { return e.probe, nil }); err != nil {
-		return nil, err
-	}
 	profile := plugins.DefaultProfile()
-	profile.Args, profile.PercentageOfNodesToScore = cfg.Args, cfg.PercentageOfNodesToScore
-	profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled,
-		func(p extpoints.PluginRef) bool { return slices.Contains(cfg.Without, p.Name) })
+	profile.PercentageOfNodesToScore = cfg.PercentageOfNodesToScore
+	profile.Remove(cfg.Without...)
+	for i := range profile.Plugins {
+		profile.Plugins[i].Args = cfg.Args[profile.Plugins[i].Name]
+	}
 	if cfg.Tie != nil {
-		if err := BreakTies(registry, &profile, cfg.Tie); err != nil {
-			return nil, err
-		}
+		BreakTies(&profile, cfg.Tie)
 	}
 	config := engine.Config{
-		Profiles:     []extpoints.Profile{profile, newProbeProfile()},
-		Registry:     registry,
+		Profiles:     []extpoints.Profile{profile, newProbeProfile(e.probe)},
 		Orchestrator: &orchestrator{e: e},
 		// As the reference, so that the same workloads are tried at the same time.
-		ReferenceWakeUps: true,
-		Listener:         e.listener(),
+		Compat:   extpoints.KubeScheduler137,
+		Listener: e.listener(),
 	}
 	if cfg.Change != nil {
 		cfg.Change(&config)
@@ -93,7 +95,7 @@ func (e *Engine) SetTime(now time.Time) { e.now = now }
 // Apply makes the changes. That they are refused is a mistake of the caller.
 func (e *Engine) Apply(changes ...engine.Change) {
 	if e.deaf != nil {
-		changes = slices.DeleteFunc(changes, func(c engine.Change) bool { return e.deaf(&c) })
+		changes = slices.DeleteFunc(changes, e.deaf)
 	}
 	if err := e.Raw.Apply(e.now, changes...); err != nil {
 		panic(fmt.Sprintf("subject: %v", err))
@@ -140,28 +142,31 @@ func (e *Engine) Failures() []error {
 // is seen now is what later changes are counted from, so both sides must be
 // looked at in the same moments. A waiting workload of the highest priority would
 // be in the way.
-func (e *Engine) Cluster() extpoints.View {
+func (e *Engine) Cluster() extpoints.ClusterView {
 	e.probe.seen = extpointstest.NewView() // without nodes no plugin is asked
 	const id = "parity-probe"
 	tape := e.Tape
 	e.Tape = nil
 	defer func() { e.Tape = tape }()
-	e.Apply(engine.Change{Submit: &model.Workload{ID: id, Profile: probeProfile, Priority: math.MaxInt32}})
+	e.Apply(engine.Submit(&model.Workload{ID: id, Profile: probeProfile, Priority: math.MaxInt32}))
 	decision, members := e.decision, e.members
 	if !e.Raw.Schedule(e.now) || e.decision.Workload != id {
 		panic("subject: another workload went before the probe")
 	}
 	e.decision, e.members = decision, members
-	e.Apply(engine.Change{Remove: id})
+	e.Apply(engine.Remove(id))
 	return e.probe.seen
 }
 
 // probe is a plugin that only looks.
-type probe struct{ seen extpoints.View }
+type probe struct{ seen extpoints.ClusterView }
 
-func newProbeProfile() extpoints.Profile {
-	return extpoints.Profile{Name: probeProfile, Plugins: extpoints.Plugins{MultiPoint: extpoints.PluginSet{
-		Enabled: []extpoints.PluginRef{{Name: plugins.PrioritySort}, {Name: probeProfile}, {Name: plugins.DefaultBinder}}}}}
+func newProbeProfile(p *probe) extpoints.Profile {
+	profile := extpoints.Profile{Name: probeProfile}
+	extpoints.Use(&profile, queuesort.New, extpoints.NoArgs{})
+	extpoints.Use(&profile, func(extpoints.NoArgs, extpoints.Handle) (*probe, error) { return p, nil }, extpoints.NoArgs{})
+	extpoints.Use(&profile, defaultbinder.New, extpoints.NoArgs{})
+	return profile
 }
 
 // Name implements [extpoints.Plugin].

@@ -8,6 +8,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/answer"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
+	"github.com/berth-project/berth/adapters/kubernetes/words"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
@@ -47,7 +48,7 @@ func (e *Engine) changed(decided model.Objects) model.Objects {
 		if !is {
 			return false
 		}
-		old, ok := e.before.Object(model.ObjectRef{Kind: o.ObjectKind(), ID: o.ObjectID()})
+		old, ok := e.before.Object(model.RefOf(o))
 		return ok && DescribeClaim(old.Object.(*model.DeviceClaim)) == DescribeClaim(claim)
 	})
 }
@@ -68,7 +69,7 @@ func (e *Engine) popped(p engine.PoppedEvent) {
 	e.member(p.Workload.ID)
 }
 
-// member is what becomes of a member in the cycle of its group.
+// member is what happens to a member in the cycle of its group.
 func (e *Engine) member(id string) *answer.Decision {
 	if e.members == nil {
 		e.members = map[string]*answer.Decision{}
@@ -81,7 +82,10 @@ func (e *Engine) member(id string) *answer.Decision {
 
 func (e *Engine) rejected(r engine.RejectedEvent) {
 	d := &e.decision
-	rejection := answer.Decision{Workload: r.Workload.ID, Message: r.Message, Plugins: r.Plugins, Nominated: r.Nominated}
+	rejection := answer.Decision{Workload: r.Workload.ID, Message: words.Text(r.Message), Plugins: r.Plugins, Nominated: r.Nominated}
+	if rejection.Message != r.Message {
+		rejection.Neutral = r.Message
+	}
 	if r.Workload.Group != "" { // it may be rejected before anything is tried
 		*e.member(r.Workload.ID) = rejection
 		return
@@ -134,10 +138,11 @@ func (o *orchestrator) ReleaseDevices(_ context.Context, claim, left *model.Devi
 
 // BreakTies adds to the profile the counterpart of what the reference has to
 // tell equal placements apart.
-func BreakTies(registry extpoints.Registry, profile *extpoints.Profile, tie func(string) int64) error {
-	profile.Plugins.PlacementScore.Enabled = []extpoints.PluginRef{{Name: plugins.NodeResourcesFit, Weight: reference.PlacementWeight},
-		{Name: plugins.PodGroupPodsCount, Weight: reference.PlacementWeight}, {Name: reference.NoEqualPlacements, Weight: 1}}
-	return registry.Register(reference.NoEqualPlacements, func(any, extpoints.Handle) (extpoints.Plugin, error) { return tieBreaker(tie), nil })
+func BreakTies(profile *extpoints.Profile, tie func(string) int64) {
+	for _, name := range []string{plugins.NodeResourcesFit, plugins.PodGroupPodsCount} {
+		profile.Plugins = append(profile.Plugins, extpoints.Entry{Name: name, Points: []extpoints.Point{"PlacementScore"}, Weight: reference.PlacementWeight})
+	}
+	extpoints.Use(profile, func(extpoints.NoArgs, extpoints.Handle) (tieBreaker, error) { return tie, nil }, extpoints.NoArgs{})
 }
 
 type tieBreaker func(name string) int64

@@ -49,28 +49,28 @@ func Object(object runtime.Object) (model.Object, error) {
 
 func asObject[T model.Object](o T, err error) (model.Object, error) { return o, err }
 
-// Put says that an object of storage, devices or groups is there. For policyCounts
-// see [convert.Group].
-func Put(object runtime.Object, policyCounts bool) (engine.Change, error) {
+// Put says that an object of storage, devices or groups is there. Gates
+// say what groups mean.
+func Put(object runtime.Object, gates convert.Gates) (engine.Change, error) {
 	switch o := object.(type) {
 	case *schedulingv1beta1.PodGroup:
-		g, err := convert.Group(o, policyCounts)
-		return engine.Change{PutGroup: g}, err
+		g, err := convert.Group(o, gates)
+		return engine.PutGroup(g), err
 	case *schedulingv1alpha3.CompositePodGroup:
-		g, err := convert.CompositeGroup(o, policyCounts)
-		return engine.Change{PutGroup: g}, err
+		g, err := convert.CompositeGroup(o, gates)
+		return engine.PutGroup(g), err
 	}
 	o, err := Object(object)
-	return engine.Change{PutObject: o}, err
+	return engine.PutObject(o), err
 }
 
 // Gone says that an object of storage, devices or groups is no more.
 func Gone(object runtime.Object) (engine.Change, error) {
-	change, err := Put(object, true)
-	if change.PutGroup != nil {
-		return engine.Change{RemoveGroup: change.PutGroup.ID}, err
+	change, err := Put(object, convert.Gates{})
+	if o, ok := change.Value().(model.Object); ok {
+		return engine.RemoveObject(model.RefOf(o)), err
 	}
-	return engine.Change{RemoveObject: &model.ObjectRef{Kind: change.PutObject.ObjectKind(), ID: change.PutObject.ObjectID()}}, err
+	return engine.RemoveGroup(change.ID()), err
 }
 
 // Decided says in words what was decided about storage and devices, in those of

@@ -14,9 +14,9 @@ import (
 func TestTape(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 1, 0, time.UTC)
 	var tape Tape
-	tape.Apply(at, []engine.Change{{Submit: &model.Workload{ID: "a", Labels: map[string]string{"app": ""},
+	tape.Apply(at, []engine.Change{engine.Submit(&model.Workload{ID: "a", Labels: map[string]string{"app": ""},
 		Requests:      model.Resources{CPU: 1, Scalars: []model.Scalar{{Name: "x.io/y"}}},
-		OwnerSelector: &model.Selector{}, Gates: []string{}}}})
+		OwnerSelector: &model.Selector{}, Gates: []string{}})})
 	tape.Tick(at)
 	tape.Begin(at)
 	tape.Schedule(answer.Decision{Workload: "a", Node: "n", Evaluated: 1})

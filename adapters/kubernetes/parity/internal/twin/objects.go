@@ -22,7 +22,7 @@ import (
 func (t *Twin) PutObject(object runtime.Object) {
 	t.tick()
 	t.Reference.Put(object)
-	change, err := subject.Put(object, t.groupPolicy)
+	change, err := subject.Put(object, t.gates)
 	t.check(err)
 	t.Subject.Apply(change)
 }
@@ -210,12 +210,12 @@ func (t *Twin) bindVolumes() {
 func (t *Twin) tellDeviceClaims() {
 	claims := t.Reference.DeviceClaims()
 	for _, key := range sortedNames(claims) {
-		change := engine.Change{RemoveObject: &model.ObjectRef{Kind: model.DeviceClaimKind, ID: key}}
+		change := engine.RemoveObject(model.ObjectRef{Kind: model.DeviceClaimKind, ID: key})
 		if claims[key] != nil {
 			var err error
-			change, err = subject.Put(claims[key], t.groupPolicy)
+			change, err = subject.Put(claims[key], t.gates)
 			t.check(err)
-			if c := change.PutObject.(*model.DeviceClaim); reference.ForResources(claims[key]) {
+			if c := change.Value().(*model.DeviceClaim); reference.ForResources(claims[key]) {
 				c.ID = resourcesClaim(c.Owner) // the engine has given it a name of its own
 			}
 		}
@@ -230,7 +230,7 @@ func (t *Twin) release(p *v1.Pod) {
 	for _, claim := range t.Reference.ClaimsFor(p) {
 		t.tick()
 		t.Reference.Delete(claim)
-		t.Subject.Apply(engine.Change{RemoveObject: &model.ObjectRef{Kind: model.DeviceClaimKind, ID: resourcesClaim(string(p.UID))}})
+		t.Subject.Apply(engine.RemoveObject(model.ObjectRef{Kind: model.DeviceClaimKind, ID: resourcesClaim(string(p.UID))}))
 	}
 	for _, ref := range p.Spec.ResourceClaims {
 		name, _, err := resourceclaim.Name(p, &ref)

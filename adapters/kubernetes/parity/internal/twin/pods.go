@@ -21,7 +21,7 @@ import (
 // Pods lists the pods in order of arrival; do not change it.
 func (t *Twin) Pods() []*Pod { return t.pods }
 
-// Find returns the pod of the ID, nil where there is none.
+// Find returns the pod with the ID, nil where there is none.
 func (t *Twin) Find(id string) *Pod {
 	if i := slices.IndexFunc(t.pods, func(p *Pod) bool { return p.ID == id }); i >= 0 {
 		return t.pods[i]
@@ -80,7 +80,7 @@ func (t *Twin) note(object *v1.Pod) *Pod {
 func (t *Twin) Update(p *Pod, object *v1.Pod) {
 	t.tick()
 	t.Reference.Put(object)
-	t.Subject.Apply(engine.Change{Update: t.Convert(object)})
+	t.Subject.Apply(engine.Update(t.Convert(object)))
 }
 
 // Confirm tells that a pod has been seen on the node that was chosen for it, and
@@ -93,17 +93,17 @@ func (t *Twin) Confirm(p *Pod) {
 	object.Spec.NodeName = p.Node
 	object.Status.StartTime = &metav1.Time{Time: p.Since}
 	t.Reference.Put(object)
-	t.Subject.Apply(engine.Change{Confirm: &model.Binding{Workload: p.ID, Node: p.Node, Since: p.Since}})
+	t.Subject.Apply(engine.Confirm(model.Binding{Workload: p.ID, Node: p.Node, Since: p.Since}))
 }
 
-// Terminate tells that a pod on a node is on its way out.
+// Terminate tells that a pod on a node is terminating.
 func (t *Twin) Terminate(p *Pod) {
 	t.tick()
 	p.Going = true
 	object := t.Object(p).DeepCopy()
 	object.DeletionTimestamp = &metav1.Time{Time: t.now}
 	t.Reference.Put(object)
-	t.Subject.Apply(engine.Change{Terminate: p.ID})
+	t.Subject.Apply(engine.Terminate(p.ID))
 }
 
 // Remove forgets a pod. One that is assumed is confirmed first, as it would be
@@ -116,7 +116,7 @@ func (t *Twin) Remove(p *Pod) {
 	t.pods = slices.DeleteFunc(t.pods, func(o *Pod) bool { return o == p })
 	object := t.Object(p)
 	t.Reference.Delete(object)
-	t.Subject.Apply(engine.Change{Remove: p.ID})
+	t.Subject.Apply(engine.Remove(p.ID))
 	t.release(object)
 }
 

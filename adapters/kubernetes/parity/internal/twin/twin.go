@@ -42,8 +42,6 @@ type Twin struct {
 	owners convert.Owners
 	gates  convert.Gates // of the subject; the reference has its own
 	serial int
-	// groupPolicy: groups have a preemption policy of their own.
-	groupPolicy bool
 	// shuffled: pods have left together in an order that is left to chance, and
 	// with it that of the others on their nodes.
 	shuffled bool
@@ -73,8 +71,8 @@ var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func New(source *generate.Source, ref reference.Config, sub subject.Config) (*Twin, error) {
 	ref.Now, sub.Now = Start, Start
 	t := &Twin{
-		Source: source, now: Start, groupPolicy: slices.Contains(ref.Gates, reference.GroupPolicy),
-		gates: convert.Gates{TaintTolerationComparisonOperators: source.Compares()},
+		Source: source, now: Start,
+		gates: convert.Gates{TaintTolerationComparisonOperators: source.Compares(), PodGroupPreemptionPolicy: slices.Contains(ref.Gates, reference.GroupPolicy)},
 	}
 	if source.Compares() {
 		ref.Gates = append(slices.Clip(ref.Gates), reference.Comparisons)
@@ -82,6 +80,9 @@ func New(source *generate.Source, ref reference.Config, sub subject.Config) (*Tw
 	var err error
 	if t.Reference, err = reference.New(ref); err != nil {
 		return nil, err
+	}
+	if sub.Beside != nil {
+		sub.Beside(t.Reference)
 	}
 	if t.Subject, err = subject.New(sub); err != nil {
 		t.Reference.Close()
@@ -109,7 +110,7 @@ func (t *Twin) tick() { t.Advance(time.Microsecond) }
 // Nodes lists the names of the nodes, sorted.
 func (t *Twin) Nodes() []string { return t.nodes }
 
-// Node is the node of the name, nil where there is none.
+// Node is the node with the name, nil where there is none.
 func (t *Twin) Node(name string) *v1.Node {
 	object := t.Reference.Get(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	if object == nil {
@@ -127,7 +128,7 @@ func (t *Twin) PutNode(n *v1.Node) {
 	t.Reference.Put(n)
 	m, err := convert.Node(n)
 	t.check(err)
-	t.Subject.Apply(engine.Change{PutNode: m})
+	t.Subject.Apply(engine.PutNode(m))
 }
 
 // RemoveNode removes a node. The pods on it stay.
@@ -136,14 +137,14 @@ func (t *Twin) RemoveNode(name string) {
 	i, _ := slices.BinarySearch(t.nodes, name)
 	t.nodes = slices.Delete(t.nodes, i, i+1)
 	t.Reference.Delete(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
-	t.Subject.Apply(engine.Change{RemoveNode: name})
+	t.Subject.Apply(engine.RemoveNode(name))
 }
 
 // PutNamespace adds or replaces a namespace.
 func (t *Twin) PutNamespace(n *v1.Namespace) {
 	t.tick()
 	t.Reference.Put(n)
-	t.Subject.Apply(engine.Change{PutNamespace: convert.Namespace(n)})
+	t.Subject.Apply(engine.PutNamespace(convert.Namespace(n)))
 }
 
 // PutBudget adds or replaces a budget.
@@ -152,7 +153,7 @@ func (t *Twin) PutBudget(b *policyv1.PodDisruptionBudget) {
 	t.Reference.Put(b)
 	m, err := convert.Budget(b, func(_, name string) string { return string(t.PodUID(name)) })
 	t.check(err)
-	t.Subject.Apply(engine.Change{PutBudget: m})
+	t.Subject.Apply(engine.PutBudget(m))
 }
 
 // PutOwners adds services and controllers, which must not be there yet. Pods

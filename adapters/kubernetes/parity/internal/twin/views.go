@@ -17,7 +17,7 @@ import (
 // Views are what the next cycle of each side will see.
 type Views struct {
 	Reference []fwk.NodeInfo
-	Subject   extpoints.View
+	Subject   extpoints.ClusterView
 
 	huge bool
 	// volumes: pods have volumes.

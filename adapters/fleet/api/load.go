@@ -1,0 +1,43 @@
+package api
+
+import "github.com/berth-project/berth/adapters/fleet/job"
+
+// Load is what an agent has measured of its node: all that is in use there, whoever uses it.
+type Load struct {
+	// Age is for how long by now the measurements have ended. It is an age and no time, so
+	// that nobody has to trust the clock of the node.
+	Age job.Duration `json:"age"`
+	// Windows are the times that were summed up, the shortest first. One for which too few
+	// measurements were made is not there.
+	Windows []LoadWindow `json:"windows"`
+	// Tasks are those of which it is known what they use themselves: those with a control
+	// group. GET /v1/nodes leaves them out.
+	Tasks []TaskLoad `json:"tasks,omitempty"`
+}
+
+// LoadWindow is what was measured in the last time. What could not be measured is nil.
+type LoadWindow struct {
+	Window job.Duration `json:"window"`
+	CPU    *LoadStats   `json:"cpu,omitempty"`
+	Memory *LoadStats   `json:"memory,omitempty"`
+}
+
+// LoadStats sum up measurements of how much was in use, in percent of what tasks may use of the
+// node: see Machine. More than 100 is possible, for the system uses something too. Of the
+// percentiles each is what so many percent of the measurements did not exceed.
+type LoadStats struct {
+	Average float64 `json:"average"`
+	StdDev  float64 `json:"stdDev"` // in percentage points
+	P50     float64 `json:"p50"`
+	P90     float64 `json:"p90"`
+	P95     float64 `json:"p95"`
+	P99     float64 `json:"p99"`
+}
+
+// TaskLoad is what a task uses: processors on an average since the last report, and memory
+// now. 0 is not known.
+type TaskLoad struct {
+	Task   job.TaskID   `json:"task"`
+	CPU    job.MilliCPU `json:"cpu,omitempty"`
+	Memory job.Bytes    `json:"memory,omitempty"`
+}

@@ -1,0 +1,48 @@
+package convert
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"github.com/berth-project/berth/model"
+)
+
+// Known answers of upstream's plugin: the annotations of a class of value 8000.
+func TestTolerationOfPriorityClass(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		value   int32
+		minimum string // - for none
+		seconds string
+		want    model.PreemptionToleration
+		problem string
+	}{
+		{"none", 8000, "-", "-", model.PreemptionToleration{}, ""},
+		{"both", 8000, "10000", "3600", model.PreemptionToleration{MinPriority: 10000, For: time.Hour}, ""},
+		{"no minimum: any that is higher", 8000, "-", "3600", model.PreemptionToleration{MinPriority: 8001, For: time.Hour}, ""},
+		{"no time", 8000, "10000", "-", model.PreemptionToleration{}, ""},
+		{"no time, in a number", 8000, "10000", "0", model.PreemptionToleration{}, ""},
+		{"for good", 8000, "10000", "-1", model.PreemptionToleration{MinPriority: 10000, For: -1}, ""},
+		{"longer than there is time", 8000, "10000", "9223372037", model.PreemptionToleration{MinPriority: 10000, For: -1}, ""},
+		{"the highest priority", math.MaxInt32, "-", "1", model.PreemptionToleration{MinPriority: math.MaxInt32, For: time.Second}, ""},
+		{"a minimum that is no number", 8000, "high", "3600", model.PreemptionToleration{},
+			`priority class "c": metadata.annotations[` + minPriorityAnnotation + `]: "high" is not a number of 32 bits`},
+		{"a time that is no number", 8000, "10000", "1h", model.PreemptionToleration{},
+			`priority class "c": metadata.annotations[` + tolerationAnnotation + `]: "1h" is not a number of 64 bits`},
+	} {
+		class := &schedulingv1.PriorityClass{Value: c.value}
+		class.Name, class.Annotations = "c", map[string]string{}
+		for name, value := range map[string]string{minPriorityAnnotation: c.minimum, tolerationAnnotation: c.seconds} {
+			if value != "-" {
+				class.Annotations[name] = value
+			}
+		}
+		got, err := PriorityClassOf(class)
+		if got.Toleration != c.want || text(err) != c.problem {
+			t.Errorf("%s: %+v, want %+v; %v", c.name, got.Toleration, c.want, err)
+		}
+	}
+}

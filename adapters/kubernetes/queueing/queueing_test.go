@@ -1,0 +1,255 @@
+package queueing_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/berth-project/berth/adapters/kubernetes/queueing"
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/model"
+)
+
+const header = "apiVersion: berth-project.github.io/v1alpha1\nkind: QueueingConfiguration\n"
+
+// full has every field.
+const full = header + `
+defaultQueue: rest
+queues:
+- name: all
+  policy: Priority
+- name: research
+  parent: all
+  weight: 3
+  priority: 2
+  guaranteed: {cpu: "1.5", nvidia.com/gpu: 8, memory: 1Gi}
+  max: {cpu: "4"}
+  lend: {cpu: 500m}
+  borrow: {memory: "0"}
+  policy: FIFO
+  reclaim: LowerPriority
+  minRuntime: 10m
+- name: rest
+limits:
+- {name: pods, queue: research, scope: EachNamespace, amount: 10}
+- {name: gpus, namespace: team-a, scope: Subtree, resource: nvidia.com/gpu, amount: 2}
+- {name: big, queue: all, scope: EachPod, resource: cpu, amount: "2"}
+backfill: {mode: Reservations, reservations: 3, depth: 50, shortestFirst: true, pinned: true, every: 10s, overrun: 5m}
+holds:
+- name: maintenance
+  from: "2030-01-01T00:00:00Z"
+  until: "2030-01-01T02:00:00Z"
+  nodes: [n1]
+  nodeSelector: {rack: r1, disk: ssd}
+  podSelector: {matchLabels: {team: ops}}
+  flex: true
+`
+
+func load(t *testing.T, text string) *queueing.Configuration {
+	t.Helper()
+	c, err := queueing.Load([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestEveryField(t *testing.T) {
+	c := load(t, full)
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	in := func(key, value string) model.Requirement {
+		return model.Requirement{Key: key, Operator: model.In, Values: []string{value}}
+	}
+	want := []model.Object{
+		&model.Queue{Name: "all", Policy: model.OrderPriority},
+		&model.Queue{
+			Name: "research", Parent: "all", Weight: 3, Priority: 2, Policy: model.OrderFIFO,
+			Guaranteed: map[string]int64{"cpu": 1500, "nvidia.com/gpu": 8, "memory": 1 << 30},
+			Max:        map[string]int64{"cpu": 4000}, Lend: map[string]int64{"cpu": 500}, Borrow: map[string]int64{"memory": 0},
+			Reclaim: model.ReclaimLower, MinRuntime: 10 * time.Minute,
+		},
+		&model.Queue{Name: "rest"},
+		&model.Limit{Name: "pods", Queue: "research", Scope: model.LimitEachPrincipal, Measure: model.LimitRunning, Amount: 10, Breach: model.LimitHold},
+		&model.Limit{Name: "gpus", Principal: "team-a", Scope: model.LimitSubtree, Measure: model.LimitResource, Resource: "nvidia.com/gpu", Amount: 2, Breach: model.LimitHold},
+		&model.Limit{Name: "big", Queue: "all", Scope: model.LimitEachWorkload, Measure: model.LimitResource, Resource: "cpu", Amount: 2000, Breach: model.LimitHold},
+		&model.Hold{
+			Name: "maintenance", From: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), Until: time.Date(2030, 1, 1, 2, 0, 0, 0, time.UTC),
+			Nodes: []string{"n1"}, NodeTerms: &model.NodeTerms{Terms: []model.NodeTerm{{Labels: []model.Requirement{in("disk", "ssd"), in("rack", "r1")}}}},
+			Users: model.SelectLabels(map[string]string{"team": "ops"}), Flex: true,
+		},
+	}
+	if got := c.Objects(); text(t, got) != text(t, want) {
+		t.Errorf("got\n%s\nwant\n%s", text(t, got), text(t, want))
+	}
+	plan := engine.Backfill{Mode: engine.Reservations, Reservations: 3, Depth: 50, ShortestFirst: true, Pinned: true, Every: 10 * time.Second, Overrun: 5 * time.Minute}
+	if got := c.Plan(); got != plan {
+		t.Errorf("the plan is %+v", got)
+	}
+	if got := c.Order(); got != engine.OrderByQueues {
+		t.Errorf("the order is %v", got)
+	}
+}
+
+func TestPlanWithSlack(t *testing.T) {
+	c := load(t, header+"backfill: {mode: Conservative, slack: true}")
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if want, got := (engine.Backfill{Mode: engine.Conservative, Slack: true}), c.Plan(); got != want {
+		t.Errorf("the plan is %+v", got)
+	}
+}
+
+func text(t *testing.T, objects []model.Object) string {
+	t.Helper()
+	var b strings.Builder
+	for _, o := range objects {
+		if h, ok := o.(*model.Hold); ok {
+			h.From, h.Until = h.From.UTC(), h.Until.UTC()
+		}
+		line, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%T %s\n", o, line)
+	}
+	return b.String()
+}
+
+// The document in the README is valid.
+func TestREADME(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(readme), "---\napiVersion: "+queueing.APIVersion)
+	document, _, _ := strings.Cut(rest, "```")
+	c := load(t, "apiVersion: "+queueing.APIVersion+document)
+	if err := c.Validate(); err != nil || len(c.Objects()) != 4 {
+		t.Errorf("%d objects, %v", len(c.Objects()), err)
+	}
+}
+
+// Without a document nothing is different.
+func TestNone(t *testing.T) {
+	var none *queueing.Configuration
+	for _, c := range []*queueing.Configuration{none, load(t, header)} {
+		if c.Objects() != nil || c.Order() != engine.OrderBySort || c.Plan() != (engine.Backfill{}) {
+			t.Errorf("%v: %v, %v, %v", c, c.Objects(), c.Order(), c.Plan())
+		}
+	}
+}
+
+// All that is wrong is said at once, by field.
+func TestInvalid(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"queues": {
+			"queues: [{name: a, parent: b}, {name: b, parent: a}, {name: b, weight: -1, parent: none}, {parent: b, policy: Random, reclaim: Always, minRuntime: -1s, max: {cpu: -1, pods: 3}}]",
+			[]string{
+				`queues[2].name: Duplicate value: "b"`, "queues[2].weight: Invalid value", "queues[2].parent: Not found",
+				"queues[3].name: Invalid value", "queues[3].policy: Invalid value", "queues[3].reclaim: Invalid value", "queues[3].minRuntime: Invalid value", `queues[3].max[cpu]: Invalid value: "-1": is less than 0`,
+				`queues[3].max[pods]: Invalid value: "pods": is not a resource that the scheduler counts`,
+			},
+		},
+		"circle": {
+			"queues: [{name: a, parent: b}, {name: b, parent: c}, {name: c, parent: a}]",
+			[]string{`queues[0].parent: Invalid value: "b": what is above it leads back to it`, "queues[1].parent", "queues[2].parent"},
+		},
+		"default": {"queues: [{name: a}]\ndefaultQueue: b", []string{`defaultQueue: Not found: "b"`}},
+		"limits without queues": {
+			"limits: [{name: l, namespace: a, scope: Own, amount: 1}]", []string{"limits: Invalid value: there are no queues"},
+		},
+		"limits": {
+			"queues: [{name: a}]\nlimits: [{name: l, scope: Own, amount: 1}, {name: l, queue: b, scope: All, amount: 1}, {name: m, queue: a, scope: EachPod, amount: 1}, {name: n, queue: a, scope: Own, amount: 500m}, {name: o, namespace: x, scope: EachNamespace, amount: 1}]",
+			[]string{
+				`limits[0]: Invalid value: "l": must have either a queue or a namespace`, "limits[1].name: Duplicate", "limits[1].queue: Not found",
+				`limits[1].scope: Unsupported value: "All": supported values: "EachNamespace", "EachPod", "Own", "Subtree"`,
+				"limits[2].resource: Required value", `limits[3].amount: Invalid value: "500m": is not a number of pods`, "limits[4].scope: Invalid value",
+			},
+		},
+		"backfill": {
+			"backfill: {mode: Reservations, depth: -1, every: -1s, overrun: -1s}",
+			[]string{"backfill.reservations", "backfill.depth", "backfill.every", "backfill.overrun"},
+		},
+		"slack, pinned":      {"backfill: {mode: Conservative, slack: true, pinned: true}", []string{"backfill.slack"}},
+		"slack, with queues": {"queues: [{name: q}]\nbackfill: {mode: Conservative, slack: true}", []string{"backfill.slack"}},
+		"mode":               {"backfill: {mode: easy}", []string{`backfill.mode: Unsupported value: "easy": supported values: "Conservative", "EASY", "InOrder", "Reservations"`}},
+		"holds": {
+			"holds: [{name: h}, {name: h, nodes: [n], from: \"2030-01-02T00:00:00Z\", until: \"2030-01-01T00:00:00Z\"}, {name: i, nodes: [n], podSelector: {matchExpressions: [{key: k, operator: Near}]}}]",
+			[]string{"holds[0].nodes", "holds[1].name: Duplicate", "holds[1].until", `"Near" is not an operator of a label selector`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := load(t, header+c.text).Validate()
+			if err == nil {
+				t.Fatal("it is valid")
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in\n%s", want, strings.ReplaceAll(err.Error(), ", ", "\n"))
+				}
+			}
+		})
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	for text, want := range map[string]string{
+		"kind: Other\napiVersion: v1":                 "Other of v1: not a QueueingConfiguration of berth-project.github.io/v1alpha1",
+		header + "queue: []":                          `unknown field "queue"`,
+		header + "queues: []\nqueues:":                `"queues" already set`,
+		header + "queues: [{name: a, weight: heavy}]": "cannot unmarshal string",
+		"{": "did not find expected node content",
+		header + "queues: [{name: a, max: {cpu: lots}}]": "quantities must match",
+	} {
+		if _, err := queueing.Load([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// Whatever is read, validating it ends, and what is valid has objects that are.
+func FuzzLoad(f *testing.F) {
+	f.Add(full)
+	f.Add(header + "queues: [{name: a, parent: a}]")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := queueing.Load([]byte(text))
+		if err != nil || c.Validate() != nil {
+			return
+		}
+		for _, o := range c.Objects() {
+			v, ok := o.(interface{ Validate() error })
+			if !ok || v.Validate() != nil {
+				t.Errorf("%v is not valid: %v", reflect.TypeOf(o), v.Validate())
+			}
+		}
+	})
+}
+
+func Example() {
+	c, err := queueing.Load([]byte(`
+apiVersion: berth-project.github.io/v1alpha1
+kind: QueueingConfiguration
+queues:
+- {name: research, weight: 3, guaranteed: {cpu: "100"}}
+- {name: production, weight: 1, max: {cpus: "2"}}
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(c.Order())
+	fmt.Println(c.Validate())
+	// Output:
+	// by queues
+	// queues[1].max[cpus]: Invalid value: "cpus": is not a resource that the scheduler counts
+}

@@ -1,0 +1,261 @@
+package queueing
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/berth-project/berth/adapters/kubernetes/convert"
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/model"
+)
+
+// Validate lists everything that is wrong, an [utilerrors.Aggregate].
+func (c *Configuration) Validate() error {
+	_, err := c.translate()
+	return err
+}
+
+// Objects are the queues, limits and holds for the engine, in the order in which it must be
+// told of them. Nil where c is nil. The configuration must be valid.
+func (c *Configuration) Objects() []model.Object {
+	if c == nil {
+		return nil
+	}
+	t, _ := c.translate()
+	return t.objects
+}
+
+// Order is for engine.Config.Order. That of kube-scheduler where there is no queue.
+func (c *Configuration) Order() engine.Order {
+	if c == nil || len(c.Queues) == 0 && !c.hasQuotas() {
+		return engine.OrderBySort
+	}
+	return engine.OrderByQueues
+}
+
+// Plan is for engine.Config.Backfill. None where the document says nothing of it. The
+// configuration must be valid.
+func (c *Configuration) Plan() engine.Backfill {
+	if c == nil {
+		return engine.Backfill{}
+	}
+	t, _ := c.translate()
+	return t.backfill
+}
+
+// translation is what a document means, and what is wrong with it.
+type translation struct {
+	objects  []model.Object
+	backfill engine.Backfill
+	problems []error
+}
+
+func (c *Configuration) translate() (*translation, error) {
+	t := &translation{}
+	names := map[string]bool{"": true}
+	for i := range c.Queues {
+		t.queue(field.NewPath("queues").Index(i), &c.Queues[i], names)
+	}
+	for i := range c.Queues {
+		if q := &c.Queues[i]; !names[q.Parent] {
+			t.report(field.NotFound(field.NewPath("queues").Index(i).Child("parent"), q.Parent))
+		}
+	}
+	t.circles(c.Queues)
+	t.elastic(c, names)
+	if !names[c.DefaultQueue] {
+		t.report(field.NotFound(field.NewPath("defaultQueue"), c.DefaultQueue))
+	}
+	t.limits(c.Limits, names, c.Order() == engine.OrderByQueues)
+	t.plan(field.NewPath("backfill"), c.Backfill, c.Order())
+	t.holds(c.Holds)
+	return t, utilerrors.NewAggregate(t.problems)
+}
+
+func (t *translation) report(err *field.Error) { t.problems = append(t.problems, err) }
+
+// add adds an object, and reports what the model has against it.
+func (t *translation) add(at *field.Path, m model.Object, valid error) {
+	t.objects = append(t.objects, m)
+	var invalid *model.ValidationError
+	if !errors.As(valid, &invalid) {
+		return
+	}
+	for _, p := range invalid.Problems {
+		t.report(&field.Error{Type: field.ErrorTypeInvalid, Field: at.Child(p.Field).String(), BadValue: field.OmitValueType{}, Detail: p.Message})
+	}
+}
+
+// queue translates a queue and notes its name.
+func (t *translation) queue(at *field.Path, q *Queue, names map[string]bool) {
+	if q.Name != "" && names[q.Name] {
+		t.report(field.Duplicate(at.Child("name"), q.Name))
+	}
+	names[q.Name] = true
+	m := &model.Queue{
+		Name: q.Name, Parent: q.Parent, Weight: q.Weight, Priority: q.Priority, Policy: model.OrderPolicy(q.Policy),
+		Guaranteed: t.amounts(at.Child("guaranteed"), q.Guaranteed), Max: t.amounts(at.Child("max"), q.Max),
+		Lend: t.amounts(at.Child("lend"), q.Lend), Borrow: t.amounts(at.Child("borrow"), q.Borrow),
+		Reclaim: model.ReclaimPolicy(q.Reclaim), MinRuntime: q.MinRuntime.Duration,
+	}
+	t.add(at, m, m.Validate())
+}
+
+// circles reports queues that are above themselves.
+func (t *translation) circles(queues []Queue) {
+	parents := map[string]string{}
+	for i := range queues {
+		parents[queues[i].Name] = queues[i].Parent
+	}
+	for i := range queues {
+		q, steps := queues[i].Parent, 0
+		for ; q != "" && q != queues[i].Name && steps < len(queues); steps++ {
+			q = parents[q]
+		}
+		if q != "" && q == queues[i].Name && queues[i].Parent != q {
+			t.report(field.Invalid(field.NewPath("queues").Index(i).Child("parent"), queues[i].Parent, "what is above it leads back to it"))
+		}
+	}
+}
+
+func (t *translation) amounts(at *field.Path, list v1.ResourceList) map[string]int64 {
+	if list == nil {
+		return nil
+	}
+	amounts := map[string]int64{}
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		n, err := convert.Amount(at.Key(string(name)), name, list[name])
+		if err != nil {
+			t.report(err)
+			continue
+		}
+		amounts[string(name)] = n
+	}
+	return amounts
+}
+
+// scopes are those of limits, in the words of the document.
+var scopes = map[string]model.LimitScope{
+	"EachPod": model.LimitEachWorkload, "EachNamespace": model.LimitEachPrincipal,
+	"Own": model.LimitOwn, "Subtree": model.LimitSubtree,
+}
+
+func (t *translation) limits(limits []Limit, queues map[string]bool, ordered bool) {
+	if len(limits) > 0 && !ordered {
+		t.report(field.Invalid(field.NewPath("limits"), field.OmitValueType{}, "there are no queues, and without them no limits"))
+	}
+	names := map[string]bool{}
+	for i := range limits {
+		l, at := &limits[i], field.NewPath("limits").Index(i)
+		if names[l.Name] {
+			t.report(field.Duplicate(at.Child("name"), l.Name))
+		}
+		names[l.Name] = true
+		if !queues[l.Queue] {
+			t.report(field.NotFound(at.Child("queue"), l.Queue))
+		}
+		t.limit(at, l)
+	}
+}
+
+func (t *translation) limit(at *field.Path, l *Limit) {
+	scope, known := scopes[l.Scope]
+	switch {
+	case !known:
+		t.report(field.NotSupported(at.Child("scope"), l.Scope, slices.Sorted(maps.Keys(scopes))))
+		return
+	case (l.Queue == "") == (l.Namespace == ""):
+		t.report(field.Invalid(at, l.Name, "must have either a queue or a namespace"))
+		return
+	case scope == model.LimitEachWorkload && l.Resource == "":
+		t.report(field.Required(at.Child("resource"), "the pods of each pod are always 1"))
+		return
+	}
+	m := &model.Limit{
+		Name: l.Name, Queue: l.Queue, Principal: l.Namespace, Scope: scope,
+		Measure: model.LimitRunning, Breach: model.LimitHold,
+	}
+	if l.Resource == "" {
+		n, exact := l.Amount.AsInt64()
+		if !exact {
+			t.report(field.Invalid(at.Child("amount"), l.Amount.String(), "is not a number of pods"))
+		}
+		m.Amount = n
+	} else {
+		var err *field.Error
+		m.Measure, m.Resource = model.LimitResource, string(l.Resource)
+		if m.Amount, err = convert.Amount(at.Child("amount"), l.Resource, l.Amount); err != nil {
+			t.report(err)
+		}
+	}
+	t.add(at, m, m.Validate())
+}
+
+// modes are those of backfill, in the words of the document.
+var modes = map[string]engine.BackfillMode{
+	"InOrder": engine.InOrder, "EASY": engine.EASY, "Reservations": engine.Reservations, "Conservative": engine.Conservative,
+}
+
+func (t *translation) plan(at *field.Path, b *Backfill, order engine.Order) {
+	if b == nil {
+		return
+	}
+	mode, known := modes[b.Mode]
+	if !known {
+		t.report(field.NotSupported(at.Child("mode"), b.Mode, slices.Sorted(maps.Keys(modes))))
+	}
+	if mode == engine.Reservations && b.Reservations < 1 {
+		t.report(field.Invalid(at.Child("reservations"), b.Reservations, "must be at least 1 with mode Reservations"))
+	}
+	if b.Depth < 0 {
+		t.report(field.Invalid(at.Child("depth"), b.Depth, "must not be negative"))
+	}
+	if b.Every.Duration < 0 {
+		t.report(field.Invalid(at.Child("every"), b.Every.Duration.String(), "must not be negative"))
+	}
+	if b.Overrun.Duration < 0 {
+		t.report(field.Invalid(at.Child("overrun"), b.Overrun.Duration.String(), "must not be negative"))
+	}
+	if b.Slack && (b.Pinned || order == engine.OrderByQueues) {
+		t.report(field.Invalid(at.Child("slack"), b.Slack, "goes neither with pinned nor with queues"))
+	}
+	t.backfill = engine.Backfill{
+		Mode: mode, Reservations: b.Reservations, Depth: b.Depth, ShortestFirst: b.ShortestFirst,
+		Pinned: b.Pinned, Slack: b.Slack, Every: b.Every.Duration, Overrun: b.Overrun.Duration,
+	}
+}
+
+func (t *translation) holds(holds []Hold) {
+	names := map[string]bool{}
+	for i := range holds {
+		h, at := &holds[i], field.NewPath("holds").Index(i)
+		if names[h.Name] {
+			t.report(field.Duplicate(at.Child("name"), h.Name))
+		}
+		names[h.Name] = true
+		users, err := convert.LabelSelector(at.Child("podSelector"), h.PodSelector)
+		if err != nil {
+			t.problems = append(t.problems, err)
+			continue
+		}
+		m := &model.Hold{Name: h.Name, From: h.From.Time, Until: h.Until.Time, Nodes: h.Nodes, NodeTerms: terms(h.NodeSelector), Users: users, Flex: h.Flex}
+		t.add(at, m, m.Validate())
+	}
+}
+
+// terms select the nodes that have all the labels; nil where there are none.
+func terms(labels map[string]string) *model.NodeTerms {
+	if len(labels) == 0 {
+		return nil
+	}
+	var term model.NodeTerm
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		term.Labels = append(term.Labels, model.Requirement{Key: key, Operator: model.In, Values: []string{labels[key]}})
+	}
+	return &model.NodeTerms{Terms: []model.NodeTerm{term}}
+}

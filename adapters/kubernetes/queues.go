@@ -1,0 +1,79 @@
+package kubernetes
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/berth-project/berth/adapters/kubernetes/customresources"
+	"github.com/berth-project/berth/adapters/kubernetes/queueing"
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/model"
+)
+
+// byQueues reports whether the engine places pods in the order of queues.
+func (a *Adapter) byQueues() bool { return a.opts.Queueing.Order() == engine.OrderByQueues }
+
+// watchQueues has every namespace be a principal of its queue. Namespaces are watched for
+// it, whatever plugins look at.
+func (a *Adapter) watchQueues(wanted map[Kind]bool) error {
+	informer := func() cache.SharedIndexInformer { return a.factory.Core().V1().Namespaces().Informer() }
+	if !a.byQueues() {
+		if !wanted[Namespaces] {
+			return nil
+		}
+		return a.from("queues of namespaces", informer(), a.withoutQueues)
+	}
+	a.principals = objectTeller(a, Namespaces, func(n *v1.Namespace) (*model.Principal, error) { return a.principal(n), nil })
+	if err := a.fromCustom(customresources.ElasticQuotas, a.quotaChanged); err != nil {
+		return err
+	}
+	return a.from("queues of namespaces", informer(), a.principals.changed)
+}
+
+// principal is the namespace as the one on whose account its pods run.
+func (a *Adapter) principal(n *v1.Namespace) *model.Principal {
+	return &model.Principal{Name: n.Name, Queue: a.opts.Queueing.QueueOf(n.Name, n.Labels, a.quotas.of(n.Name) != nil)}
+}
+
+// withoutQueues says of a namespace whose label names a queue that there are none.
+func (a *Adapter) withoutQueues(before, after any) []engine.Change {
+	was, is := as[v1.Namespace](before), as[v1.Namespace](after)
+	if is == nil {
+		return nil
+	}
+	queue, named := is.Labels[queueing.NamespaceLabel]
+	if !named || was != nil && was.Labels[queueing.NamespaceLabel] == queue {
+		return nil
+	}
+	a.log.Error(nil, "A namespace names a queue, and the configuration has none: its pods are placed as if it did not",
+		"namespace", is.Name, "label", queueing.NamespaceLabel, "queue", queue, "add", "a document of kind "+queueing.Kind+" to the configuration file")
+	return nil
+}
+
+// queued adds to a pod's workload what orders and plans go by, where the configuration
+// asks for it.
+func (a *Adapter) queued(w *model.Workload, o *v1.Pod) {
+	if a.opts.Queueing == nil {
+		return
+	}
+	if a.byQueues() {
+		w.Principal = o.Namespace
+	}
+	if s := o.Spec.ActiveDeadlineSeconds; s != nil {
+		w.Limit = time.Duration(min(*s, maxDeadline)) * time.Second
+	}
+}
+
+// maxDeadline is the longest limit in seconds: what is longer has no end that matters.
+const maxDeadline = 1 << 32
+
+// tellQueueing tells the engine of the objects of the configuration.
+func (a *Adapter) tellQueueing() {
+	var changes []engine.Change
+	for _, o := range a.opts.Queueing.Objects() {
+		changes = append(changes, engine.PutObject(o))
+	}
+	a.apply(changes)
+}

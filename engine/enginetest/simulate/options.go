@@ -1,0 +1,52 @@
+package simulate
+
+import (
+	"math/rand/v2"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+)
+
+// Options says what a simulated history is like. What is left at its zero
+// value is chosen by the seed.
+type Options struct {
+	// Steps is how many inputs there are before the end of the history, Nodes
+	// how many nodes at its beginning.
+	Steps, Nodes int
+	// Plugins says whether there is a plugin that misbehaves.
+	Plugins Mood
+	// Without are the kinds of inputs that are left out; see [Inputs].
+	Without []string
+	// Source is where the choices come from in place of the seed.
+	Source rand.Source
+	// Workers and TieBreak are the engine's.
+	Workers  int
+	TieBreak engine.TieBreak
+	// Compat is the engine's. Where it is not [extpoints.Improved] a workload may
+	// miss what makes it fit.
+	Compat extpoints.Compat
+	// Queues: the engine orders by queues, which come, change and go.
+	Queues bool
+	// Record keeps the events and the recorder's logs. With Rotate a new log begins
+	// after so many steps, as soon as it can, with the state of the engine.
+	Record bool
+	Rotate int
+	// NoShrinking reports a failure as it is.
+	NoShrinking bool
+	// Configure may change the configuration of every engine of the history.
+	// Calm is called when nothing is to fail any more: what it added must then
+	// be sound.
+	Configure func(*engine.Config)
+	Calm      func()
+}
+
+// Mood says how the plugins of a history behave.
+type Mood uint8
+
+// The moods. In histories without a faulty plugin it is also checked that
+// every workload is woken by what makes it fit.
+const (
+	MoodBySeed Mood = iota
+	MoodGood
+	MoodFaulty
+)

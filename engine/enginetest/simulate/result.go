@@ -1,0 +1,45 @@
+package simulate
+
+import "github.com/berth-project/berth/engine"
+
+// Result is what came of a history.
+type Result struct {
+	Seed  uint64
+	Steps int
+	// Lives are the engines of the history, one after the other; only where
+	// Options.Record is set.
+	Lives []Life
+	// Failure is the first broken invariant, nil for none.
+	Failure *Failure
+	// Reached counts what histories are to come by, by name.
+	Reached map[string]int
+
+	plugins simPlugins
+	options Options
+}
+
+// Life is what an engine was told and what it did about it, up to the end of
+// the history or the moment at which the faulty plugin was switched off.
+type Life struct {
+	Log    []byte   // for engine.Replay
+	Events []string // one line each
+}
+
+// Failure is a broken invariant.
+type Failure struct {
+	Step    int
+	Message string
+	Last    []string // the last steps
+}
+
+// Config is the configuration of the history's engines, with fresh plugins, for
+// a replay. Events go to the list.
+func (r *Result) Config(events *[]string) engine.Config {
+	cfg := simConfig(r.plugins.fresh(), r.options)
+	cfg.Orchestrator = deafWorld{}
+	cfg.Listener = EventLines(events)
+	if r.options.Configure != nil {
+		r.options.Configure(&cfg)
+	}
+	return cfg
+}

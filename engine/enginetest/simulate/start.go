@@ -1,0 +1,106 @@
+package simulate
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/model"
+)
+
+// start makes the engine and tells it what there is.
+func (s *sim) start() {
+	s.plugins = s.plugins.fresh()
+	cfg := simConfig(s.plugins, s.o)
+	cfg.Orchestrator = &s.world
+	s.handle = s.plugins.handle
+	s.events, s.log = nil, bytes.Buffer{}
+	tell := engine.Listener{Evicting: func(e engine.EvictingEvent) {
+		s.evicting = e.Workload.ID
+		s.evictions[e.Workload.ID], s.roomFor[e.Workload.ID] = e.Node, cmp.Or(e.By, e.ByGroup)
+		s.stop(e.Workload.ID)
+		s.displaced(e)
+	}, Reserved: s.reserved, Decided: s.decided, Rejected: func(e engine.RejectedEvent) {
+		if errors.Is(e.Err, engine.ErrDifference) {
+			s.fail("%v", e.Err)
+		}
+	}}
+	if s.o.Record {
+		cfg.Recorder = engine.NewRecorder(&s.log)
+		tell = engine.Tee(tell, EventLines(&s.events))
+	}
+	cfg.Listener = tell
+	if s.o.Configure != nil {
+		s.o.Configure(&cfg)
+	}
+	s.extended = len(cfg.Extenders) > 0
+	raw, err := engine.NewRaw(cfg)
+	if err != nil {
+		panic(err)
+	}
+	s.raw, s.tasks, s.gone = raw, nil, nil
+	s.disputed, s.evictions, s.roomFor = map[nodePort]bool{}, map[string]string{}, map[string]string{}
+	s.asOne, s.told, s.seen = map[string]string{}, false, nil
+	s.missed, s.plans = map[string]bool{}, map[string]string{}
+	s.cur, s.prev = &observed{}, &observed{}
+	s.tellAll()
+}
+
+// tellAll tells a new engine everything: the nodes, what runs, and what is to
+// be placed.
+func (s *sim) tellAll() {
+	var changes []engine.Change
+	if len(s.world.nodes) == 0 {
+		s.newGroups()
+		if s.volumes {
+			s.newStorage()
+		}
+		if s.devices {
+			s.newDeviceWorld()
+		}
+		for range s.o.Nodes {
+			n := s.newNode()
+			s.world.put(n)
+		}
+	}
+	for _, id := range sortedKeys(s.world.groups) {
+		changes = append(changes, engine.PutGroup(s.world.groups[id]))
+	}
+	changes = append(changes, s.retellObjects()...)
+	changes = append(changes, s.queuesAtFirst(false)...)
+	for _, name := range s.world.order {
+		changes = append(changes, engine.PutNode(s.world.nodes[name]))
+		s.forced[name] = true
+	}
+	ids := slices.Sorted(maps.Keys(s.world.book))
+	for _, id := range ids {
+		changes = append(changes, s.retell(id)...)
+	}
+	s.apply(changes...)
+}
+
+// retell is how a new engine learns of one workload.
+func (s *sim) retell(id string) []engine.Change {
+	e := s.world.book[id]
+	if e.spec.NodeName != "" && s.world.nodes[e.spec.NodeName] == nil && e.node == "" {
+		e.ended = true // nobody will ever run it
+	}
+	switch {
+	case e.ended:
+		delete(s.world.book, id)
+		return nil
+	case e.node == "":
+		e.lost()
+		return []engine.Change{engine.Submit(e.spec)}
+	}
+	e.known, e.unreported = true, false
+	s.forced[e.node] = true
+	adopt := engine.Adopt(e.spec, model.Binding{Node: e.node, Devices: e.devices})
+	if e.leaving {
+		return []engine.Change{adopt, engine.Terminate(id)}
+	}
+	return []engine.Change{adopt}
+}

@@ -1,0 +1,98 @@
+// Package decided says what decisions do to objects: a claim that is given a
+// volume, a volume that is given to a claim, a claim that is given devices. What was
+// decided holds from the decision on, before the orchestrator reports it.
+package decided
+
+import (
+	"slices"
+
+	"github.com/berth-project/berth/model"
+)
+
+// Can reports whether decisions change objects of the object's kind.
+func Can(o model.Object) bool {
+	switch o.(type) {
+	case *model.VolumeClaim, *model.Volume, *model.DeviceClaim:
+		return true
+	}
+	return false
+}
+
+// Amend is for when the orchestrator reports the object again. Decided is the object
+// as decisions have left it, workloads the IDs of the workloads that it was decided
+// for. It returns the report with the parts of the decision that it does not contain
+// yet; nil where it contains all of it, or contradicts it, and for a report about which
+// nothing can be decided.
+func Amend(report, decided model.Object, workloads []string) model.Object {
+	switch o := report.(type) {
+	case *model.VolumeClaim:
+		return amendVolumeClaim(o, decided)
+	case *model.Volume:
+		return amendVolume(o, decided)
+	case *model.DeviceClaim:
+		return amendDeviceClaim(o, decided, workloads)
+	}
+	return nil
+}
+
+// amendVolumeClaim: the node that was selected holds until the claim has a volume or
+// another node.
+func amendVolumeClaim(c *model.VolumeClaim, decided model.Object) model.Object {
+	d, ok := decided.(*model.VolumeClaim)
+	if !ok || d.UID != c.UID || c.Volume != "" || c.SelectedNode != "" || c.Bound {
+		return nil
+	}
+	amended := *c
+	amended.SelectedNode, amended.Volume = d.SelectedNode, d.Volume
+	return &amended
+}
+
+// amendVolume: the claim that was decided on holds until the volume is reported to
+// belong to one.
+func amendVolume(v *model.Volume, decided model.Object) model.Object {
+	d, ok := decided.(*model.Volume)
+	if !ok || v.Claim != nil || d.Claim == nil {
+		return nil
+	}
+	amended := *v
+	amended.Claim = d.Claim
+	return &amended
+}
+
+// amendDeviceClaim: what the claim was given holds until the report says that it has
+// been given something, and those it was reserved for have it until the report names
+// them. A claim that was decided on before it was made has no UID yet.
+func amendDeviceClaim(c *model.DeviceClaim, decided model.Object, workloads []string) model.Object {
+	d, ok := decided.(*model.DeviceClaim)
+	toBeMade := ok && d.ForResources && d.UID == ""
+	if !ok || d.UID != c.UID && !toBeMade {
+		return nil
+	}
+	amended := *c
+	if c.Allocation == nil {
+		amended.Allocation = d.Allocation
+	}
+	for _, consumer := range d.ReservedFor {
+		gone := consumer.Workload != "" && !slices.Contains(workloads, consumer.Workload)
+		if !gone && !slices.Contains(amended.ReservedFor, consumer) {
+			amended.ReservedFor = append(slices.Clip(amended.ReservedFor), consumer)
+		}
+	}
+	if amended.Allocation == c.Allocation && len(amended.ReservedFor) == len(c.ReservedFor) {
+		return nil
+	}
+	return &amended
+}
+
+// Release is for when one of the workloads that the object was decided for is gone,
+// and others are not. It returns what is left: a claim to devices is no longer reserved
+// for the workload; others that use a volume, or the claim to one, want the same.
+func Release(decided model.Object, workload string) model.Object {
+	c, ok := decided.(*model.DeviceClaim)
+	if !ok {
+		return decided
+	}
+	left := *c
+	left.ReservedFor = slices.DeleteFunc(slices.Clone(c.ReservedFor), func(by model.Consumer) bool { return by.Workload == workload })
+	return &left
+}

@@ -1,0 +1,43 @@
+package observe
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync/atomic"
+)
+
+// Lines writes one JSON object a line, for one writer goroutine at a time, until a
+// write fails.
+type Lines struct {
+	enc   *json.Encoder
+	taken atomic.Bool
+	err   atomic.Pointer[error]
+}
+
+// NewLines writes to w.
+func NewLines(w io.Writer) *Lines { return &Lines{enc: json.NewEncoder(w)} }
+
+// Take reports whether nobody has taken the lines before.
+func (l *Lines) Take() bool { return l.taken.CompareAndSwap(false, true) }
+
+// Write writes a line. The first failure is returned; after it nothing is written.
+func (l *Lines) Write(v any) error {
+	if l.err.Load() != nil {
+		return nil
+	}
+	if err := l.enc.Encode(v); err != nil {
+		err = fmt.Errorf("record an input: %w; nothing more is recorded", err)
+		l.err.Store(&err)
+		return err
+	}
+	return nil
+}
+
+// Err returns the first failure. Any goroutine may call it.
+func (l *Lines) Err() error {
+	if err := l.err.Load(); err != nil {
+		return *err
+	}
+	return nil
+}

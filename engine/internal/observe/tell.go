@@ -1,0 +1,63 @@
+// Package observe tells those outside what happens in the engine: listeners, the log,
+// and what is measured. It is told and never asked: nothing that is decided depends on
+// it. Package engine has the types of the events.
+package observe
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// Join returns a function that calls all of the functions that are there, in order;
+// nil where there is none.
+func Join[E any](functions ...func(E)) func(E) {
+	var all []func(E)
+	for _, f := range functions {
+		if f != nil {
+			all = append(all, f)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return func(e E) {
+		for _, f := range all {
+			f(e)
+		}
+	}
+}
+
+// Guarded returns a function that calls f and logs where it panics: the engine goes
+// on, and in the middle of a cycle the panic would pass for a plugin's. Where f is nil
+// it does nothing, so that the engine never tests for nil.
+func Guarded[E any](log hclog.Logger, f func(E)) func(E) {
+	if f == nil {
+		return func(E) {}
+	}
+	return func(e E) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				log.Error("a listener panicked", "event", fmt.Sprintf("%T", e), "panic", cause)
+			}
+		}()
+		f(e)
+	}
+}
+
+// Log returns a function that logs the event at the level, with the keys and values
+// that fields returns. Whether the level is logged is asked for first: making the
+// fields of a line costs more than the rest of many a stage.
+func Log[E any](log hclog.Logger, level hclog.Level, event string, fields func(E) []any) func(E) {
+	logs := map[hclog.Level]func() bool{
+		hclog.Trace: log.IsTrace, hclog.Debug: log.IsDebug, hclog.Info: log.IsInfo, hclog.Error: log.IsError,
+	}[level]
+	return func(e E) {
+		if logs() {
+			log.Log(level, event, fields(e)...)
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package record
+
+import (
+	"time"
+
+	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/model"
+)
+
+// Intake is what changes are written to: the transaction of one Apply.
+type Intake struct {
+	*store.Txn
+	Now time.Time
+	// HasProfile reports whether the engine has the profile that the workload names.
+	HasProfile func(*model.Workload) bool
+	// Admit, where set, refuses workloads that are submitted.
+	Admit func(*model.Workload) error
+	// Drains are the nodes whose workloads are to be evicted once this is committed.
+	Drains []Drain
+	// Usages are to be charged once this is committed.
+	Usages []Usage
+}
+
+// Drain is a node that is to be emptied, and why.
+type Drain struct{ Node, Reason string }
+
+// Usage is what the workloads of a principal in a queue have used until a time.
+type Usage struct {
+	Queue, Principal string
+	Used             map[string]int64
+	Until            time.Time
+}

@@ -1,0 +1,126 @@
+package record
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/berth-project/berth/model"
+)
+
+// adoption is a workload and where it is.
+type adoption struct {
+	Workload *model.Workload
+	Binding  model.Binding
+}
+
+func (a adoption) id() (string, bool) {
+	if a.Workload == nil {
+		return "", false
+	}
+	return a.Workload.ID, a.Binding.Node != ""
+}
+
+// nomination is the node that a workload waits for, empty for none.
+type nomination struct {
+	Workload string
+	Node     string
+}
+
+func (n nomination) id() (string, bool) { return n.Workload, n.Workload != "" }
+
+func (in *Intake) submit(w *model.Workload) error {
+	if err := in.check(w); err != nil {
+		return err
+	}
+	if in.Admit != nil {
+		if err := in.Admit(w); err != nil {
+			return err
+		}
+	}
+	return in.Submit(w)
+}
+
+// adopt takes in a workload that already is on a node. Its node and group may
+// be unknown as yet: what is there is there.
+func (in *Intake) adopt(a adoption) error {
+	w, b := a.Workload, a.Binding
+	if b.Workload != "" && b.Workload != w.ID {
+		return fmt.Errorf("workload %q: the binding is of workload %q", w.ID, b.Workload)
+	}
+	if err := w.Validate(); err != nil {
+		return err
+	}
+	if b.Limit < 0 {
+		return fmt.Errorf("workload %q: the limit of the binding, %v, is negative; 0 is the workload's own", w.ID, b.Limit)
+	}
+	if b.Since.IsZero() {
+		b.Since = in.Now
+	}
+	return in.Place(w, b)
+}
+
+func (in *Intake) update(w *model.Workload) error {
+	if err := in.checkUpdate(w); err != nil {
+		return err
+	}
+	return in.UpdateWorkload(in.another(w))
+}
+
+// confirm records where a workload has been seen. Orchestrators may repeat
+// themselves, and may say later when it started.
+func (in *Intake) confirm(b model.Binding) error {
+	row := in.Workload(b.Workload)
+	switch {
+	case row == nil || row.Node != b.Node || row.Phase != model.Confirmed && row.Phase != model.Terminating:
+		return in.Confirm(b.Workload, b.Node, b.Devices, in.since(b))
+	case row.Phase == model.Terminating || b.Since.IsZero() || b.Since.Equal(row.Info.PlacedAt):
+		return nil
+	}
+	return in.Started(b.Workload, b.Since)
+}
+
+// since is when a workload that is confirmed got to its node: as the orchestrator
+// says, else the zero time, which keeps what is recorded, if that is where the
+// engine put it.
+func (in *Intake) since(b model.Binding) time.Time {
+	if !b.Since.IsZero() {
+		return b.Since
+	}
+	if row := in.Workload(b.Workload); row != nil && row.TakesRoomOn() == b.Node {
+		return time.Time{}
+	}
+	return in.Now
+}
+
+// nominate records a nomination that is not the engine's. The workload may have got
+// a node in the meantime.
+func (in *Intake) nominate(n nomination) error {
+	if row := in.Workload(n.Workload); row != nil && row.Phase != model.Pending {
+		return nil
+	}
+	return in.Nominate(n.Workload, n.Node)
+}
+
+// terminate records that the workload is terminating; the engine may have had that
+// from the orchestrator that evicted it.
+func (in *Intake) terminate(id string) error {
+	if row := in.Workload(id); row != nil && row.Phase == model.Terminating {
+		return nil
+	}
+	return in.Terminate(id)
+}
+
+// displace is terminate, for room that another workload needs.
+func (in *Intake) displace(id string) error {
+	if row := in.Workload(id); row != nil && row.Phase == model.Terminating && row.Info.Displaced {
+		return nil
+	}
+	return in.Displace(id)
+}
+
+func (in *Intake) requeue(id string) error {
+	if err := in.checkRequeue(id); err != nil {
+		return err
+	}
+	return in.Requeue(id)
+}

@@ -1,0 +1,62 @@
+package engine_test
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/engine"
+)
+
+// fullDisk takes so many writes, and then none.
+type fullDisk struct{ room int }
+
+var errDiskFull = errors.New("no space left on device")
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	if d.room--; d.room < 0 {
+		return 0, errDiskFull
+	}
+	return len(p), nil
+}
+
+// A recording that has failed is told of once, and can be asked about beside an engine
+// that goes on.
+func TestRecordingFails(t *testing.T) {
+	t.Parallel()
+	var told []error
+	cfg := config(&world{})
+	cfg.Recorder = engine.NewRecorder(&fullDisk{room: 2})
+	cfg.Listener.Failed = func(e engine.FailedEvent) { told = append(told, e.Err) }
+	e, err := engine.New(cfg)
+	require.NoError(t, err)
+	var asked sync.WaitGroup
+	asked.Go(func() {
+		for cfg.Recorder.Err() == nil {
+		}
+	})
+	for _, change := range tasks(10, 100) {
+		require.NoError(t, e.Apply(change))
+	}
+	asked.Wait()
+	require.ErrorIs(t, cfg.Recorder.Err(), errDiskFull)
+	require.Len(t, told, 1)
+	require.ErrorIs(t, told[0], errDiskFull)
+	require.ErrorContains(t, told[0], "nothing more is recorded")
+	require.Equal(t, 10, e.QueueCounts().Active)
+}
+
+func TestARecorderBelongsToOneEngine(t *testing.T) {
+	t.Parallel()
+	cfg := config(&world{})
+	cfg.Recorder = engine.NewRecorder(&bytes.Buffer{})
+	_, err := engine.NewRaw(cfg)
+	require.NoError(t, err)
+	_, err = engine.NewRaw(cfg)
+	require.ErrorIs(t, err, engine.ErrRecorderTaken)
+	_, err = engine.Replay(cfg, &bytes.Buffer{})
+	require.ErrorIs(t, err, engine.ErrRecorderTaken)
+}

@@ -1,0 +1,143 @@
+package engine_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// surface is how many names each package of the root module that an
+// orchestrator imports may export: top-level names, and methods of exported
+// types. Struct fields do not count. A name is a promise from the first release
+// on, so the numbers go down, or up with a reason in the commit.
+var surface = map[string]int{"model": 317, "extpoints": 219, "queue": 110, "engine": 222}
+
+func TestSurfaceIsSmall(t *testing.T) {
+	t.Parallel()
+	total := 0
+	for pkg, most := range surface {
+		names := exportedNames(t, "../"+pkg)
+		total += len(names)
+		if len(names) > most {
+			t.Errorf("%s exports %d names, at most %d are promised", pkg, len(names), most)
+		}
+	}
+	t.Logf("%d names in all", total)
+}
+
+// Every field of the model says what it is: a comment above it, or beside it.
+func TestFieldsOfTheModelAreDocumented(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("../model/*.go")
+	require.NoError(t, err)
+	fields := 0
+	for _, path := range paths {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution|parser.ParseComments)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok || !spec.Name.IsExported() {
+				return true
+			}
+			of, ok := spec.Type.(*ast.StructType)
+			if !ok {
+				return false
+			}
+			for _, field := range of.Fields.List {
+				for _, name := range field.Names {
+					fields++
+					if name.IsExported() && field.Doc == nil && field.Comment == nil {
+						t.Errorf("%s: %s.%s has no comment", fset.Position(name.Pos()), spec.Name.Name, name.Name)
+					}
+				}
+			}
+			return false
+		})
+	}
+	require.Greater(t, fields, 300, "the test looks at the model")
+}
+
+// rawMethods is how many methods Raw may have: it takes the calls, and the parts below
+// it do the work.
+const rawMethods = 40
+
+func TestRawIsTheWiring(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	var methods []string
+	for _, path := range paths {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			if f, is := d.(*ast.FuncDecl); is && f.Recv != nil && receiver(f.Recv.List[0].Type) == "Raw" && !strings.HasSuffix(path, "_test.go") {
+				methods = append(methods, f.Name.Name)
+			}
+		}
+	}
+	require.NotEmpty(t, methods)
+	require.LessOrEqual(t, len(methods), rawMethods, "%v", methods)
+}
+
+// exportedNames lists the exported names of the package in the folder, methods
+// as Type.Method.
+func exportedNames(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	add := func(prefix string, name *ast.Ident) {
+		if name.IsExported() {
+			names = append(names, prefix+name.Name)
+		}
+	}
+	paths, err := filepath.Glob(dir + "/*.go")
+	require.NoError(t, err)
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, decl := range file.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil {
+					add("", d.Name)
+				} else if of := receiver(d.Recv.List[0].Type); ast.IsExported(of) {
+					add(of+".", d.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch s := spec.(type) {
+					case *ast.TypeSpec:
+						add("", s.Name)
+					case *ast.ValueSpec:
+						for _, name := range s.Names {
+							add("", name)
+						}
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// receiver is the name of the type of a method's receiver.
+func receiver(expr ast.Expr) string {
+	switch e := expr.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}

@@ -1,0 +1,72 @@
+package extpoints
+
+// Compat says by whose rules workloads that wait are woken and tried again. It never
+// changes where a workload may go, nor which node is chosen for it, except by plugins that
+// kube-scheduler does not have; see the last item.
+//
+// kube-scheduler 1.37.1 misses some changes that let a waiting workload in,
+// which then waits for the timeout of the unschedulable ones, five minutes; and it
+// wakes all that lack room whenever anything leaves. [Improved] does neither. This
+// is all that is switched:
+//
+//   - plugins/interpodaffinity/events.go: under Improved the labels of namespaces,
+//     the last workload of its kind that leaves, and other workloads'
+//     anti-affinity on nodes that go or change wake the workloads that were rejected.
+//   - plugins/podtopologyspread/hints.go: so do labels of nodes that node affinity
+//     asks for, workloads that begin to leave, and labels that MatchLabelKeys
+//     names.
+//   - plugins/volumebinding/hints.go: so do a provisioner, a binding mode and a
+//     capacity's class that change, which they cannot in Kubernetes, and volumes,
+//     drivers and the storage of nodes that go.
+//   - plugins/volumerestrictions/hints.go: so do disks that become free in another
+//     namespace, nodes that go, and claims whose access modes change.
+//   - plugins/volumezone/hints.go: so do storage classes that begin to wait for
+//     workloads.
+//   - plugins/nodevolumelimits/hints.go: so do nodes that come, limits that are
+//     lifted, drivers that come without one or go, claims that get a volume, and
+//     volumes that are detached, for workloads all of whose claims are made for them.
+//   - plugins/dynamicresources/hints.go: so do slices and classes of devices that go.
+//   - plugins/noderesources/fithints.go: a workload that leaves its node, or asks for
+//     less, wakes those whom that node may serve now; in kube-scheduler all that Fit
+//     has rejected, or that ask for what there is more of.
+//   - plugins/defaultpreemption/defaultpreemption.go: a workload that was held back
+//     while room was made for it is tried again at the first departure after
+//     that; in kube-scheduler if a plugin that rejected it asks for it, as Fit
+//     always does.
+//   - engine/internal/wake/workload.go: where a workload that was nominated to
+//     one node is placed on another, or gets a lower priority, those are woken that
+//     had left it the room.
+//   - engine/preempt.go: a tree of groups of which no plugin has rejected a
+//     member is tried again when the room that was made for it is there.
+//   - queue/gated.go: a tree of groups is held by the first member that is gated,
+//     and the gates are not asked for the others; kube-scheduler asks for all.
+//   - queue/member.go: the gates are asked again at once when the member leaves
+//     that held its tree, and only the new member is asked for when one joins a tree
+//     that is active. A member that comes back alone from a failed attempt keeps its
+//     counts, and so backs off.
+//   - plugins that are modelled on those of kubernetes-sigs/scheduler-plugins: under Improved
+//     they do without the mistakes there that their package comments name, above all
+//     with measured load that is old or missing.
+//
+// Parity with kube-scheduler is compared with [KubeScheduler137].
+type Compat uint8
+
+// The values of Compat.
+const (
+	// Improved, the default, wakes a workload whenever something changes that may
+	// help it.
+	Improved Compat = iota
+	// KubeScheduler137 wakes and tries again as kube-scheduler 1.37.1 does, known
+	// misses included.
+	KubeScheduler137
+
+	compats
+)
+
+// String returns the name that command lines have for it.
+func (c Compat) String() string {
+	return [...]string{"improved", "kube-scheduler", "invalid"}[min(c, compats)]
+}
+
+// Valid reports whether it is one of the constants.
+func (c Compat) Valid() bool { return c < compats }

@@ -1,0 +1,107 @@
+package queue
+
+import (
+	"math"
+	"math/bits"
+
+	ledgers "github.com/berth-project/berth/queue/share"
+)
+
+// Level is a part of the order by queues: a queue, or what a principal has in the queue
+// above it.
+type Level struct {
+	Queue     string
+	Principal string // empty for a queue
+	Weight    int64
+	// Resource is the one of which it uses most: Used of Capacity, which is its dominant
+	// share. Empty where it uses nothing.
+	Resource       string
+	Used, Capacity int64
+	// Use is what the workloads in it request that have a node, by resource.
+	Use map[string]int64
+	// Past is what has been used in it, decayed, by resource and in its unit times seconds,
+	// rounded down; by prices, one amount without a name of a resource. PastOf is that which
+	// counts: of which it has used most of PastCapacity, the capacity, or by prices what all of
+	// the cluster costs, at least 1. All are empty where the queue above does not go by
+	// [model.OrderUsage], or nothing was used.
+	Past         map[string]int64
+	PastOf       string
+	PastCapacity int64
+	Waiting      int // how many workloads wait in it, gated and rejected ones aside
+}
+
+// level describes the part, as of a time for what it has used.
+func (t *tree) level(p *part, tick int64) Level {
+	l := Level{Queue: p.name, Weight: p.weight, Used: p.dominant.used, Waiting: p.waiting}
+	if p.leaf != nil {
+		l.Queue, l.Principal = t.queueOf(p.leaf.key), p.leaf.key.principal
+	}
+	for r := range p.used {
+		if n := p.used[r].amount(); n > 0 {
+			if l.Use == nil {
+				l.Use = map[string]int64{}
+			}
+			l.Use[t.names[r]] = n
+		}
+	}
+	t.levelPast(p, &l, tick)
+	if p.resource >= 0 {
+		l.Resource, l.Capacity = t.names[p.resource], p.dominant.capacity
+	}
+	return l
+}
+
+// levelPast fills in what the part has used, as of a time.
+func (t *tree) levelPast(p *part, l *Level, tick int64) {
+	if p.parent == nil || p.parent.book == nil {
+		return
+	}
+	b := p.parent.book
+	note := func(name string, n int, unit uint64, of int64) past {
+		used := b.ledger.UsageBy(n, tick)
+		if whole := floor(used, unit); whole > 0 {
+			if l.Past == nil {
+				l.Past = map[string]int64{}
+			}
+			l.Past[name] = whole
+		}
+		return past{used, of}
+	}
+	if len(b.prices) > 0 {
+		if n, known := b.entries[p.entry()]; known {
+			note("", n, 1_000_000, 1)
+			l.PastCapacity = max(t.cost(b, t.offered)/1000, 1)
+		}
+		return
+	}
+	most := past{of: 1}
+	of := p.entry()
+	for r, name := range t.names {
+		of.Resource = name
+		n, known := b.entries[of]
+		if !known {
+			continue
+		}
+		capacity := t.offered(r)
+		if s := note(name, n, 1000, capacity); most.compareWeighted(1, s, 1) < 0 {
+			most, l.PastOf, l.PastCapacity = s, name, capacity
+		}
+	}
+}
+
+// offered is how much of the resource all nodes have.
+func (t *tree) offered(r int) int64 {
+	if r < len(t.capacity) {
+		return t.capacity[r].amount()
+	}
+	return 0
+}
+
+// floor is n over the unit, rounded down.
+func floor(n ledgers.Uint128, unit uint64) int64 {
+	if n.Hi >= unit {
+		return math.MaxInt64
+	}
+	whole, _ := bits.Div64(n.Hi, n.Lo, unit)
+	return int64(min(whole, math.MaxInt64))
+}
