@@ -18,11 +18,18 @@ data() {
   fi
 }
 
-# staticcheck prints where the linter is. It is built once.
-staticcheck() {
-  local bin=$logs/staticcheck
-  [ -x "$bin" ] || GOWORK=off go build -modfile=.ci/tools/go.mod -o "$bin" honnef.co/go/tools/cmd/staticcheck
-  echo "$bin"
+# One way of building for all steps but the race detector, which needs C: what one step has
+# compiled the next one need not.
+export CGO_ENABLED=0
+
+# for_race prepares the race detector. It needs a C compiler, and as much room in the build cache
+# again; what other steps have put there goes where there is no room for both.
+for_race() {
+  local free
+  .ci/tools/debian gcc:gcc
+  export CGO_ENABLED=1
+  free=$(df --output=avail -BG "$(go env GOCACHE)" | tail -1 | tr -dc 0-9)
+  [ "$free" -ge 12 ] || { echo "$free GB are free: the build cache is emptied"; go clean -cache; }
 }
 
 # The gate: needs Go, git and bash; no control plane, no browser, no published data.
@@ -38,9 +45,8 @@ step_format() {
 step_vet() { each go vet ./...; }
 
 step_lint() {
-  local bin
-  bin=$(staticcheck)
-  each "$bin" ./...
+  GOWORK=off go build -modfile=.ci/lint/go.mod -o "$logs/golangci-lint" github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+  each "$logs/golangci-lint" run ./...
 }
 
 # The packages of this module in which a goroutine is started.
@@ -56,12 +62,11 @@ race_concurrent() {
   local packages
   packages=$(concurrent)
   # shellcheck disable=SC2086 # one word each
-  [ -z "$packages" ] || go test -race -short -timeout 15m $packages
+  [ -z "$packages" ] || go test -race -short -timeout 20m $packages
 }
 
 step_race() {
-  .ci/tools/debian gcc:gcc # the race detector needs a C compiler
-  export CGO_ENABLED=1
+  for_race
   each race_concurrent
   go test -race -count=5 -run Concurrent ./engine/internal/snapshot
 }
@@ -70,14 +75,15 @@ step_readme() { .ci/readme README.md; }
 
 # The proofs.
 
-step_data() {
+# Longer histories, and whole logs and all seeds of published results.
+step_long() {
   data
-  go test -timeout 30m ./examples/gpupacking/...
+  go test -timeout 60m ./engine ./engine/enginetest/simulate -long
+  go test -timeout 60m ./examples/backfill/internal/simulation ./examples/gpupacking/internal/reference ./examples/gpupacking/internal/simulation -long
 }
 
 step_race_all() {
-  .ci/tools/debian gcc:gcc
-  export CGO_ENABLED=1
+  for_race
   each go test -race -short -timeout 30m ./...
   # What has goroutines, again and again; the simulation has one.
   go test -race -short -count=3 -timeout 30m ./engine ./adapters/...
@@ -88,32 +94,49 @@ step_invariants() { go test -short -tags berth_invariants ./engine/... ./adapter
 
 step_fuzz() { .ci/fuzz 3s; }
 
-step_benchmarks() { each go test -short -run '^$' -bench . -benchtime 1x ./...; }
-
-# nested checks and lints a module outside the workspace.
-nested() {
-  local bin
-  bin=$(staticcheck)
-  cd "$1"
-  export CGO_ENABLED=0
-  go vet ./...
-  "$bin" ./...
+# Others can get the modules; which exported names have changed since the last release.
+step_modules() {
+  .ci/modules
+  .ci/api
 }
 
-# The real kube-scheduler beside ours.
-step_parity() {
-  nested adapters/kubernetes/parity
-  go test -timeout 20m ./... # not -short: this is where mistakes made on purpose must be noticed
+step_benchmarks() { each go test -short -run '^$' -bench . -benchtime 1x ./...; }
+
+# nested vets a module outside the workspace, and runs its tests and benchmarks. Linting these
+# modules, which have Kubernetes in them, takes longer than their tests.
+nested() {
+  cd "$1"
+  shift
+  go vet ./...
+  "$@"
+}
+
+every_test() {
+  go test -timeout 30m ./... # not -short: this is where mistakes made on purpose must be noticed
   go test -short -run '^$' -bench . -benchtime 1x ./...
+}
+
+# Plugins of kube-scheduler in the engine.
+step_bridge() { nested adapters/kubernetes/bridge every_test; }
+
+# The real kube-scheduler beside ours.
+step_parity() { nested adapters/kubernetes/parity every_test; }
+
+# Other random cases with every run; a difference prints the seed.
+step_parity_random() {
+  cd adapters/kubernetes/parity
+  local level
+  for level in plugin groupplugin decision storage devices group queue; do
+    go run ./cmd/parity -level "$level" -n 200 -seed "$RANDOM"
+  done
 }
 
 step_readme_parity() { BERTH_README=parity .ci/readme README.md; }
 
 # A real API server: builds etcd and kube-apiserver the first time.
 step_e2e_kubernetes() {
-  nested adapters/kubernetes/e2e
   # -count=1: what is tested is built by the tests, and go does not know of it.
-  go test -short -count=1 -p 1 -timeout 30m ./...
+  nested adapters/kubernetes/e2e go test -short -count=1 -p 1 -timeout 30m ./...
 }
 
 # Real servers, agents and tasks. What a machine does not have (namespaces, a browser,
@@ -122,21 +145,19 @@ step_e2e_fleet() {
   .ci/tools/debian iproute2:ip chromium:chromium qemu-system-x86:qemu-system-x86_64 busybox-static:busybox
   BERTH_VM_KERNEL=$(.ci/tools/kernel) || echo 'without a virtual machine'
   export BERTH_VM_KERNEL
-  nested adapters/fleet/e2e
-  go test -short -count=1 -p 1 -timeout 20m ./cluster ./scenario ./readme ./page ./vm ./load
+  nested adapters/fleet/e2e go test -short -count=1 -p 1 -timeout 20m ./cluster ./scenario ./readme ./page ./vm ./load
 }
 
 step_faults() {
   cd adapters/fleet/e2e
-  export CGO_ENABLED=0
   go test -count=1 -timeout 20m ./fault -each 3
 }
 
 # minutes is how long each step may take, so that one that hangs is named.
 declare -A minutes=(
-  [tests]=40 [format]=2 [vet]=10 [lint]=15 [race]=30 [readme]=15
-  [data]=40 [race_all]=60 [invariants]=20 [fuzz]=30 [benchmarks]=15 [parity]=45
-  [readme_parity]=20 [e2e_kubernetes]=60 [e2e_fleet]=45 [faults]=30
+  [tests]=40 [format]=2 [vet]=10 [lint]=15 [race]=45 [readme]=15
+  [long]=120 [race_all]=90 [invariants]=30 [fuzz]=30 [benchmarks]=20 [modules]=20 [bridge]=45 [parity]=45
+  [parity_random]=60 [readme_parity]=20 [e2e_kubernetes]=60 [e2e_fleet]=45 [faults]=30
 )
 
 # run_steps runs the named steps one after the other, also after one that failed. It ends with
