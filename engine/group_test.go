@@ -173,6 +173,33 @@ func TestBranchScheduleGroup(t *testing.T) {
 	require.ErrorIs(t, err, engine.ErrNotFound)
 }
 
+// Only a profile with a plugin that generates placements speaks of placements.
+func TestGroupsWithoutPlacements(t *testing.T) {
+	const why = "minCount (3) cannot be satisfied: 2 scheduled, 0 remaining"
+	for generator, want := range map[string]string{
+		plugins.TopologyPlacementGenerator: "group is unschedulable, 0/1 placements are available, first placement status: " + why,
+		"":                                 why,
+	} {
+		var told engine.GroupEvent
+		cfg := config(&world{})
+		if generator == "" {
+			cfg.Profiles[0].Remove(plugins.TopologyPlacementGenerator)
+		}
+		cfg.Listener.Decided = func(e engine.GroupEvent) { told = e }
+		r, err := engine.NewRaw(cfg)
+		require.NoError(t, err)
+		changes := []engine.Change{node("n", 200), engine.PutGroup(&model.Group{ID: "g", Policy: model.Gang, MinCount: 3})}
+		for _, id := range []string{"a", "b", "c"} {
+			ch := task(id, 100)
+			spec(ch).Group = "g"
+			changes = append(changes, ch)
+		}
+		require.NoError(t, r.Apply(epoch, changes...))
+		require.True(t, r.Schedule(epoch))
+		require.Equal(t, want+", group preemption: No preemption victims found for incoming preemptor", told.Message)
+	}
+}
+
 // The event of a group that is rejected names the plugin which did.
 func TestGroupEventsNameThePlugin(t *testing.T) {
 	for _, c := range []struct {

@@ -37,7 +37,7 @@ const (
 
 // events writes the cluster's events, events.k8s.io/v1. Bindings and evictions, which
 // others wait for, go first, but none is lost: they wait in memory. An event that is repeated becomes a series, whose
-// count is written when it begins and when it has ended.
+// count is written when it begins and when it has ended. Another note ends it: a series has the note of its first event.
 //
 // Rules: client-go tools/events, 0.37.1; reasons, actions and texts are those of
 // kube-scheduler 1.37.1.
@@ -122,7 +122,7 @@ func (e *events) stamp(now time.Time) int64 {
 	}
 }
 
-// repeated writes the event, or counts it where there is one like it.
+// repeated writes the event, or counts it where the last one like it had the same note.
 func (e *events) repeated(event *eventsv1.Event) {
 	key := seriesKey{kind: event.Type, reason: event.Reason, action: event.Action, controller: event.ReportingController, regarding: event.Regarding.UID}
 	if event.Related != nil {
@@ -130,6 +130,10 @@ func (e *events) repeated(event *eventsv1.Event) {
 	}
 	e.mu.Lock()
 	first := e.series[key]
+	var ended *eventsv1.Event
+	if first != nil && first.Note != event.Note {
+		ended, first = first, nil
+	}
 	switch {
 	case first == nil:
 		e.series[key] = event
@@ -143,6 +147,9 @@ func (e *events) repeated(event *eventsv1.Event) {
 		event = first.DeepCopy()
 	}
 	e.mu.Unlock()
+	if ended != nil && uncounted(ended) {
+		e.put(ended)
+	}
 	if event != nil {
 		e.put(event)
 	}
@@ -307,9 +314,12 @@ func (e *events) ended(now time.Time) (list []*eventsv1.Event) {
 			continue
 		}
 		delete(e.series, key)
-		if event.Series != nil && event.Series.Count > 2 {
+		if uncounted(event) {
 			list = append(list, event)
 		}
 	}
 	return list
 }
+
+// uncounted reports whether the series has a count that was not written.
+func uncounted(event *eventsv1.Event) bool { return event.Series != nil && event.Series.Count > 2 }

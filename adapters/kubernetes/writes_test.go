@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -306,6 +307,42 @@ func TestRepeatedEventsAreASeries(t *testing.T) {
 		synctest.Wait()
 		if got := s.series("a"); got != 5 {
 			t.Errorf("in the end the count is %d, want 5", got)
+		}
+	})
+}
+
+// An event whose note is another is another event: what the series said before is not true any
+// more. Its count is written.
+func TestAnotherNoteEndsASeries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := schedule(t, node("n1", "1"))
+		s.create(pod("a", "2"))
+		synctest.Wait()
+		time.Sleep(12 * time.Minute) // it is tried again every five minutes
+		n1 := node("n1", "4")
+		n1.Spec.Unschedulable = true
+		if _, err := s.client.CoreV1().Nodes().Update(t.Context(), n1, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		list, err := s.client.EventsV1().Events("default").List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int32{}
+		for _, e := range list.Items {
+			got[e.Note] = 1
+			if e.Series != nil {
+				got[e.Note] = e.Series.Count
+			}
+		}
+		want := map[string]int32{
+			"0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.":           3,
+			"0/1 nodes are available: 1 node(s) were unschedulable. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.": 1,
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("the notes and counts are %v, want %v", got, want)
 		}
 	})
 }

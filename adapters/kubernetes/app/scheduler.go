@@ -128,7 +128,10 @@ func (s *scheduler) assemble() error {
 	if err := utilerrors.NewAggregate([]error{err1, err2, err3}); err != nil {
 		return err
 	}
-	s.metrics = metrics.New(metrics.Options{Profiles: profiles, Groups: s.options.gates.gate.Enabled("GenericWorkload")})
+	gate := s.options.gates.gate
+	s.metrics = metrics.New(metrics.Options{
+		Profiles: profiles, Groups: gate.Enabled("GenericWorkload"), Placements: gate.Enabled("TopologyAwareWorkloadScheduling"),
+	})
 	err := s.attach(profiles, configs)
 	if err != nil {
 		return err

@@ -27,6 +27,9 @@ func (m *Metrics) measured(l *engine.Listener) {
 	if r.groupAttempts != nil {
 		r.measuredGroups(l)
 	}
+	if r.placements != nil {
+		r.measuredPlacements(l)
+	}
 }
 
 // measuredGroups adds what kube-scheduler has where groups are on.
@@ -49,6 +52,10 @@ func (r *reference) measuredGroups(l *engine.Listener) {
 		}
 		r.preemptionExecuted.WithLabelValues(preemptor(e.Group), result).Observe(e.Took.Seconds())
 	}
+}
+
+// measuredPlacements adds what kube-scheduler has where placements are on.
+func (r *reference) measuredPlacements(l *engine.Listener) {
 	l.PlacementsGenerated = func(e engine.PlacementsGeneratedEvent) {
 		r.placements.WithLabelValues(e.Profile).Add(float64(e.Count))
 	}

@@ -18,6 +18,9 @@ type Options struct {
 	// Groups registers the metrics about groups of pods: kube-scheduler does so
 	// where its feature gate GenericWorkload is on. Default false.
 	Groups bool
+	// Placements registers the metrics about placements of groups: kube-scheduler does so
+	// where its feature gate TopologyAwareWorkloadScheduling is on. Default false.
+	Placements bool
 	// Now is the clock; its differences must be those of a monotonic one.
 	// Default time.Now.
 	Now func() time.Time
@@ -45,7 +48,7 @@ func New(o Options) *Metrics {
 		o.Now = time.Now
 	}
 	d := definer{m.registry}
-	m.reference.define(d, o.Groups)
+	m.reference.define(d, o)
 	m.own.define(d)
 	m.registry.CustomMustRegister(m.sampler)
 	m.recorder = recorder{

@@ -110,25 +110,39 @@ func TestTwoEnginesShareNothing(t *testing.T) {
 	other.expect(`scheduler_schedule_attempts_total`)
 }
 
-func TestGroupsAreOptional(t *testing.T) {
-	names := func(groups bool) (list []string) {
-		m := New(Options{Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Groups: groups})
+// What kube-scheduler has with its feature gates only is there only where it is asked for.
+func TestGroupsAndPlacementsAreOptional(t *testing.T) {
+	names := func(o Options) (groups, placements []string) {
+		o.Profiles = []extpoints.Profile{plugins.DefaultProfile()}
+		m := New(o)
+		l := m.Listener()
+		l.Decided(engine.GroupEvent{Group: &model.Group{ID: "g"}}) // must not fail
 		ch := make(chan *prometheus.Desc, 1000)
 		m.Registry().Registerer().(prometheus.Collector).Describe(ch)
 		close(ch)
 		for d := range ch {
-			if strings.Contains(d.String(), "podgroup_") || strings.Contains(d.String(), "workload_preemption") {
-				list = append(list, d.String())
+			switch s := d.String(); {
+			case strings.Contains(s, "podgroup_"), strings.Contains(s, "workload_preemption"):
+				groups = append(groups, s)
+			case strings.Contains(s, "placement"):
+				placements = append(placements, s)
 			}
 		}
-		return list
+		return groups, placements
 	}
-	if with, without := names(true), names(false); len(with) != 5 || len(without) != 0 {
-		t.Errorf("%d about groups where they are on, %d where not", len(with), len(without))
+	for _, o := range []Options{{}, {Groups: true}, {Groups: true, Placements: true}} {
+		want := [2]int{}
+		if o.Groups {
+			want[0] = 5
+		}
+		if o.Placements {
+			want[1] = 3
+		}
+		groups, placements := names(o)
+		if got := [2]int{len(groups), len(placements)}; got != want {
+			t.Errorf("groups %t, placements %t: %v metrics, want %v: %v", o.Groups, o.Placements, got, want, append(groups, placements...))
+		}
 	}
-	m := New(Options{Profiles: []extpoints.Profile{plugins.DefaultProfile()}})
-	l := m.Listener()
-	l.Decided(engine.GroupEvent{Group: &model.Group{ID: "g"}}) // must not fail
 }
 
 // An engine that runs, and somebody who gathers all the time.

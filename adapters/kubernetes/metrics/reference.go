@@ -44,19 +44,23 @@ type reference struct {
 	groupPreemptions    *metrics.CounterVec
 	preemptionEvaluated *metrics.HistogramVec
 	preemptionExecuted  *metrics.HistogramVec
-	placements          *metrics.CounterVec
-	placementsTried     *metrics.CounterVec
-	placementTook       *metrics.HistogramVec
+
+	// Nil where placements are off.
+	placements      *metrics.CounterVec
+	placementsTried *metrics.CounterVec
+	placementTook   *metrics.HistogramVec
 }
 
-func (r *reference) define(d definer, groups bool) {
+func (r *reference) define(d definer, o Options) {
 	r.defineAttempts(d)
 	r.defineQueue(d)
 	r.defineEvents(d)
 	r.defineReports(d)
-	if groups {
+	if o.Groups {
 		r.defineGroups(d)
 		r.defineRoom(d)
+	}
+	if o.Placements {
 		r.definePlacements(d)
 	}
 }

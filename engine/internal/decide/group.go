@@ -87,7 +87,9 @@ func (t *groupTry) shareNominations(root *extpoints.GroupInfo) {
 }
 
 // group tries the group in every placement that its parent's allows, and takes
-// the best of those that will do.
+// the best of those that will do. Where no plugin generates placements there is one, and
+// the message does not speak of placements. (kube-scheduler schedule_one_podgroup.go
+// podGroupSchedulingAlgorithm, 1.37.1, without TopologyAwareWorkloadScheduling.)
 func (t *groupTry) group(g *extpoints.GroupInfo, parent *extpoints.Placement) *GroupResult {
 	base := t.d.Record.View
 	s := t.run(g).State()
@@ -115,6 +117,9 @@ func (t *groupTry) group(g *extpoints.GroupInfo, parent *extpoints.Placement) *G
 		}
 	}
 	if len(feasible) == 0 {
+		if !g.Composite && !t.fw.GeneratesPlacements() {
+			return first
+		}
 		first.Status = extpoints.NewStatus(extpoints.Unschedulable, GroupUnschedulable,
 			fmt.Sprintf("0/%d placements are available, first placement status: %v", len(placements), shortest(first.Status))).
 			WithPlugin(first.Status.Plugin())

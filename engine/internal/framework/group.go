@@ -24,6 +24,9 @@ func (f *Framework) HasExtensions(s *extpoints.CycleState) bool {
 	return false
 }
 
+// GeneratesPlacements reports whether there is a PlacementGenerate plugin.
+func (f *Framework) GeneratesPlacements() bool { return f.placementGenerate != nil }
+
 // GeneratePlacements lists the placements to try for the group within its
 // parent's. Semantics of this and the other points of groups: kube-scheduler
 // framework/runtime/framework.go, 1.37.1.

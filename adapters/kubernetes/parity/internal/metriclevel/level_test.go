@@ -240,7 +240,7 @@ func count(t *testing.T, number uint64, about decisionlevel.About) (before, afte
 	}
 	var m *metrics.Metrics
 	err = decisionlevel.Run(seed, number, report, decisionlevel.Options{About: about, Change: func(c *engine.Config) {
-		m = metrics.New(metrics.Options{Profiles: c.Profiles, Groups: true})
+		m = metrics.New(metrics.Options{Profiles: c.Profiles, Groups: true, Placements: true})
 		c.Listener = engine.Tee(c.Listener, withoutProbe(m.Listener()))
 		before = gather(t, legacyregistry.DefaultGatherer)
 	}})

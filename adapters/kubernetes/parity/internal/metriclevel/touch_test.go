@@ -75,7 +75,7 @@ func try(vec any, labels []string) (ok bool) {
 // touchBerth makes everything happen once of which Berth's metrics tell.
 func touchBerth() (*metrics.Metrics, error) {
 	profile := plugins.DefaultProfile()
-	m := metrics.New(metrics.Options{Profiles: []extpoints.Profile{profile}, Groups: true})
+	m := metrics.New(metrics.Options{Profiles: []extpoints.Profile{profile}, Groups: true, Placements: true})
 	raw, err := engine.NewRaw(engine.Config{
 		Profiles: []extpoints.Profile{profile}, Orchestrator: nobody{}, Listener: m.Listener(),
 	})
