@@ -75,6 +75,9 @@ step_readme() { .ci/readme README.md; }
 
 # The proofs.
 
+# Failures of each kind, made on purpose.
+step_scripts() { .ci/selftest; }
+
 # Longer histories, and whole logs and all seeds of published results.
 step_long() {
   data
@@ -155,7 +158,7 @@ step_faults() {
 
 # minutes is how long each step may take, so that one that hangs is named.
 declare -A minutes=(
-  [tests]=40 [format]=2 [vet]=10 [lint]=15 [race]=45 [readme]=15
+  [tests]=40 [format]=2 [vet]=10 [lint]=15 [race]=45 [readme]=15 [scripts]=15
   [long]=120 [race_all]=90 [invariants]=30 [fuzz]=30 [benchmarks]=20 [modules]=20 [bridge]=45 [parity]=45
   [parity_random]=60 [readme_parity]=20 [e2e_kubernetes]=60 [e2e_fleet]=45 [faults]=30
 )
