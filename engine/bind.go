@@ -15,10 +15,49 @@ import (
 func (o outside) permitted(t *tasks.Task) {
 	c := t.Member
 	o.tasks.Ready(c.Now, t)
+	o.ask(c)
 	o.queue.Done(c.Info.ID)
 	o.listener.Permitted(placedEvent(c.Now, c.Cycle))
 	o.wake.SharedClaims(c.Now, c.Objects)
 	c.Objects = nil
+}
+
+// ask records that the orchestrator may be asked from now on to make true what was
+// decided about objects. Nobody needs to be told: to all others it is as it was.
+func (o outside) ask(c *tasks.Member) {
+	if len(c.Binding.Decided) == 0 {
+		return
+	}
+	tx := o.rec.Begin()
+	if err := tx.Ask(c.Info.ID); err != nil {
+		tx.Abort()
+		return
+	}
+	o.rec.Commit(tx)
+}
+
+// answer records what may have been written of that; false where there was nothing to ask.
+func (o outside) answer(tx *store.Txn, t *tasks.Task) bool {
+	c := t.Member
+	if !t.Permitted || len(c.Binding.Decided) == 0 {
+		return false
+	}
+	refs := make([]model.ObjectRef, len(c.Binding.Decided))
+	for i, o := range c.Binding.Decided {
+		refs[i] = model.RefOf(o)
+	}
+	tx.Answer(c.Info.ID, refs, t.Written)
+	return true
+}
+
+// answered is answer in a transaction of its own.
+func (o outside) answered(t *tasks.Task) {
+	tx := o.rec.Begin()
+	if !o.answer(tx, t) {
+		tx.Abort()
+		return
+	}
+	o.commitObjects(t.Member.Now, tx)
 }
 
 func (o outside) finishBinding(now time.Time, t *tasks.Task) {
@@ -28,16 +67,20 @@ func (o outside) finishBinding(now time.Time, t *tasks.Task) {
 	if t.Abandoned() {
 		// Removed or moved while it was being bound: the orchestrator was told
 		// to bind what is not wanted any more, and will hear of that by itself.
-		o.abandoned(c)
+		o.abandoned(t)
 		return
 	}
 	delete(o.lastWhy, id)
 	tx := o.rec.Begin()
+	answered := o.answer(tx, t)
 	err := tx.Bind(id)
-	if err != nil {
-		tx.Abort() // confirmed before Bind returned
-	} else {
+	switch {
+	case err == nil:
 		o.commit(now, tx)
+	case answered: // confirmed before Bind returned
+		o.commitObjects(now, tx)
+	default:
+		tx.Abort()
 	}
 	o.listener.Bound(placedEvent(now, c.Cycle))
 	o.evictBound(now, t) // where it was bound all the same
@@ -51,10 +94,15 @@ func (o outside) finishBinding(now time.Time, t *tasks.Task) {
 // and wakes those who may use it. The node's room was given back before. If the
 // workload is pending again its next attempt has waited for this: two bindings
 // of one workload must never be under way at once.
-func (o outside) abandoned(c *tasks.Member) {
+func (o outside) abandoned(t *tasks.Task) {
+	c := t.Member
+	o.answered(t)
 	o.unreserve(c.Cycle)
 	o.wake.Returned(c.Now, c.Info, c.Binding.Node, nil)
-	if row := o.rec.Workload(c.Info.ID); row != nil && row.Phase == model.Pending {
+	switch row := o.rec.Workload(c.Info.ID); {
+	case row == nil || row.Phase == model.Finished:
+		o.giveBack(c.Info.Workload)
+	case row.Phase == model.Pending:
 		o.enqueue(c.Now, row.Info)
 	}
 }
@@ -66,22 +114,25 @@ func (o outside) failBinding(t *tasks.Task, st *extpoints.Status) {
 	id := c.Info.ID
 	o.tasks.Forget(t)
 	if t.Abandoned() {
-		o.abandoned(c)
+		o.abandoned(t)
 		return
 	}
 	row := o.rec.Workload(id)
 	if row != nil && row.Phase != model.Assumed && row.TakesRoomOn() == c.Binding.Node {
+		o.answered(t)
 		o.queue.Done(id) // it is there although Bind reported a failure, and needs what was reserved
 		o.evictBound(c.Now, t)
 		return
 	}
 	o.unreserve(c.Cycle)
 	if row == nil || row.Phase != model.Assumed {
+		o.answered(t)
 		o.queue.Done(id)
 		return
 	}
 	var given []store.Change // back
 	tx := o.rec.Begin()
+	o.answer(tx, t)
 	if err := tx.Forget(id); err != nil {
 		tx.Abort()
 	} else {

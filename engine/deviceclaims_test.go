@@ -2,7 +2,8 @@ package engine_test
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,23 +72,33 @@ func TestDevicesAreGivenWhenTheNodeIsChosen(t *testing.T) {
 				require.Equal(t, []string{"c1 p/d0 for w"}, saidOfAll(p.given["devices w"]))
 			}
 			apply(t, r, epoch, engine.Finish("w"))
-			require.Equal(t, "free", said(r.View(), deviceClaimKind, "c1"), "nobody has reported that it is not")
+			if p, asked := o.(*provider); asked {
+				require.Equal(t, "p/d0", said(r.View(), deviceClaimKind, "c1"), "it was written, and nobody has reported that it is free")
+				work(r, epoch)
+				require.Equal(t, []string{"devices w", "bind w", "release c1"}, p.calls[:3], "it is asked to give it back")
+			}
+			require.Equal(t, "free", said(r.View(), deviceClaimKind, "c1"))
 			goOn(r, epoch)
 			require.Equal(t, "Bound@n2", phaseOf(r, "next"))
 		})
 	}
 }
 
-// However the way of a workload to its node ends, the devices are given back,
-// whoever waits for them is woken, and gets them. A claim that was made for the
-// workload goes with it.
+// However the way of a workload to its node ends, what the orchestrator has not written
+// is given back: whoever waits for it is woken, and gets it. What it may have written
+// stays given as long as the workload is there and nobody reports it, for outside the
+// device may be that claim's; when the workload is gone the orchestrator is asked to take
+// it back. (Until it was so, the device was given to next at once, and two claims had it.)
+// A claim that was made for the workload goes with it.
 func TestAFailureGivesDevicesBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		change      engine.Change // while the devices are bound
 		err, bind   error
 		evict, boom bool
 		ends        string
+		notWritten  bool // for certain
 	}{
+		"the devices are not written": {err: fmt.Errorf("%w: %w", extpoints.ErrNotWritten, errNoDisk), ends: "Pending", notWritten: true},
 		"the devices are not bound":   {err: errNoDisk, ends: "Pending"},
 		"the call panics":             {boom: true, ends: "Pending"},
 		"the workload is not bound":   {bind: errNoRoute, ends: "Pending"},
@@ -143,15 +154,25 @@ func TestAFailureGivesDevicesBack(t *testing.T) {
 				task.Run(t.Context())
 				r.Finish(epoch, task)
 				require.Equal(t, c.ends, phaseOf(r, "w"))
+				back := "free"
 				if byName {
-					require.Equal(t, "gone", said(r.View(), deviceClaimKind, claim))
-				} else {
-					require.Equal(t, "free", said(r.View(), deviceClaimKind, claim))
+					back = "gone"
 				}
-				require.True(t, mayBeTried(r, "next"), "it is woken")
+				if c.notWritten {
+					require.Equal(t, back, said(r.View(), deviceClaimKind, claim))
+				} else {
+					require.Equal(t, "p/d0", said(r.View(), deviceClaimKind, claim))
+				}
 				if _, ok := r.View().Workload("w"); ok {
 					require.NoError(t, r.Apply(epoch, engine.Remove("w")))
 				}
+				for task := r.NextTask(); task != nil; task = r.NextTask() {
+					task.Run(t.Context())
+					r.Finish(epoch, task)
+				}
+				require.Equal(t, back, said(r.View(), deviceClaimKind, claim))
+				require.Equal(t, !c.notWritten, slices.Contains(o.calls, "release "+claim))
+				require.True(t, mayBeTried(r, "next"), "it is woken")
 				goOn(r, epoch)
 				require.Equal(t, "Bound@n2", phaseOf(r, "next"))
 				require.Empty(t, o.twice)
@@ -216,8 +237,8 @@ func TestReportsOfClaimsWhileBinding(t *testing.T) {
 		"only what it was given": {claim(func(c *model.DeviceClaim) {
 			c.Allocation = &model.Allocation{Devices: []model.AllocatedDevice{given}}
 		}), "p/d0 for w", "p/d0"},
-		"nothing of it": {claim(func(c *model.DeviceClaim) { c.Name = "seen" }), "p/d0 for w", "free"},
-		"another claim": {claim(func(c *model.DeviceClaim) { c.UID = "2" }), "free", "free"},
+		"nothing of it, as yet": {claim(func(c *model.DeviceClaim) { c.Name = "seen" }), "p/d0 for w", "p/d0"},
+		"another claim":         {claim(func(c *model.DeviceClaim) { c.UID = "2" }), "free", "free"},
 	} {
 		for _, fails := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
@@ -276,7 +297,9 @@ func TestTwoWorkloadsShareDevices(t *testing.T) {
 		apply(t, r, now, engine.Remove("w"))
 		require.Equal(t, "p/d0 for x", said(r.View(), deviceClaimKind, "c1"))
 		apply(t, r, now, engine.Finish("x"))
-		require.Equal(t, "free", said(r.View(), deviceClaimKind, "c1"))
+		require.Equal(t, "p/d0", said(r.View(), deviceClaimKind, "c1"), "outside it may be given")
+		work(r, now)
+		require.Equal(t, "free", said(r.View(), deviceClaimKind, "c1"), "it was taken back")
 	}
 }
 
@@ -379,7 +402,7 @@ func TestAnEngineBindsDevices(t *testing.T) {
 		o.onDevices = func(ctx context.Context, w *model.Workload, _ model.Binding) error {
 			time.Sleep(2 * time.Second)
 			if w.ID == "w" {
-				return errors.New("no such device")
+				return fmt.Errorf("%w: no such device", extpoints.ErrNotWritten)
 			}
 			return nil
 		}

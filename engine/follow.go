@@ -19,6 +19,17 @@ func (f facts) commit(now time.Time, tx *store.Txn) {
 	f.queue.Reorder(now) // once, for all that belongs together
 }
 
+// commitObjects is commit where only objects are different to others.
+func (f facts) commitObjects(now time.Time, tx *store.Txn) {
+	facts := f.rec.Commit(tx)
+	for i := range facts {
+		if facts[i].Kind == store.ObjectKind {
+			f.follow(now, &facts[i])
+		}
+	}
+	f.queue.Reorder(now)
+}
+
 // commitOwn is commit for a decision of the engine's own. What it changes of
 // objects is returned and not told: to the workload in flight it would be an event
 // like any other, so that a decision that is taken back would wake the very
@@ -209,6 +220,7 @@ func (f facts) removed(now time.Time, before, after *store.Workload) {
 		}
 		f.interrupt(now, id, ErrRemoved)
 		f.wake.Freed(now, before)
+		f.giveBack(before.Info.Workload)
 	}
 	if after == nil {
 		f.listener.Removed(RemovedEvent{At: now, Workload: before.Info.Workload, Phase: before.Phase, Node: before.Node})

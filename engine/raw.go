@@ -322,7 +322,7 @@ func (r *Raw) callOff(now time.Time, cause error, next func() *tasks.Task) {
 	var numbers []uint64
 	for t := next(); t != nil; t = next() {
 		numbers = append(numbers, t.Number)
-		t.Settle(cause)
+		t.CallOff(cause)
 		r.work.finish(now, t)
 		r.room.Proceed(now)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/berth-project/berth/engine/internal/observe"
 	"github.com/berth-project/berth/engine/internal/tasks"
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 )
 
 // Recorder writes down every input of an engine and what it decided, one JSON object
@@ -105,6 +106,8 @@ type finishInput struct {
 	// the task ran.
 	Failed   []string `json:",omitempty"`
 	Activate []string `json:",omitempty"`
+	// Written are the kinds of objects that may have been written, as was decided.
+	Written []model.ObjectKind `json:",omitempty"`
 }
 
 type evictInput struct {
@@ -120,7 +123,7 @@ type callOffInput struct {
 
 // finishOf is the line for a task that is given back.
 func finishOf(now time.Time, t *tasks.Task) input {
-	f := &finishInput{Task: t.Number, Workload: t.Workload().ID, Code: t.Status.Code(), Plugin: t.Status.Plugin(), Message: t.Status.Message()}
+	f := &finishInput{Task: t.Number, Workload: t.Workload().ID, Code: t.Status.Code(), Plugin: t.Status.Plugin(), Message: t.Status.Message(), Written: t.Written}
 	for _, err := range t.Failed {
 		f.Failed = append(f.Failed, err.Error())
 	}

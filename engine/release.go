@@ -29,17 +29,6 @@ func (o outside) releaseClaims(now time.Time, w *model.Workload, asked extpoints
 	}
 }
 
-// emptied is what is left of a claim without its devices: nothing, where the
-// scheduler has made it.
-func emptied(claim *model.DeviceClaim) *model.DeviceClaim {
-	if claim.ForResources {
-		return nil
-	}
-	left := *claim
-	left.Allocation, left.ReservedFor, left.Conditions = nil, nil, nil
-	return &left
-}
-
 // release asks the orchestrator, where it wants to be asked and is not being asked
 // about the claim already, and records what is left.
 func (o outside) release(now time.Time, l tasks.Release) {
@@ -48,21 +37,6 @@ func (o outside) release(now time.Time, l tasks.Release) {
 		return
 	}
 	o.tasks.Release(&l)
-}
-
-// idleClaim is the claim with the ID as it was reported, nil where something was
-// decided about it since, or there is nothing to take back: of a claim that was made
-// for a workload that is the claim itself.
-func (c *core) idleClaim(id string) *model.DeviceClaim {
-	row := c.rec.Store.Object(model.ObjectRef{Kind: model.DeviceClaimKind, ID: id})
-	if row == nil || row.Decided != nil {
-		return nil
-	}
-	claim, _ := row.Reported.(*model.DeviceClaim)
-	if claim == nil || claim.Allocation == nil && !claim.ForResources {
-		return nil
-	}
-	return claim
 }
 
 // released records what is left of a claim.

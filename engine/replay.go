@@ -321,17 +321,19 @@ func (r *Raw) replayFinish(now time.Time, f *finishInput) error {
 	case t == nil:
 		return fmt.Errorf("finish workload %q: %w", f.Workload, errNoTask)
 	}
-	t.Settle(nil)
+	var st *extpoints.Status
 	switch f.Code {
 	case extpoints.Success:
 	case extpoints.Error:
-		t.Status = extpoints.AsStatus(errors.New(f.Message)).WithPlugin(f.Plugin)
+		st = extpoints.AsStatus(errors.New(f.Message)).WithPlugin(f.Plugin)
 	default:
-		t.Status = extpoints.NewStatus(f.Code, f.Message).WithPlugin(f.Plugin)
+		st = extpoints.NewStatus(f.Code, f.Message).WithPlugin(f.Plugin)
 	}
+	var failed []error
 	for _, text := range f.Failed {
-		t.Failed = append(t.Failed, errors.New(text))
+		failed = append(failed, errors.New(text))
 	}
+	t.Replay(st, failed, f.Written)
 	if t.Member != nil {
 		t.Member.State.Activate(f.Activate...)
 	}

@@ -104,16 +104,21 @@ func (u *DeviceUse) consume(amounts map[string]int64, by int64) {
 }
 
 // DeviceReleaser is an [Orchestrator] that wants to be asked before a claim loses
-// what it was given, which happens to claims that nobody has reserved when that
-// makes room for a workload, or is no more reserved for a group of which no
-// member is on a node. For one that is not, it is true at once.
+// what it was given. That happens to claims that nobody has reserved: when it makes room
+// for a workload, and when the workload is gone for which [DeviceBinder] was asked to
+// write the claim, and the claim was not reported since. It also happens to the
+// reservation of a group of which no member is on a node. For one that is not, it is
+// true at once where the claim is in the way; what was written stays until it is
+// reported.
 type DeviceReleaser interface {
 	Orchestrator
 	// ReleaseDevices makes the claim what left says: without devices, or with
 	// them but reserved for fewer; where left is nil it deletes the claim, which
-	// then is one with ForResources. It must refuse if the claim is not as given
-	// any more. It is called on goroutines of the engine's, several at once, and
-	// may block until ctx ends. An error means that the claim is as it was.
+	// then is one with ForResources. A claim that is so already, or has gone, is fine.
+	// It must refuse if the claim has other devices than given here, or is reserved for
+	// anybody who is not named here. It is called on goroutines of the engine's, several
+	// at once, and may block until ctx ends. An error means that the claim is as it was;
+	// the engine then waits for a report of it.
 	ReleaseDevices(ctx context.Context, claim, left *model.DeviceClaim) error
 }
 
@@ -129,6 +134,20 @@ type DeviceBinder interface {
 	// when the claims are written and, of devices with binding conditions,
 	// those are true; claims with such devices are in b.Decided also where
 	// nothing about them is new. An error means that the workload cannot be
-	// bound as decided; it may be called again for the same claims.
+	// bound as decided; it may be called again for the same claims, and is for each
+	// attempt that needs them.
+	//
+	// From the call on the devices are given away, whatever becomes of the workload and
+	// of the binding: until the claim is reported, ReleaseDevices has succeeded, or the
+	// error is ErrNotWritten. With any other error some claims may be written and others
+	// not, so the orchestrator has to look, and to report each of them. A report that
+	// comes after the call has ended must not be older than what the call wrote; reports
+	// that come during the call may be. (kube-scheduler dynamicresources.go bindClaim,
+	// AssumeClaimAfterAPICall, 1.37.1.)
+	//
+	// What is written and not needed is the orchestrator's to take back, and to report:
+	// reservations of a workload that was not bound after all, or has ended. Devices stay
+	// with a claim that is reserved for nobody: the next workload that uses the claim goes
+	// by them, or has them taken back; see [DeviceReleaser].
 	BindDevices(ctx context.Context, w *model.Workload, b model.Binding) error
 }

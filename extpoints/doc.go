@@ -128,7 +128,9 @@
 // [Devices] of every [ClusterView] return this form in place of the reported one,
 // until the decision is undone. The plugin needs no state of its own for it.
 // PreBind passes it to the orchestrator if that is a [VolumeBinder] or a
-// [DeviceBinder]. In the other direction, [CycleState.Deallocate] in PostFilter
+// [DeviceBinder]; the plugin whose Reserve decides is the one whose PreBind does it. From
+// then on it may be so outside, and counts until the object is reported, also where the
+// binding fails or the workload goes, unless the binder says [ErrNotWritten]. In the other direction, [CycleState.Deallocate] in PostFilter
 // requests that unused claims release their devices, and [CycleState.Withdraw] that
 // a reservation of a claim ends. The engine tells the orchestrator, if it is a
 // [DeviceReleaser], and records the release when that is done.

@@ -2,9 +2,16 @@ package extpoints
 
 import (
 	"context"
+	"errors"
 
 	"github.com/berth-project/berth/model"
 )
+
+// ErrNotWritten is in the error of [DeviceBinder.BindDevices] or
+// [VolumeBinder.BindVolumes] where it is certain that nothing of what was asked for is
+// written, nor will be, beyond what the orchestrator has reported by then. With any other
+// error the engine has to take it for written.
+var ErrNotWritten = errors.New("nothing was written")
 
 // Orchestrator carries out decisions. An adapter implements it. Conformance:
 // adaptertest.Run.

@@ -41,6 +41,13 @@ type VolumeBinder interface {
 	// SelectedNode is to get a volume that is made for the node. It is called
 	// on binding goroutines before Bind, several at once, and may block until
 	// ctx ends. It returns when the claims are bound. An error means that they
-	// are not, and may be called again for the same claims.
+	// are not, and it may be called again for the same claims.
+	//
+	// From the call on the volumes belong to the claims, whatever becomes of the
+	// workload and of the binding: until a volume or claim is reported, or the error is
+	// ErrNotWritten. With any other error some may be written and others not, so the
+	// orchestrator has to look, and to report each of them. A report that comes after
+	// the call has ended must not be older than what the call wrote; reports that come
+	// during the call may be. What is written stays: the next attempt goes on from there.
 	BindVolumes(ctx context.Context, w *model.Workload, b model.Binding) error
 }

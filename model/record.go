@@ -70,6 +70,10 @@ type ObjectRecord struct {
 	// Reported is the object as it was last put; nil for one that a decision
 	// has made.
 	Reported Object
+	// Written is the object as the orchestrator was asked to make it since, and may have,
+	// without the reservations of the workloads that it was for; nil where it was not asked,
+	// or has reported what came of it.
+	Written Object
 	// CreateIndex and ModifyIndex are as in [WorkloadRecord].
 	CreateIndex, ModifyIndex uint64
 }

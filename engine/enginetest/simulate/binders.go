@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -38,7 +39,15 @@ func isOf(binder int, o model.Object) bool {
 	return (model.RefOf(o).Kind == model.DeviceClaimKind) == (binder == 1)
 }
 
-func (w *simWorld) bindObjects(ctx context.Context, workload *model.Workload, b model.Binding, binder int, bind func(model.Object, *model.Binding, binderPlan) error) error {
+// bindObjects fails in every way there is: before anything is written, and says so or
+// not; after one object or all of them are. Where it may have written the engine is told
+// later how the objects are, see [simTask].owes.
+func (w *simWorld) bindObjects(ctx context.Context, workload *model.Workload, b model.Binding, binder int, bind func(model.Object, *model.Binding, binderPlan) error) (err error) {
+	defer func() {
+		if t := w.sim.current; err != nil && !errors.Is(err, extpoints.ErrNotWritten) && t != nil {
+			t.owes[binder] = true
+		}
+	}()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s, t := w.sim, w.sim.current
@@ -53,7 +62,10 @@ func (w *simWorld) bindObjects(ctx context.Context, workload *model.Workload, b 
 	if w.reach {
 		plan = binderPlan{}
 	}
-	if plan.unreachable {
+	switch {
+	case plan.unreachable && plan.certain:
+		return fmt.Errorf("%w: %w", extpoints.ErrNotWritten, errUnreachable)
+	case plan.unreachable:
 		return errUnreachable
 	}
 	// Where there are two calls at once nothing else may happen.
@@ -129,6 +141,9 @@ func (w *simWorld) give(decided *model.Volume) error {
 	switch {
 	case v == nil || c == nil || c.UID != decided.Claim.UID:
 		return errNoSuchObject
+	case v.Claim != nil && *v.Claim != *decided.Claim && w.wrote[refTo(v)] == any(v.Claim):
+		w.sim.fail("volume %s is given to %v outside, and was for %v", v.Name, *decided.Claim, *v.Claim)
+		return errTaken
 	case v.Claim != nil && *v.Claim != *decided.Claim, c.Volume != "" && c.Volume != v.Name, v.Phase == model.VolumeReleased:
 		return errTaken
 	case c.Bound:
@@ -140,6 +155,7 @@ func (w *simWorld) give(decided *model.Volume) error {
 	bound.Volume, bound.Bound = v.Name, true
 	w.facts.put(&taken)
 	w.facts.put(&bound)
+	w.wrote[refTo(v)] = taken.Claim
 	return nil
 }
 
@@ -160,6 +176,10 @@ func (w *simWorld) bindDevices(o model.Object, b *model.Binding, plan binderPlan
 	case c.Allocation == nil:
 		given.Allocation = decided.Allocation
 		w.sim.reach("devices given")
+		if other := w.hasDevicesOf(&given); other != nil {
+			w.sim.fail("%s is given devices outside, and %s has them", describe(&given), describe(other))
+			return errTaken
+		}
 	case !reflect.DeepEqual(c.Allocation, decided.Allocation):
 		return errTaken
 	}
@@ -185,7 +205,29 @@ func (w *simWorld) bindDevices(o model.Object, b *model.Binding, plan binderPlan
 	given.Conditions = nil
 	err := w.makeReady(&given, plan)
 	w.facts.put(&given)
+	if c.Allocation == nil {
+		w.wrote[refTo(c)] = given.Allocation
+	}
 	return err
+}
+
+// hasDevicesOf is another claim that has one of the claim's devices, as a whole, because
+// the engine asked for that: nobody has told it since that it is not so, so it must know.
+// Nil for none.
+func (w *simWorld) hasDevicesOf(claim *model.DeviceClaim) *model.DeviceClaim {
+	for _, other := range factsOf[*model.DeviceClaim](&w.facts) {
+		if other.ID == claim.ID || other.Allocation == nil || w.wrote[refTo(other)] != any(other.Allocation) {
+			continue
+		}
+		for _, has := range other.Allocation.Devices {
+			if has.Share == "" && slices.ContainsFunc(claim.Allocation.Devices, func(d model.AllocatedDevice) bool {
+				return d.Share == "" && d.DeviceID == has.DeviceID
+			}) {
+				return other
+			}
+		}
+	}
+	return nil
 }
 
 // makeReady reports the binding conditions of the claim's devices.
@@ -218,7 +260,11 @@ func (w *simWorld) ReleaseDevices(_ context.Context, claim, left *model.DeviceCl
 		s.meanwhile()
 	}
 	c := factOf[*model.DeviceClaim](&w.facts, claim.ID)
-	if c == nil || !reflect.DeepEqual(c.Allocation, claim.Allocation) || !reflect.DeepEqual(c.ReservedFor, claim.ReservedFor) {
+	if c == nil || c.Allocation == nil && left != nil && left.Allocation == nil {
+		return nil
+	}
+	others := func(by model.Consumer) bool { return !claim.Reserved(by) }
+	if !reflect.DeepEqual(c.Allocation, claim.Allocation) || slices.ContainsFunc(c.ReservedFor, others) {
 		return errTaken
 	}
 	s.touch(refTo(c)) // until it hears of it the engine may count on them

@@ -2,9 +2,11 @@ package simulate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
@@ -41,7 +43,12 @@ func (s *sim) work(t *simTask) string {
 		t.task.Run(ctx)
 		return "run with no time left " + t.String()
 	case s.chance(60) || t.evicts || t.abandoned || t.stopped || len(t.decided) > 0:
+		if s.chance(50) {
+			t.task.Settle(fmt.Errorf("%w: %w", extpoints.ErrNotWritten, errRefused))
+			return "settle with a failure before anything was written " + t.String()
+		}
 		t.task.Settle(errRefused)
+		t.owes = [2]bool{true, true}
 		return "settle with a failure " + t.String()
 	}
 	e := s.world.book[t.id]
@@ -85,6 +92,11 @@ func (s *sim) giveBack(t *simTask) string {
 	before := s.plugins.rounds.Ended(t.id)
 	s.raw.Finish(s.now, t.task)
 	after := s.plugins.rounds.Ended(t.id)
+	for _, o := range t.decided {
+		if t.owes[0] && isOf(0, o) || t.owes[1] && isOf(1, o) {
+			s.world.facts.untold[refTo(o)] = true
+		}
+	}
 	if !kept && after != before+1 {
 		s.fail("%v did not come about, and the reservation was given back %d times", t, after-before)
 	}

@@ -7,11 +7,12 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// checkDecided: what is decided about an object, and not reported yet, is for the
-// sake of a workload that is on its way, or, of a claim to devices, on a node.
+// checkDecided: what is decided about an object, and neither reported nor written yet, is
+// for the sake of a workload that is on its way, or, of a claim to devices, on a node; or
+// the orchestrator is being asked for it, whatever has become of the workload.
 func checkDecided(o *observed) (p problems) {
 	for ref, row := range o.objects {
-		if row.Object == row.Reported {
+		if row.Object == row.Reported || row.Object == row.Written || o.asked[ref] {
 			continue
 		}
 		switch now := row.Object.(type) {
@@ -59,7 +60,7 @@ func checkGiven(before, after *observed) (p problems) {
 	for _, v := range volumes {
 		row := after.objects[refTo(v)]
 		old := current[*model.Volume](before.objects, v.Name)
-		if v.Claim == nil || row.Object == row.Reported || old != nil && old.Claim != nil && *old.Claim == *v.Claim {
+		if v.Claim == nil || row.Object == row.Reported || row.Object == row.Written || old != nil && old.Claim != nil && *old.Claim == *v.Claim {
 			continue
 		}
 		if old != nil && old.Claim != nil {

@@ -45,7 +45,7 @@ func (s *sim) look() *observed {
 	v := s.raw.View()
 	o := &observed{
 		at: s.now, groups: map[string]*model.Group{}, nodes: map[string]*model.Node{}, rows: map[string]model.WorkloadRecord{}, positions: map[string]queue.Position{},
-		waiting: map[string]bool{}, tasks: map[string]int{}, abandoned: map[string]int{},
+		waiting: map[string]bool{}, tasks: map[string]int{}, abandoned: map[string]int{}, asked: map[model.ObjectRef]bool{},
 		counts: s.raw.QueueCounts(), book: s.world.book, forced: s.forced, disputed: s.disputed,
 		index: v.Index(), objects: s.lookAtObjects(v), told: s.told,
 	}
@@ -74,6 +74,9 @@ func (s *sim) look() *observed {
 		case !t.binds():
 		case t.abandoned:
 			o.abandoned[t.id]++
+			for _, decided := range t.decided {
+				o.asked[refTo(decided)] = true
+			}
 		default:
 			o.tasks[t.id]++
 		}

@@ -35,6 +35,8 @@ type observed struct {
 	// tasks are the binding tasks that are not given back: those that the
 	// engine counts on, and those that it has given up.
 	tasks, abandoned map[string]int
+	// asked are the objects that bindings are about which were called off.
+	asked map[model.ObjectRef]bool
 
 	// dense is the view that the next cycle gets, nil where there are no nodes.
 	dense extpoints.ClusterView

@@ -48,7 +48,7 @@ func (s *sim) tellOf(ref model.ObjectRef) string {
 		s.told = true
 		s.apply(engine.PutObject(o))
 		return fmt.Sprintf(" %s %s", ref.Kind, describe(o))
-	case known && row.Reported != nil:
+	case known && (row.Reported != nil || row.Written != nil):
 		s.told = true
 		s.apply(engine.RemoveObject(ref))
 		return fmt.Sprintf(" no %s %s", ref.Kind, ref.ID)

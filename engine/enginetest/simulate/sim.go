@@ -73,6 +73,7 @@ type simWorld struct {
 
 	groups       map[string]*model.Group // that are there
 	facts        simFacts
+	wrote        map[model.ObjectRef]any // what of it the engine asked for: an allocation, or the claim of a volume
 	touchedNodes map[string]time.Time
 	mu           sync.Mutex // held by calls that are about objects
 }
@@ -80,7 +81,7 @@ type simWorld struct {
 func newSimWorld(s *sim) simWorld {
 	return simWorld{
 		sim: s, book: map[string]*booked{}, nodes: map[string]*model.Node{},
-		groups: map[string]*model.Group{}, facts: newSimFacts(), touchedNodes: map[string]time.Time{},
+		groups: map[string]*model.Group{}, facts: newSimFacts(), wrote: map[model.ObjectRef]any{}, touchedNodes: map[string]time.Time{},
 	}
 }
 
@@ -93,8 +94,9 @@ type simTask struct {
 	releases string // the claim that is to lose its devices
 	decided  model.Objects
 	plans    [2]binderPlan
-	ran      bool // it was run, or settled
-	bound    bool // and told the engine that it is bound
+	owes     [2]bool // a report of what the binder may have written
+	ran      bool    // it was run, or settled
+	bound    bool    // and told the engine that it is bound
 	// abandoned: the engine no longer wants it; stopped: it wants it ended.
 	abandoned, stopped bool
 }
@@ -115,9 +117,9 @@ func (t *simTask) binds() bool { return !t.evicts && t.releases == "" }
 // binderPlan is how a call that is about objects goes. It is drawn before the
 // call: two of them may be made at once, and must not share the choices.
 type binderPlan struct {
-	// unreachable: nothing is done; partly: one thing is, and no more; lost: all
+	// unreachable: nothing is done, certain: and it says so; partly: one thing is, and no more; lost: all
 	// is done, and nobody hears of it; late: other things happen before.
-	unreachable, partly, lost, late bool
+	unreachable, certain, partly, lost, late bool
 	// unmade: a volume is not made, takenBack: and the node is not selected any
 	// more; notReady: the devices are given and fail.
 	unmade, takenBack, notReady bool

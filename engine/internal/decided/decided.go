@@ -84,6 +84,23 @@ func amendDeviceClaim(c *model.DeviceClaim, decided model.Object, workloads []st
 	return &amended
 }
 
+// Written is for when the orchestrator may have made true what was decided for the
+// workloads. It returns what is left when none of them has it by a decision any more: a
+// claim to devices keeps these, and is reserved for none of them. What is reserved outside
+// may end there with the attempt, so each attempt asks for its reservation again. A volume
+// stays with its claim.
+func Written(decided model.Object, workloads []string) model.Object {
+	c, ok := decided.(*model.DeviceClaim)
+	if !ok {
+		return decided
+	}
+	left := *c
+	left.ReservedFor = slices.DeleteFunc(slices.Clone(c.ReservedFor), func(by model.Consumer) bool {
+		return by.Workload != "" && slices.Contains(workloads, by.Workload)
+	})
+	return &left
+}
+
 // Release is for when one of the workloads that the object was decided for is gone,
 // and others are not. It returns what is left: a claim to devices is no longer reserved
 // for the workload; others that use a volume, or the claim to one, want the same.

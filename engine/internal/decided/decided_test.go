@@ -135,7 +135,16 @@ func TestDeviceClaimAmend(t *testing.T) {
 	if got, want := Release(both, "w"), (&DeviceClaim{ID: "c", UID: "1", Allocation: given, ReservedFor: []Consumer{v, group}}); !reflect.DeepEqual(got, Object(want)) {
 		t.Errorf("released: got %+v, want %+v", got, want)
 	}
+	if got, want := Written(both, []string{"w", "v"}), (&DeviceClaim{ID: "c", UID: "1", Allocation: given, ReservedFor: []Consumer{group}}); !reflect.DeepEqual(got, Object(want)) {
+		t.Errorf("written for two: got %+v, want %+v", got, want)
+	}
+	if got, want := Written(both, []string{"w"}), (&DeviceClaim{ID: "c", UID: "1", Allocation: given, ReservedFor: []Consumer{v, group}}); !reflect.DeepEqual(got, Object(want)) {
+		t.Errorf("written for one: got %+v, want %+v", got, want)
+	}
+	if volume := (&Volume{Name: "v", Claim: &ClaimIdentity{ID: "c"}}); Written(volume, []string{"w"}) != Object(volume) {
+		t.Error("a volume is another when it is written")
+	}
 	if len(both.ReservedFor) != 3 {
-		t.Error("Release changed its claim")
+		t.Error("Release or Written changed its claim")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/berth-project/berth/engine/internal/parallel"
 	"github.com/berth-project/berth/extpoints"
@@ -68,7 +69,7 @@ func (f *Framework) preBindGroup(ctx context.Context, r *run, s *extpoints.Cycle
 		}
 	}
 	call := func(i int) {
-		statuses[i-from] = f.preBindOne(ctx, f.preBind[i], s, w, b)
+		statuses[i-from] = f.preBindOne(ctx, r, f.preBind[i], s, w, b)
 		if statuses[i-from] != nil {
 			cancel(errOtherPreBind)
 		}
@@ -95,9 +96,48 @@ func firstFailure(statuses []*extpoints.Status) *extpoints.Status {
 	return first
 }
 
-func (f *Framework) preBindOne(ctx context.Context, p extpoints.PreBindPlugin, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+func (f *Framework) preBindOne(ctx context.Context, r *run, p extpoints.PreBindPlugin, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+	kinds := f.toWrite(r, p.Name(), b.Decided)
+	r.asked.ask(kinds)
 	st := f.call(s, "PreBind", p.Name(), func() *extpoints.Status { return p.PreBind(ctx, s, w, own(b)) })
+	r.asked.answer(kinds, st)
 	return bindingFailure(ctx, "PreBind", p.Name(), bound(b), st)
+}
+
+// toWrite lists the kinds of objects that the plugin's PreBind may have written: those
+// that it has decided about, and those of plugins that have no PreBind of their own.
+func (f *Framework) toWrite(r *run, plugin string, decided model.Objects) (kinds []model.ObjectKind) {
+	for _, o := range decided {
+		kind := model.RefOf(o).Kind
+		others := false // see to it
+		for _, p := range f.preBind {
+			others = others || p.Name() != plugin && slices.Contains(r.decides[p.Name()], kind)
+		}
+		if slices.Contains(r.decides[plugin], kind) || !others {
+			kinds = with(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// Written lists the kinds of objects that may have been written in the cycle, as was
+// decided: their plugin's PreBind was called, and did not say ErrNotWritten.
+func (f *Framework) Written(s *extpoints.CycleState) []model.ObjectKind {
+	return f.current(s).asked.list()
+}
+
+// WouldWrite is Written of a cycle of which nobody has run PreBind, as if everybody had.
+func (f *Framework) WouldWrite(s *extpoints.CycleState, b *model.Binding) (kinds []model.ObjectKind) {
+	r := f.current(s)
+	for i, p := range f.preBind {
+		if i < len(r.skipPreBind) && r.skipPreBind[i] {
+			continue
+		}
+		for _, kind := range f.toWrite(r, p.Name(), b.Decided) {
+			kinds = with(kinds, kind)
+		}
+	}
+	return kinds
 }
 
 // bindingFailure is nil for success, the rejection with the plugin's name, or

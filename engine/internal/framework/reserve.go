@@ -15,7 +15,7 @@ import (
 // success. The caller then calls Unreserve.
 func (f *Framework) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
 	for _, p := range f.reserve {
-		workload, node := b.Workload, b.Node
+		workload, node, already := b.Workload, b.Node, len(b.Decided)
 		st := f.call(s, "Reserve", p.Name(), func() *extpoints.Status { return p.Reserve(s, w, b) })
 		if b.Workload != workload || b.Node != node {
 			b.Workload, b.Node = workload, node
@@ -25,6 +25,9 @@ func (f *Framework) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, 
 		if i := slices.IndexFunc(b.Decided, undecidable); i >= 0 {
 			st = extpoints.AsStatus(fmt.Errorf("decided about something that cannot be decided about: %v", b.Decided[i]))
 			b.Decided = slices.DeleteFunc(b.Decided, undecidable)
+		}
+		if len(b.Decided) > already {
+			f.current(s).noteDecided(p.Name(), b.Decided[already:])
 		}
 		switch {
 		case st.IsSuccess():

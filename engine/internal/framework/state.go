@@ -5,6 +5,7 @@ import (
 
 	"github.com/berth-project/berth/engine/internal/observe"
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 )
 
 // run is what the framework itself remembers of a cycle between the points. It
@@ -16,6 +17,11 @@ type run struct {
 	skipScore     []bool // by index of scores
 	skipPreBind   []bool // by index of preBind
 	parallel      []bool // by index of preBind
+
+	// decides says of which kinds of objects a Reserve plugin has decided, by its name;
+	// nil where none has. asked are the kinds that were to be written since.
+	decides map[string][]model.ObjectKind
+	asked   askedKinds
 
 	// filters and scores are the framework's or, where the cycle is sampled, tell
 	// of their calls.
@@ -94,4 +100,17 @@ func (f *Framework) current(s *extpoints.CycleState) *run {
 		return r
 	}
 	return f.begin(s)
+}
+
+// noteDecided notes that the plugin has decided about the objects.
+func (r *run) noteDecided(plugin string, objects model.Objects) {
+	if len(objects) == 0 {
+		return
+	}
+	if r.decides == nil {
+		r.decides = map[string][]model.ObjectKind{}
+	}
+	for _, o := range objects {
+		r.decides[plugin] = with(r.decides[plugin], model.RefOf(o).Kind)
+	}
 }

@@ -85,7 +85,7 @@ func (in *Intake) putObject(o object) error {
 // was handed as decided.
 func (in *Intake) anotherObject(o object) model.Object {
 	row := in.Object(model.RefOf(o.Object))
-	if row == nil || row.Reported != o.Object && row.Decided != o.Object {
+	if row == nil || row.Reported != o.Object && row.Written != o.Object && row.Decided != o.Object {
 		return o.Object
 	}
 	return model.CloneObject(o.Object)

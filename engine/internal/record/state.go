@@ -93,9 +93,9 @@ type writtenState struct {
 
 // writtenRow is a [store.Object].
 type writtenRow struct {
-	Reported, Decided        *object  `json:",omitempty"`
-	Workloads                []string `json:",omitempty"`
-	CreateIndex, ModifyIndex uint64
+	Reported, Written, Decided *object  `json:",omitempty"`
+	Workloads                  []string `json:",omitempty"`
+	CreateIndex, ModifyIndex   uint64
 }
 
 // writtenWorkload is a [store.Workload].
@@ -109,6 +109,7 @@ type writtenWorkload struct {
 	Phase                         model.Phase         `json:",omitempty"`
 	Node                          string              `json:",omitempty"`
 	Decided                       []model.ObjectRef   `json:",omitempty"`
+	Asked                         bool                `json:",omitempty"`
 	Seq, CreateIndex, ModifyIndex uint64
 }
 
@@ -126,13 +127,13 @@ func (s *State) MarshalJSON() ([]byte, error) {
 		return &object{o}
 	}
 	for _, o := range r.Objects {
-		w.Objects = append(w.Objects, writtenRow{orNone(o.Reported), orNone(o.Decided), o.Workloads, o.CreateIndex, o.ModifyIndex})
+		w.Objects = append(w.Objects, writtenRow{orNone(o.Reported), orNone(o.Written), orNone(o.Decided), o.Workloads, o.CreateIndex, o.ModifyIndex})
 	}
 	for _, row := range r.Workloads {
 		i := row.Info
 		w.Workloads = append(w.Workloads, writtenWorkload{
 			Workload: i.Workload, Shares: i.Shares, PlacedAt: i.PlacedAt, GrantedLimit: i.GrantedLimit, Nominated: i.Nominated,
-			Terminating: i.Terminating, Displaced: i.Displaced, Phase: row.Phase, Node: row.Node, Decided: row.Decided,
+			Terminating: i.Terminating, Displaced: i.Displaced, Phase: row.Phase, Node: row.Node, Decided: row.Decided, Asked: row.Asked,
 			Seq: row.Seq, CreateIndex: row.CreateIndex, ModifyIndex: row.ModifyIndex,
 		})
 	}
@@ -157,7 +158,7 @@ func (s *State) UnmarshalJSON(text []byte) error {
 	}
 	for _, o := range w.Objects {
 		s.rows.Objects = append(s.rows.Objects, &store.Object{
-			Reported: orNone(o.Reported), Decided: orNone(o.Decided), Workloads: o.Workloads,
+			Reported: orNone(o.Reported), Written: orNone(o.Written), Decided: orNone(o.Decided), Workloads: o.Workloads,
 			CreateIndex: o.CreateIndex, ModifyIndex: o.ModifyIndex,
 		})
 	}
@@ -168,7 +169,7 @@ func (s *State) UnmarshalJSON(text []byte) error {
 				Workload: row.Workload, Shares: row.Shares, PlacedAt: row.PlacedAt, GrantedLimit: row.GrantedLimit, Nominated: row.Nominated,
 				Terminating: row.Terminating, Displaced: row.Displaced,
 			},
-			Phase: row.Phase, Node: row.Node, Decided: row.Decided,
+			Phase: row.Phase, Node: row.Node, Decided: row.Decided, Asked: row.Asked,
 			Seq: row.Seq, CreateIndex: row.CreateIndex, ModifyIndex: row.ModifyIndex,
 		})
 	}

@@ -8,8 +8,9 @@ import (
 )
 
 // PutObject records an object as it was reported, in place of the one of the
-// same kind and ID. What was decided about it is laid over it again, as far as
-// the report does not say it; see package decided.
+// same kind and ID. What was decided about it is laid over it again, as far as the
+// report does not say it; see package decided. Where nobody has it by a decision, the
+// report is in place of what was written, too.
 func (t *Txn) PutObject(o model.Object, expect ...Expect) error {
 	ref := refOf(o)
 	old := t.Object(ref)
@@ -27,6 +28,8 @@ func (t *Txn) PutObject(o model.Object, expect ...Expect) error {
 	if old != nil && old.Decided != nil {
 		if amended := decided.Amend(o, old.Decided, old.Workloads); amended != nil {
 			row.Decided, row.Workloads = amended, old.Workloads
+			// As long as somebody has it, a report that does not say so is an old one.
+			row.Written = decided.Amend(o, old.Written, nil)
 		}
 	}
 	putRow(t, ObjectKind, objectKey(ref), old, row)
@@ -80,7 +83,8 @@ func (t *Txn) decide(objects []model.Object, workload string) []model.ObjectRef 
 		old := t.Object(refs[i])
 		row := &Object{Decided: o, CreateIndex: t.index, ModifyIndex: t.index}
 		if old != nil {
-			row.Reported, row.CreateIndex, row.Workloads = old.Reported, old.CreateIndex, old.Workloads
+			row.Reported, row.Written = old.Reported, old.Written
+			row.CreateIndex, row.Workloads = old.CreateIndex, old.Workloads
 		}
 		if !slices.Contains(row.Workloads, workload) {
 			row.Workloads = append(slices.Clip(row.Workloads), workload)
@@ -90,9 +94,69 @@ func (t *Txn) decide(objects []model.Object, workload string) []model.ObjectRef 
 	return refs
 }
 
+// Ask records that from now on the orchestrator may be asked to make true what was
+// decided for the assumed workload. Until [Txn.Answer] that is left as it is, whatever
+// becomes of the workload.
+func (t *Txn) Ask(id string) error {
+	old, err := t.existing(id, nil)
+	if err != nil {
+		return err
+	}
+	if old.Phase != model.Assumed {
+		return &PhaseError{Workload: id, Node: old.TakesRoomOn(), From: old.Phase, To: model.Bound}
+	}
+	if old.Asked || len(old.Decided) == 0 {
+		return nil
+	}
+	row := *old
+	row.Asked = true
+	t.replace(old, &row)
+	return nil
+}
+
+// Answer ends what [Txn.Ask] began. What was decided about objects of the kinds may
+// have been written, and counts until they are reported; of the others nothing was. The
+// decisions are given by name, since the workload may have gone or been placed elsewhere
+// meanwhile; then they are taken back.
+func (t *Txn) Answer(id string, decisions []model.ObjectRef, written []model.ObjectKind) {
+	for _, ref := range decisions {
+		if slices.Contains(written, ref.Kind) {
+			t.write(ref, id)
+		}
+	}
+	old := t.Workload(id)
+	if old == nil || !old.Asked {
+		t.undecide(decisions, id)
+		return
+	}
+	row := *old
+	row.Asked = false
+	t.replace(old, &row)
+}
+
+// write records that what was decided about the object for the workload's sake may be
+// so outside. An object that was reported to be so, or deleted, since is left alone.
+func (t *Txn) write(ref model.ObjectRef, workload string) {
+	old := t.Object(ref)
+	if old == nil || !slices.Contains(old.Workloads, workload) {
+		return
+	}
+	row := *old
+	row.Written, row.ModifyIndex = decided.Written(old.Decided, old.Workloads), t.index
+	t.put(ObjectKind, objectKey(ref), old, &row)
+}
+
+// leave takes back what was decided for the workload, which leaves its node. Where the
+// orchestrator was asked and has not answered that is left to [Txn.Answer].
+func (t *Txn) leave(w *Workload) {
+	if !w.Asked {
+		t.undecide(w.Decided, w.Info.ID)
+	}
+}
+
 // undecide takes back what was decided for the workload's sake: when it was for
-// nobody else's the object is again what was reported. An object that was
-// reported or deleted since is left alone.
+// nobody else's the object is again what was written, or else reported. An object that
+// was reported to be so, or deleted, since is left alone.
 func (t *Txn) undecide(refs []model.ObjectRef, workload string) {
 	for _, ref := range refs {
 		old := t.Object(ref)
@@ -105,7 +169,7 @@ func (t *Txn) undecide(refs []model.ObjectRef, workload string) {
 		switch {
 		case len(row.Workloads) > 0:
 			row.Decided = decided.Release(old.Decided, workload)
-		case old.Reported == nil:
+		case old.Reported == nil && old.Written == nil:
 			t.remove(ObjectKind, objectKey(ref), old)
 			continue
 		default:
@@ -116,7 +180,7 @@ func (t *Txn) undecide(refs []model.ObjectRef, workload string) {
 }
 
 // settle makes true what was decided for the workload's sake and outlasts it:
-// which volume belongs to which claim. It returns the names of the objects that
+// which volume belongs to which claim is written. It returns the names of the objects that
 // go on being held for it: claims to devices are its own only as long as it is
 // there.
 func (t *Txn) settle(refs []model.ObjectRef, workload string) []model.ObjectRef {
@@ -129,7 +193,7 @@ func (t *Txn) settle(refs []model.ObjectRef, workload string) []model.ObjectRef 
 			held = append(held, ref)
 		default:
 			row := *old
-			row.Reported, row.Decided, row.Workloads, row.ModifyIndex = old.Decided, nil, nil, t.index
+			row.Written, row.Decided, row.Workloads, row.ModifyIndex = old.Decided, nil, nil, t.index
 			t.put(ObjectKind, objectKey(ref), old, &row)
 		}
 	}

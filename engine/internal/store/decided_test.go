@@ -60,8 +60,8 @@ func decidedStore(t *testing.T) *Store {
 	return s
 }
 
-// showObject is an object's row on one line: what it says, and where that was
-// decided for whom.
+// showObject is an object's row on one line: what it says, and whether that was
+// written, or for whom it was decided.
 func showObject(o *Object) string {
 	if o == nil {
 		return "gone"
@@ -86,6 +86,9 @@ func showObject(o *Object) string {
 		for _, by := range c.ReservedFor {
 			said = append(said, "for "+by.Workload+by.Group)
 		}
+	}
+	if o.Decided == nil && o.Written != nil {
+		said = append(said, "written")
 	}
 	if len(o.Workloads) > 0 {
 		said = append(said, fmt.Sprint("decided ", o.Workloads))
@@ -128,9 +131,9 @@ func TestADecisionHoldsAtOnce(t *testing.T) {
 func TestDecisionsByVerb(t *testing.T) {
 	const (
 		held  = "v for c2 decided [w], c on a decided [w], d given for w decided [w], made given for w decided [w]"
-		fixed = "v for c2, c on a, d given for w decided [w], made given for w decided [w]"
+		fixed = "v for c2 written, c on a written, d given for w decided [w], made given for w decided [w]"
 		back  = "v free, c free, d free, made gone"
-		after = "v for c2, c on a, d free, made gone"
+		after = "v for c2 written, c on a written, d free, made gone"
 	)
 	forget := func(tx *Txn) error { return tx.Forget("w") }
 	bind := func(tx *Txn) error { return tx.Bind("w") }
@@ -186,6 +189,120 @@ func TestDecisionsByVerb(t *testing.T) {
 	}
 }
 
+// What the orchestrator is asked to write is left as it is until it has answered,
+// whatever becomes of the workload. What may have been written holds on then, and the
+// rest is taken back.
+func TestWhatIsAskedForAndWritten(t *testing.T) {
+	const (
+		held    = "v for c2 decided [w], c on a decided [w], d given for w decided [w], made given for w decided [w]"
+		written = "v for c2 written, c on a written, d given written, made given written"
+		back    = "v free, c free, d free, made gone"
+	)
+	type verbs []func(*Txn) error
+	var (
+		ask       = func(tx *Txn) error { return tx.Ask("w") }
+		forget    = func(tx *Txn) error { return tx.Forget("w") }
+		bind      = func(tx *Txn) error { return tx.Bind("w") }
+		here      = func(tx *Txn) error { return tx.Confirm("w", "a", nil, time.Time{}) }
+		elsewhere = func(tx *Txn) error { return tx.Confirm("w", "b", nil, time.Time{}) }
+		terminate = func(tx *Txn) error { return tx.Terminate("w") }
+		finish    = func(tx *Txn) error { return tx.Finish("w") }
+		requeue   = func(tx *Txn) error { return tx.Requeue("w") }
+		remove    = func(tx *Txn) error { return tx.DeleteWorkload("w") }
+		submit    = func(tx *Txn) error { return tx.Submit(&model.Workload{ID: "w"}) }
+	)
+	for _, c := range []struct {
+		name                    string
+		before                  verbs // the answer
+		then                    string
+		after                   verbs // it
+		ifWritten, ifNotWritten string
+	}{
+		{"the binding fails", verbs{ask}, held, verbs{forget}, written, back},
+		{"it is requeued meanwhile", verbs{ask, requeue}, held, nil, written, back},
+		{"it ends meanwhile", verbs{ask, finish}, held, nil, written, back},
+		{"it is removed meanwhile", verbs{ask, remove}, held, nil, written, back},
+		{"it is removed, and another comes", verbs{ask, remove, submit}, held, nil, written, back},
+		{"it is seen elsewhere meanwhile", verbs{ask, elsewhere}, held, nil, written, back},
+		{"it is to leave meanwhile", verbs{ask, terminate}, held, verbs{finish}, written, back},
+		{"it is to leave and ends meanwhile", verbs{ask, terminate, finish}, held, nil, written, back},
+		{"it is bound, and is requeued", verbs{ask}, held, verbs{bind, requeue}, written, "v for c2 written, c on a written, d free, made gone"},
+		{"it is bound, and ends", verbs{ask}, held, verbs{bind, finish}, written, "v for c2 written, c on a written, d free, made gone"},
+		{"it is bound, and is removed", verbs{ask}, held, verbs{bind, remove}, written, "v for c2 written, c on a written, d free, made gone"},
+		{"it is seen before the answer", verbs{ask, here},
+			"v for c2 written, c on a written, d given for w decided [w], made given for w decided [w]",
+			verbs{finish}, written, "v for c2 written, c on a written, d free, made gone"},
+	} {
+		for _, w := range []bool{true, false} {
+			s := decidedStore(t)
+			do(t, s, assume("w", "a", decision("w")...))
+			do(t, s, c.before...)
+			require.Equal(t, c.then, showObjects(s), c.name)
+			want, kinds := c.ifNotWritten, []model.ObjectKind(nil)
+			if w {
+				want, kinds = c.ifWritten, []model.ObjectKind{model.VolumeKind, model.VolumeClaimKind, model.DeviceClaimKind}
+			}
+			do(t, s, func(tx *Txn) error {
+				tx.Answer("w", []model.ObjectRef{volumeRef, roomRef, gpuRef, extraRef}, kinds)
+				return nil
+			})
+			do(t, s, c.after...)
+			require.Equal(t, want, showObjects(s), c.name)
+		}
+	}
+}
+
+// What was written counts until a report, when nobody has it by a decision any more. As
+// long as somebody has it, a report that does not say it is older.
+func TestReportsOfWhatIsWritten(t *testing.T) {
+	given, free := &model.DeviceClaim{ID: "d", Allocation: &model.Allocation{}}, &model.DeviceClaim{ID: "d"}
+	answer := func(tx *Txn) error {
+		tx.Answer("w", []model.ObjectRef{gpuRef}, []model.ObjectKind{model.DeviceClaimKind})
+		return nil
+	}
+	ask := func(tx *Txn) error { return tx.Ask("w") }
+	bind := func(tx *Txn) error { return tx.Bind("w") }
+	finish := func(tx *Txn) error { return tx.Finish("w") }
+	forget := func(tx *Txn) error { return tx.Forget("w") }
+	decide := assume("w", "a", decision("w")[2])
+	for _, c := range []struct {
+		name  string
+		verbs []func(*Txn) error
+		want  string
+	}{
+		{"an old one while it is asked for", []func(*Txn) error{decide, ask, put(free), answer, forget}, "given written"},
+		{"an old one while it is bound", []func(*Txn) error{decide, ask, answer, bind, put(free), finish}, "given written"},
+		{"one that says so while it is bound", []func(*Txn) error{decide, ask, answer, bind, put(given), finish}, "given"},
+		{"that it is free, after the failure", []func(*Txn) error{decide, ask, answer, forget, put(free)}, "free"},
+		{"that it is given, after the failure", []func(*Txn) error{decide, ask, answer, forget, put(given)}, "given"},
+		{"that it is free, after the end", []func(*Txn) error{decide, ask, answer, bind, finish, put(free)}, "free"},
+		{"that it is given, and then free", []func(*Txn) error{decide, ask, answer, bind, put(given), finish, put(free)}, "free"},
+		{"none, and the next one is not written", []func(*Txn) error{decide, ask, answer, forget, decide, forget}, "given written"},
+		{"that it has gone", []func(*Txn) error{decide, ask, answer, forget, func(tx *Txn) error { return tx.DeleteObject(gpuRef) }}, "gone"},
+	} {
+		s := decidedStore(t)
+		for _, v := range c.verbs {
+			do(t, s, v)
+		}
+		require.Equal(t, c.want, showObject(s.Object(gpuRef)), c.name)
+	}
+}
+
+// Only what is on its way to a node can be asked for.
+func TestAskNeedsADecision(t *testing.T) {
+	s := decidedStore(t)
+	tx := s.Begin()
+	defer tx.Abort()
+	require.ErrorIs(t, tx.Ask("nobody"), ErrNotFound)
+	var phase *PhaseError
+	require.ErrorAs(t, tx.Ask("w"), &phase)
+	_, err := tx.Assume(model.Binding{Workload: "w", Node: "a"}, t1)
+	require.NoError(t, err)
+	row := tx.Workload("w")
+	require.NoError(t, tx.Ask("w"))
+	require.Same(t, row, tx.Workload("w"), "there is nothing to ask for")
+}
+
 // A claim that two workloads share is given back when the second one goes, in
 // whatever order they go.
 func TestASharedClaimOutlivesOneOfTwo(t *testing.T) {
@@ -222,7 +339,7 @@ func TestASharedVolumeIsSettledByTheFirst(t *testing.T) {
 	require.Equal(t, []string{"w", "x"}, s.Object(volumeRef).Workloads)
 	do(t, s, func(tx *Txn) error { return tx.Bind("w") })
 	do(t, s, func(tx *Txn) error { return tx.Forget("x") })
-	require.Equal(t, "v for c2, c on a, d free, made gone", showObjects(s))
+	require.Equal(t, "v for c2 written, c on a written, d free, made gone", showObjects(s))
 
 	s = decidedStore(t)
 	do(t, s, assume("w", "a", decided...), assume("x", "a", decided...))

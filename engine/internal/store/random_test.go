@@ -34,6 +34,7 @@ var (
 	// The kinds that decisions change, one that they do not, and IDs.
 	randomKinds   = []model.ObjectKind{model.VolumeClaimKind, model.VolumeKind, model.DeviceClaimKind, model.DeviceClaimKind, model.StorageClassKind}
 	randomObjects = []string{"o", "o1"}
+	randomWritten = [][]model.ObjectKind{nil, {model.DeviceClaimKind}, {model.VolumeKind, model.VolumeClaimKind}, randomKinds}
 )
 
 func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
@@ -61,7 +62,22 @@ func randomVerb(r *rand.Rand, d *twin) verb {
 		at = time.Unix(r.Int64N(1000)+1, 0)
 	}
 	b := model.Binding{Node: pick(r, randomNames), Devices: devices, Limit: time.Duration(r.IntN(2)), Decided: randomDecision(r, d, spec.ID)}
+	if r.IntN(4) == 0 {
+		return pick(r, askVerbs(spec.ID, randomRefs(r, d, spec.ID), pick(r, randomWritten)))
+	}
 	return pick(r, workloadVerbs(spec, b, at, expect))
+}
+
+// randomRefs are what was decided for the workload, or now and then anything: who is
+// answered may have gone on.
+func randomRefs(r *rand.Rand, d *twin, id string) (refs []model.ObjectRef) {
+	if w := d.workload(id); w != nil && len(w.Decided) > 0 && r.IntN(4) > 0 {
+		return w.Decided
+	}
+	for range r.IntN(4) {
+		refs = append(refs, refOf(randomObject(r)))
+	}
+	return refs
 }
 
 // randomObject is an object as somebody reports it: often with what may have been

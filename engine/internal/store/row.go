@@ -45,6 +45,8 @@ type Workload struct {
 	// Decided are the objects that the decision for it changed, and that are
 	// held for it until it is settled or gone.
 	Decided []model.ObjectRef
+	// Asked: the orchestrator is being asked to make that true, see [Txn.Ask].
+	Asked bool
 	// Seq is the order of arrival, also of those that one transaction made.
 	Seq uint64
 	// CreateIndex and ModifyIndex are the indexes of the transactions that
@@ -105,11 +107,16 @@ type Namespace struct {
 	CreateIndex, ModifyIndex uint64
 }
 
-// Object is the row of an object of storage or devices.
+// Object is the row of an object of storage or devices. It has three layers, and the
+// highest that is there holds.
 type Object struct {
 	// Reported is the object as the orchestrator has reported it; nil for one
 	// that a decision has made.
 	Reported model.Object
+	// Written is the object as the orchestrator was asked to make it, and may have, since
+	// it was reported; nil where it was not asked. It takes the workloads of the decision
+	// for gone: who has the object by a decision has it in Decided.
+	Written model.Object
 	// Decided is the object as decisions leave it, for the sake of the workloads
 	// of the IDs; nil where there are none.
 	Decided                  model.Object
@@ -122,8 +129,11 @@ func (o *Object) Current() model.Object {
 	if o == nil {
 		return nil
 	}
-	if o.Decided != nil {
+	switch {
+	case o.Decided != nil:
 		return o.Decided
+	case o.Written != nil:
+		return o.Written
 	}
 	return o.Reported
 }
@@ -137,7 +147,7 @@ func refOf(o model.Object) model.ObjectRef {
 
 // Record returns the row as readers outside the engine see it.
 func (o *Object) Record() model.ObjectRecord {
-	return model.ObjectRecord{Object: o.Current(), Reported: o.Reported, CreateIndex: o.CreateIndex, ModifyIndex: o.ModifyIndex}
+	return model.ObjectRecord{Object: o.Current(), Reported: o.Reported, Written: o.Written, CreateIndex: o.CreateIndex, ModifyIndex: o.ModifyIndex}
 }
 
 // Record returns the row as readers outside the engine see it.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/berth-project/berth/engine/internal/decided"
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
@@ -20,7 +21,7 @@ func (d *twin) setObject(ref model.ObjectRef, row Object) {
 	if len(row.Workloads) == 0 {
 		row.Decided, row.Workloads = nil, nil
 	}
-	if row.Reported == nil && row.Decided == nil {
+	if row.Reported == nil && row.Written == nil && row.Decided == nil {
 		delete(d.rows, key)
 		return
 	}
@@ -38,6 +39,9 @@ func (d *twin) putObject(o model.Object, expect Expect) string {
 		}
 		if row.Decided = decided.Amend(o, old.Decided, old.Workloads); row.Decided != nil {
 			row.Workloads = old.Workloads
+			if old.Written != nil { // somebody has it: the report does not say so yet
+				row.Written = decided.Amend(o, old.Written, nil)
+			}
 		}
 		return row
 	})
@@ -79,7 +83,31 @@ func (d *twin) undecide(w *Workload) {
 	w.Decided = nil
 }
 
-// settle makes what was decided about volumes for the workload's sake a report,
+// ask has the workload keep what was decided for it until there is an answer.
+func (d *twin) ask(w *Workload) { w.Asked = len(w.Decided) > 0 }
+
+// answer ends that: what was written of the kinds lies under the decision, and where
+// the workload has gone on meanwhile the decision is taken back.
+func (d *twin) answer(id string, decisions []model.ObjectRef, kinds []model.ObjectKind) {
+	for _, ref := range decisions {
+		old := d.object(ref)
+		if old == nil || !slices.Contains(old.Workloads, id) || !slices.Contains(kinds, ref.Kind) {
+			continue
+		}
+		row := *old
+		row.Written = decided.Written(old.Decided, old.Workloads)
+		d.setObject(ref, row)
+	}
+	if w := d.workload(id); w != nil && w.Asked {
+		row := *w
+		row.Asked, row.ModifyIndex = false, d.index
+		d.rows[rowKey{WorkloadKind, id}] = &row
+		return
+	}
+	d.undecide(&Workload{Info: &extpoints.WorkloadInfo{Workload: &model.Workload{ID: id}}, Decided: decisions})
+}
+
+// settle makes what was decided about volumes for the workload's sake written,
 // and leaves it the claims to devices.
 func (d *twin) settle(w *Workload) {
 	var held []model.ObjectRef
@@ -93,10 +121,29 @@ func (d *twin) settle(w *Workload) {
 			continue
 		}
 		row := *old
-		row.Reported, row.Workloads = old.Decided, nil
+		row.Written, row.Workloads = old.Decided, nil
 		d.setObject(ref, row)
 	}
 	w.Decided = held
+}
+
+// askVerbs are the verbs about what the orchestrator is asked to write, and has.
+func askVerbs(id string, decisions []model.ObjectRef, written []model.ObjectKind) []verb {
+	return []verb{
+		{"Ask", func(t *Txn) error { return t.Ask(id) }, func(d *twin) string {
+			if w := d.workload(id); w != nil && (w.Asked || len(w.Decided) == 0) {
+				return d.branch().move(id, 0, is(model.Assumed), func(*Workload) {}) // nothing changes
+			}
+			return d.move(id, 0, is(model.Assumed), d.ask)
+		}},
+		{"Answer", func(t *Txn) error {
+			t.Answer(id, decisions, written)
+			return nil
+		}, func(d *twin) string {
+			d.answer(id, decisions, written)
+			return ok
+		}},
+	}
 }
 
 // objectVerbs are the verbs on the object.

@@ -102,9 +102,18 @@ func anyPhase(model.Phase) bool { return true }
 
 // leave takes the workload off its node, and back what was decided for it.
 func (d *twin) leave(w *Workload, p model.Phase) {
-	d.undecide(w)
+	d.letGo(w)
 	w.Phase, w.Node = p, ""
 	w.Info = &extpoints.WorkloadInfo{Workload: w.Info.Workload}
+}
+
+// letGo takes back what was decided for the workload, which goes, unless there is an
+// answer to come.
+func (d *twin) letGo(w *Workload) {
+	if !w.Asked {
+		d.undecide(w)
+	}
+	w.Decided, w.Asked = nil, false
 }
 
 func (d *twin) add(w *Workload) string {
@@ -231,7 +240,7 @@ func workloadVerbs(spec *model.Workload, b model.Binding, at time.Time, expect E
 			o := d.remove(WorkloadKind, id, expect)
 			if o == ok {
 				gone := *w
-				d.undecide(&gone)
+				d.letGo(&gone)
 			}
 			return o
 		}},

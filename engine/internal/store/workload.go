@@ -50,7 +50,7 @@ func (t *Txn) DeleteWorkload(id string, expect ...Expect) error {
 	if err != nil {
 		return err
 	}
-	t.undecide(old.Decided, id)
+	t.leave(old)
 	t.remove(WorkloadKind, id, old)
 	return nil
 }
@@ -120,8 +120,8 @@ func (t *Txn) Confirm(id, node string, devices []model.DeviceShare, at time.Time
 	row := *old
 	row.Phase = model.Confirmed
 	if old.Node != node {
-		t.undecide(old.Decided, id)
-		row.Decided = nil
+		t.leave(old)
+		row.Decided, row.Asked = nil, false
 		row.Node = t.nodeName(node)
 		row.Info = &extpoints.WorkloadInfo{Workload: old.Info.Workload, Shares: devices, PlacedAt: at}
 	} else {
@@ -282,9 +282,9 @@ func (t *Txn) replace(old, row *Workload) {
 
 // release puts the workload on no node, with nothing set aside.
 func (t *Txn) release(old *Workload, to model.Phase) {
-	t.undecide(old.Decided, old.Info.ID)
+	t.leave(old)
 	row := *old
-	row.Decided = nil
+	row.Decided, row.Asked = nil, false
 	row.Phase = to
 	row.Node = ""
 	row.Info = &extpoints.WorkloadInfo{Workload: old.Info.Workload}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,6 +48,19 @@ type Release struct {
 	Workload *model.Workload // for which
 	Claim    *model.DeviceClaim
 	Left     *model.DeviceClaim // what is left of it; nil: it goes
+	// Gone is the workload, where it is the one for which the claim was written, and is not
+	// there any more: outside the claim may still be reserved for it.
+	Gone bool
+}
+
+// given is the claim as the orchestrator is to have it.
+func (r *Release) given() *model.DeviceClaim {
+	if !r.Gone {
+		return r.Claim
+	}
+	claim := *r.Claim
+	claim.ReservedFor = append(slices.Clip(claim.ReservedFor), model.Consumer{Workload: r.Workload.ID})
+	return &claim
 }
 
 // Task is work for the orchestrator: a binding, an eviction or a release. Exactly one
@@ -65,10 +79,13 @@ type Task struct {
 	// meanwhile.
 	Evicted *Eviction
 
-	// Status is the outcome, and Failed what went wrong without changing it. They
-	// are written while the task runs, and belong to the engine before and after.
+	// Status is the outcome, and Failed what went wrong without changing it. They and
+	// Written are written while the task runs, and belong to the engine before and after.
 	Status *extpoints.Status
 	Failed []error
+	// Written are the kinds of objects of which what was decided for a binding may have
+	// been written.
+	Written []model.ObjectKind
 
 	orchestrator extpoints.Orchestrator
 
@@ -172,6 +189,7 @@ func (t *Task) Run(ctx context.Context, limit Limit) {
 		t.runGuarded(ctx, limit, t.release)
 	default:
 		t.bind(ctx, limit)
+		t.noteWritten()
 	}
 	t.enter(running, settled)
 }
@@ -234,7 +252,7 @@ func (t *Task) evict(ctx context.Context) error {
 }
 
 func (t *Task) release(ctx context.Context) error {
-	return t.orchestrator.(extpoints.DeviceReleaser).ReleaseDevices(ctx, t.Release.Claim, t.Release.Left)
+	return t.orchestrator.(extpoints.DeviceReleaser).ReleaseDevices(ctx, t.Release.given(), t.Release.Left)
 }
 
 // ended is why ctx has ended, nil where it has not.
@@ -242,10 +260,29 @@ func ended(ctx context.Context) *extpoints.Status {
 	return extpoints.AsStatus(context.Cause(ctx))
 }
 
-// Settle gives the task an outcome without running it; nil is success.
+// Settle gives the task an outcome without running it, as if it had run up to the last
+// call; nil is success.
 func (t *Task) Settle(err error) {
+	if !t.enter(made, settled) {
+		return
+	}
+	t.Status = extpoints.AsStatus(err)
+	if m := t.Member; m != nil && !errors.Is(err, extpoints.ErrNotWritten) {
+		t.Written = m.Framework.WouldWrite(m.State, &m.Binding)
+	}
+}
+
+// CallOff gives the task an outcome instead of running it.
+func (t *Task) CallOff(cause error) {
 	if t.enter(made, settled) {
-		t.Status = extpoints.AsStatus(err)
+		t.Status = extpoints.AsStatus(cause)
+	}
+}
+
+// Replay gives the task an outcome that was recorded.
+func (t *Task) Replay(st *extpoints.Status, failed []error, written []model.ObjectKind) {
+	if t.enter(made, settled) {
+		t.Status, t.Failed, t.Written = st, failed, written
 	}
 }
 
@@ -260,10 +297,18 @@ func (t *Task) Finish() bool {
 		t.Status = extpoints.AsStatus(errNotRun)
 	case t.enter(running, finished):
 		t.Status = extpoints.AsStatus(errExited)
+		t.noteWritten()
 	default:
 		return false
 	}
 	return true
+}
+
+// noteWritten notes what a binding that has run, or still does, may have written.
+func (t *Task) noteWritten() {
+	if m := t.Member; m != nil {
+		t.Written = m.Framework.Written(m.State)
+	}
 }
 
 // Stop ends a Run that is to come, or under way but not at Bind yet; the
