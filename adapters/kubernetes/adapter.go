@@ -95,6 +95,7 @@ type Adapter struct {
 	sources []*source
 
 	inbox       inbox
+	telling     sync.Mutex // held by who tells the engine of API objects
 	pods        *pods
 	nodes       nodes
 	syscalls    syscalls

@@ -36,6 +36,7 @@ func (a *Adapter) writtenClaim(ctx context.Context, call string, f func(context.
 	c, err := written(ctx, a, call, f)
 	if err == nil {
 		a.lately.claims.wrote(c)
+		a.tellNow(DeviceClaims, c)
 	}
 	return c, err
 }

@@ -21,21 +21,31 @@ import (
 
 // ReleaseDevices implements [extpoints.DeviceReleaser]: it takes devices or a
 // reservation out of the status of the claim, or deletes the claim where left is nil.
-// One to be deleted that has gone is fine. The finalizer of a claim without devices is
+// One that has no devices is fine, and one to be deleted that has gone. The finalizer of a claim without devices is
 // left to the controller, as in kube-scheduler.
 //
 // Rules: kube-scheduler plugins/dynamicresources/dynamicresources.go
 // (deallocateOrDeletePodClaims, deallocatePodGroupClaims), 1.37.1.
 func (a *Adapter) ReleaseDevices(ctx context.Context, claim, left *model.DeviceClaim) error {
 	client := a.opts.Client.ResourceV1().ResourceClaims(claim.Namespace)
-	known, err := a.listers.deviceClaims.ResourceClaims(claim.Namespace).Get(claim.Name)
+	name := claim.Name
+	if claim.ForResources && claim.UID == "" {
+		name = madeName(claim)
+	}
+	known, err := a.claim(claim.Namespace, name)
+	if apierrors.IsNotFound(err) { // or it is so new that only the API server knows it
+		known, err = a.newestClaim(ctx, claim.Namespace, name)
+	}
 	if err == nil {
 		_, err = rewrite(ctx, known,
 			func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
-				return client.Get(ctx, claim.Name, metav1.GetOptions{})
+				return client.Get(ctx, name, metav1.GetOptions{})
 			},
 			func(ctx context.Context, c *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error) {
-				if !isAs(c, claim) {
+				switch {
+				case left != nil && left.Allocation == nil && c.Status.Allocation == nil && string(c.UID) == claim.UID:
+					return c, nil // it was not written, or has been taken back
+				case !isAs(c, claim):
 					return c, errors.New("it has changed in the meantime")
 				}
 				if left == nil {
@@ -58,11 +68,13 @@ func (a *Adapter) ReleaseDevices(ctx context.Context, claim, left *model.DeviceC
 }
 
 // isAs reports whether the claim has what it was taken to have, and is reserved for
-// the same.
+// nobody else.
 func isAs(c *resourcev1.ResourceClaim, claim *model.DeviceClaim) bool {
 	m, _ := convert.DeviceClaim(c)
-	return m.UID == claim.UID && sameAllocation(m.Allocation, claim.Allocation) &&
-		slices.Equal(m.ReservedFor, claim.ReservedFor) && reflect.DeepEqual(m.Conditions, claim.Conditions)
+	others := func(by model.Consumer) bool { return !claim.Reserved(by) }
+	isIt := m.UID == claim.UID || claim.UID == "" && claim.ForResources && m.Owner == claim.Owner
+	return isIt && sameAllocation(m.Allocation, claim.Allocation) &&
+		!slices.ContainsFunc(m.ReservedFor, others) && reflect.DeepEqual(m.Conditions, claim.Conditions)
 }
 
 func sameAllocation(a, b *model.Allocation) bool {
@@ -147,10 +159,7 @@ func (a *Adapter) giveBack(ctx context.Context, w *model.Workload, b *model.Bind
 		if !ok {
 			continue
 		}
-		name := decided.Name
-		if decided.ForResources && decided.UID == "" { // which BindDevices made
-			name = claimName(w)
-		}
+		name := claimNameOf(decided, w)
 		c, err := a.newestClaim(asking, decided.Namespace, name)
 		switch {
 		case err == nil:

@@ -29,7 +29,8 @@ var ErrDeviceBindingFailed = errors.New("device binding failed")
 // for extended resources where there is to be one, and waits for the binding conditions
 // of the devices. What is as it should be already is not written again. After an error
 // the pod's reservations are taken back, and the claim that was made for it is deleted;
-// what claims were given they keep, see [Adapter.ReleaseDevices].
+// what claims were given they keep, see [Adapter.ReleaseDevices]. The engine is told at once
+// what is written, and after an error what is there; see written.go.
 //
 // Of those whom a claim is reserved for only the pod and its group are written down:
 // others do that for themselves, or are no more to have it.
@@ -45,6 +46,7 @@ func (a *Adapter) BindDevices(ctx context.Context, w *model.Workload, b model.Bi
 	}
 	if err != nil {
 		a.unreserve(ctx, w, claims)
+		err = a.look(ctx, w, &b, err, model.DeviceClaimKind)
 	}
 	return err
 }

@@ -78,6 +78,9 @@ func (a *Adapter) tell(ctx context.Context) {
 	first := a.inbox.take(nil)
 	slices.SortStableFunc(first, older)
 	a.tellAll(first)
+	if a.CatchUp(ctx) != nil {
+		return
+	}
 	close(a.ready)
 	reports := first
 	ticker := time.NewTicker(comparePeriod)
@@ -134,12 +137,16 @@ func (r *report) object() v1.Object {
 	return o
 }
 
-// tellAll translates the reports and tells the engine.
+// tellAll translates the reports and tells the engine. One of two goroutines that tell
+// at the same time goes first with all that it has, so that what is told later is newer.
 func (a *Adapter) tellAll(reports []report) {
+	a.telling.Lock()
+	defer a.telling.Unlock()
 	var changes []engine.Change
 	for i := range reports {
-		r := &reports[i]
-		changes = append(changes, r.source.translate(r.before, r.after)...)
+		if r := &reports[i]; !r.source.told.isOld(r.before, r.after) {
+			changes = append(changes, r.source.translate(r.before, r.after)...)
+		}
 		if len(changes) >= batch || i == len(reports)-1 {
 			a.apply(changes)
 			changes = changes[:0]

@@ -23,7 +23,8 @@ import (
 // be made, and waits until the controllers have bound the claims, for at most
 // [Options].PreBindTimeout. What is as it should be already is not written again.
 // Nothing is taken back after an error: the next attempt continues from
-// there, as in kube-scheduler.
+// there, as in kube-scheduler. The engine is told at once what is written, and after an
+// error what is there; see written.go.
 //
 // Rules: kube-scheduler plugins/volumebinding/binder.go (bindAPIUpdate,
 // checkBindings), 1.37.1. Unlike there a change that does not matter to the binding is
@@ -31,6 +32,14 @@ import (
 // says, as long as its volume is the one that was chosen and can be used from the
 // node.
 func (a *Adapter) BindVolumes(ctx context.Context, w *model.Workload, b model.Binding) error {
+	err := a.bindVolumes(ctx, w, &b)
+	if err != nil {
+		err = a.look(ctx, w, &b, err, model.VolumeKind, model.VolumeClaimKind)
+	}
+	return err
+}
+
+func (a *Adapter) bindVolumes(ctx context.Context, w *model.Workload, b *model.Binding) error {
 	ctx, cancel := context.WithTimeout(ctx, a.opts.PreBindTimeout)
 	defer cancel()
 	var promises []promise
@@ -97,7 +106,7 @@ func (a *Adapter) giveVolume(ctx context.Context, decided *model.Volume) (promis
 			if err != nil || !changes {
 				return v, err
 			}
-			return written(ctx, a, "volumes", func(ctx context.Context) (*v1.PersistentVolume, error) {
+			return wroteVolume(ctx, a, Volumes, func(ctx context.Context) (*v1.PersistentVolume, error) {
 				return client.Update(ctx, given, metav1.UpdateOptions{})
 			})
 		})
@@ -156,7 +165,7 @@ func (a *Adapter) selectNode(ctx context.Context, decided *model.VolumeClaim) (p
 			}
 			c = c.DeepCopy()
 			metav1.SetMetaDataAnnotation(&c.ObjectMeta, storagehelpers.AnnSelectedNode, decided.SelectedNode)
-			return written(ctx, a, "volumes", func(ctx context.Context) (*v1.PersistentVolumeClaim, error) {
+			return wroteVolume(ctx, a, VolumeClaims, func(ctx context.Context) (*v1.PersistentVolumeClaim, error) {
 				return client.Update(ctx, c, metav1.UpdateOptions{})
 			})
 		})

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -63,9 +64,10 @@ func DefaultKinds() []Kind {
 
 // source is a kind of objects that is watched, and how a change of an object is
 // told to the engine: before and after are nil for an object that comes or goes.
-// Only the goroutine that tells the engine calls translate.
+// Only who tells the engine calls translate, see [Adapter].telling.
 type source struct {
 	name      string
+	told      versions
 	synced    cache.InformerSynced
 	translate func(before, after any) []engine.Change
 }
@@ -141,6 +143,9 @@ func (a *Adapter) watch() error {
 // from takes in what the informer has to say.
 func (a *Adapter) from(name string, informer cache.SharedIndexInformer, translate func(before, after any) []engine.Change) error {
 	s := &source{name: name, translate: translate}
+	if slices.Contains([]Kind{Volumes, VolumeClaims, DeviceClaims}, Kind(name)) {
+		s.told = versions{}
+	}
 	rank := len(a.sources)
 	handle, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { a.inbox.put(report{source: s, rank: rank, after: o}) },

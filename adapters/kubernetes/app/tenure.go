@@ -85,8 +85,14 @@ func (t *tenure) lead(ctx context.Context) error {
 	return t.wait(ctx, t.election.leading)
 }
 
-// schedule schedules until there is a reason to stop.
+// schedule schedules until there is a reason to stop, as soon as the engine knows what
+// who led before has written a moment ago.
 func (t *tenure) schedule(ctx context.Context) error {
+	reading := start(t.background, t.adapter.CatchUp)
+	if err := t.wait(ctx, reading.ended()); err != nil {
+		reading.stop()
+		return err
+	}
 	t.scheduling = start(t.background, t.engine.Run)
 	return t.wait(ctx, nil)
 }
