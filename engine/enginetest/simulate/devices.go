@@ -27,8 +27,8 @@ func (s *sim) newDeviceWorld() {
 	for _, name := range simDeviceClasses {
 		f.put(newDeviceClass(name))
 	}
-	for i := range s.o.Nodes + 5 {
-		if s.chance(90) {
+	for i := range s.ifScarce(1, s.o.Nodes+5) {
+		if s.chance(s.ifScarce(100, 90)) {
 			for _, o := range s.newPool(faults.NodeName(i)) {
 				f.put(o)
 			}
@@ -59,7 +59,7 @@ func (s *sim) newPool(node string) []model.Object {
 	if s.chance(20) {
 		devices.Node, devices.Nodes = "", &model.NodeTerms{Terms: []model.NodeTerm{inZone(pickOf(s, simZones[1:]))}}
 	}
-	for i := range 2 + s.rng.IntN(3) {
+	for i := range s.ifScarce(1, 2) + s.rng.IntN(s.ifScarce(2, 3)) {
 		devices.Devices = append(devices.Devices, s.newSliceDevice(fmt.Sprint(i)))
 	}
 	draws := slices.ContainsFunc(devices.Devices, func(d model.SliceDevice) bool { return len(d.Consumes) > 0 })
@@ -76,7 +76,7 @@ func (s *sim) newPool(node string) []model.Object {
 // newSliceDevice makes a device. What has the same name is of the same kind, also
 // in another version of the pool.
 func (s *sim) newSliceDevice(name string) model.SliceDevice {
-	kind := pickOf(s, simDeviceClasses)
+	kind := s.deviceKind()
 	d := model.SliceDevice{Name: kind + "-" + name, Attributes: map[string]model.AttributeValue{"kind": {String: &kind}}}
 	switch kind {
 	case networkClass:
@@ -93,6 +93,14 @@ func (s *sim) newSliceDevice(name string) model.SliceDevice {
 		d.Taints = []model.Taint{{Key: "worn", Effect: model.NoSchedule}}
 	}
 	return d
+}
+
+// deviceKind is what a device is, or is wanted for.
+func (s *sim) deviceKind() string {
+	if s.o.Scarce {
+		return cardClass
+	}
+	return pickOf(s, simDeviceClasses)
 }
 
 func newInt64(n int64) *int64 { return &n }
@@ -112,7 +120,7 @@ func (s *sim) newDeviceClaim(id string) *model.DeviceClaim {
 }
 
 func (s *sim) newDeviceDemand() model.DeviceDemand {
-	d := model.DeviceDemand{Class: pickOf(s, simDeviceClasses), Count: 1}
+	d := model.DeviceDemand{Class: s.deviceKind(), Count: 1}
 	switch {
 	case d.Class == networkClass && s.chance(60):
 		d.Capacity = map[string]int64{"bandwidth": 1 + s.rng.Int64N(7)}
@@ -130,7 +138,7 @@ func (s *sim) claimDevices(w *model.Workload) {
 	switch {
 	case s.chance(15):
 		w.Requests.Set(cardResource, 1)
-	case s.chance(45):
+	case s.chance(s.ifScarce(90, 45)):
 		w.DeviceClaims = []model.DeviceClaimRef{{Name: "own", ID: w.ID + "-dev", Generated: true}}
 	default:
 		w.DeviceClaims = []model.DeviceClaimRef{{Name: "shared", ID: simDeviceClaimID(s.rng.IntN(7))}}
@@ -161,7 +169,7 @@ func inputDevices(s *sim) string {
 		}
 		return "no device claim " + id + s.remove(refTo(c))
 	case 3, 4:
-		node := faults.NodeName(s.rng.IntN(s.o.Nodes + 5))
+		node := faults.NodeName(s.rng.IntN(s.ifScarce(1, s.o.Nodes+5)))
 		what := "pool of " + node
 		for _, ref := range []model.ObjectRef{{Kind: model.DeviceSliceKind, ID: "slice-" + node}, {Kind: model.DeviceSliceKind, ID: "stock-" + node}} {
 			if f.now[ref] != nil {

@@ -82,7 +82,7 @@ func (s *sim) agree(w *model.Workload) {
 
 // claim lets some workloads use volumes and devices.
 func (s *sim) claim(w *model.Workload) {
-	volumes, devices := s.volumes && s.chance(25), s.devices && s.chance(30)
+	volumes, devices := s.volumes && s.chance(s.ifScarce(45, 25)), s.devices && s.chance(s.ifScarce(60, 30))
 	if volumes {
 		s.claimVolumes(w)
 	}

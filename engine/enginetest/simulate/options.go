@@ -27,6 +27,9 @@ type Options struct {
 	Compat extpoints.Compat
 	// Queues: the engine orders by queues, which come, change and go.
 	Queues bool
+	// Scarce: there is one pool of devices, and a few volumes, and many workloads want
+	// them. The answers of binders are often lost.
+	Scarce bool
 	// Record keeps the events and the recorder's logs. With Rotate a new log begins
 	// after so many steps, as soon as it can, with the state of the engine.
 	Record bool

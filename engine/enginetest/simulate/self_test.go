@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -116,6 +117,28 @@ func (w doubleWorld) BindVolumes(ctx context.Context, workload *model.Workload, 
 	return err
 }
 
+// denyingVolumes and denyingDevices say of every failure that nothing was written, so that
+// the engine forgets what it has asked for.
+type (
+	denyingVolumes struct{ *simWorld }
+	denyingDevices struct{ *simWorld }
+)
+
+func (w denyingVolumes) BindVolumes(ctx context.Context, workload *model.Workload, b model.Binding) error {
+	return deny(w.simWorld.BindVolumes(ctx, workload, b))
+}
+
+func (w denyingDevices) BindDevices(ctx context.Context, workload *model.Workload, b model.Binding) error {
+	return deny(w.simWorld.BindDevices(ctx, workload, b))
+}
+
+func deny(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", extpoints.ErrNotWritten, err)
+}
+
 // clinging goes on reserving for the one that it served last.
 type clinging struct {
 	*dynamicresources.DynamicResources
@@ -216,6 +239,12 @@ func TestSimulationFindsFaults(t *testing.T) {
 				e.Args = dynamicresources.Args{Allocator: forgetful{allocator.New(allocator.Options{})}}
 			}
 		}},
+		{"devices that are forgotten when they are written", "is given devices outside", func(cfg *engine.Config) {
+			cfg.Orchestrator = denyingDevices{cfg.Orchestrator.(*simWorld)}
+		}},
+		{"volumes that are forgotten when they are written", "outside, and was for", func(cfg *engine.Config) {
+			cfg.Orchestrator = denyingVolumes{cfg.Orchestrator.(*simWorld)}
+		}},
 		{"an orchestrator that is told of nobody", "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -224,8 +253,9 @@ func TestSimulationFindsFaults(t *testing.T) {
 			if c.configure == nil {
 				enough = 60
 			}
+			scarce := strings.HasSuffix(c.name, "that are forgotten when they are written")
 			for seed := first[c.name]; seed < first[c.name]+enough; seed++ {
-				r := simulate(seed, Options{Plugins: MoodGood, Configure: c.configure})
+				r := simulate(seed, Options{Plugins: MoodGood, Configure: c.configure, Scarce: scarce})
 				if r.Failure != nil {
 					if found = r.Failure.Message; strings.Contains(found, c.want) {
 						t.Logf("seed %d", seed)

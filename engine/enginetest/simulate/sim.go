@@ -188,6 +188,14 @@ func (s *sim) reach(what string) { s.result.Reached[what]++ }
 // chance is true in n of a hundred cases.
 func (s *sim) chance(n int) bool { return s.rng.IntN(100) < n }
 
+// ifScarce is the first number in a history in which devices and volumes are scarce.
+func (s *sim) ifScarce(yes, no int) int {
+	if s.o.Scarce {
+		return yes
+	}
+	return no
+}
+
 // pickOf returns one of the choices, the zero value where there are none.
 func pickOf[T any](s *sim, choices []T) T {
 	if len(choices) == 0 {

@@ -95,6 +95,9 @@ func newSim(seed uint64, o Options) *sim {
 		share = 0
 	}
 	s.groups, s.volumes, s.devices = s.kind("group", 70), s.kind("storage", 50), s.kind("devices", 50)
+	if o.Scarce {
+		s.volumes, s.devices = true, true
+	}
 	s.plugins = newSimPlugins(seed, share)
 	s.result.plugins = s.plugins
 	return s

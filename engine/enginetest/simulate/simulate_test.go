@@ -97,6 +97,26 @@ func TestSimulationOfQueues(t *testing.T) {
 	}
 }
 
+// TestSimulationOfScarceObjects runs some in which many want the same devices and volumes, and
+// the answers of binders are lost: outside none is given twice.
+func TestSimulationOfScarceObjects(t *testing.T) {
+	t.Parallel()
+	if *seedFlag != 0 {
+		simulate.Run(t, *seedFlag, simulate.Options{Scarce: true})
+		return
+	}
+	first, reached := firstSeed(t), map[string]int{}
+	for i := range histories(100) {
+		for what, times := range simulate.Run(t, first+i, simulate.Options{Scarce: true}).Reached {
+			reached[what] += times
+		}
+	}
+	t.Logf("%v", reached)
+	for _, what := range []string{"devices given", "volume bound", "devices taken back"} {
+		require.Positive(t, reached[what], what)
+	}
+}
+
 // ought is what histories must come by, or they show nothing.
 var ought = []string{
 	"group Success", "group Unschedulable", "group Error", "group placed in part", "group of one zone placed",

@@ -25,7 +25,7 @@ func (s *sim) newStorage() {
 		f.put(s.newStorageClass(name))
 	}
 	f.put(&model.StorageDriver{Name: simDriver, TracksCapacity: s.chance(60), MustBeInstalled: s.chance(30)})
-	for i := range 3 + s.rng.IntN(5) {
+	for i := range s.ifScarce(1, 3) + s.rng.IntN(s.ifScarce(2, 5)) {
 		f.put(s.newVolume(fmt.Sprintf("v%d", i)))
 	}
 	for i := range 4 + s.rng.IntN(4) {
@@ -68,16 +68,24 @@ func (s *sim) newVolume(name string) *model.Volume {
 	case s.chance(30):
 		where = inZone(pickOf(s, simZones[1:]))
 	}
+	capacity := 1 + s.rng.Int64N(5)
+	if s.o.Scarce { // and what there is is good for everybody
+		capacity, where = 5, model.NodeTerm{Fields: []model.Requirement{{Key: model.FieldName, Operator: model.NotIn, Values: []string{"none"}}}}
+	}
 	return &model.Volume{
-		Name: name, Class: localClass, Capacity: 1 + s.rng.Int64N(5), Nodes: &model.NodeTerms{Terms: []model.NodeTerm{where}},
+		Name: name, Class: localClass, Capacity: capacity, Nodes: &model.NodeTerms{Terms: []model.NodeTerm{where}},
 		AccessModes: []model.AccessMode{model.ReadWriteOnce, model.ReadWriteMany, model.ReadWriteOnceWorkload},
 	}
 }
 
 func (s *sim) newClaim(id string) *model.VolumeClaim {
 	s.world.facts.uids++
+	class := localClass
+	if !s.o.Scarce {
+		class = pickOf(s, simClaimClasses)
+	}
 	return &model.VolumeClaim{
-		ID: id, UID: fmt.Sprint(s.world.facts.uids), Class: pickOf(s, simClaimClasses), Request: s.rng.Int64N(5),
+		ID: id, UID: fmt.Sprint(s.world.facts.uids), Class: class, Request: s.rng.Int64N(5),
 		AccessModes: []model.AccessMode{pickOf(s, []model.AccessMode{model.ReadWriteOnce, model.ReadWriteMany, model.ReadWriteOnceWorkload})},
 	}
 }
@@ -105,7 +113,7 @@ func (s *sim) claimVolumes(w *model.Workload) {
 			w.VolumeClaims = append(w.VolumeClaims, model.VolumeClaimRef{ID: id})
 		}
 	}
-	if s.chance(30) {
+	if s.chance(s.ifScarce(90, 30)) {
 		w.VolumeClaims = []model.VolumeClaimRef{{ID: w.ID + "-data", Generated: true}}
 	}
 }
@@ -125,7 +133,7 @@ func inputStorage(s *sim) string {
 		}
 		return s.deleteClaim(id)
 	case 3, 4:
-		name := fmt.Sprintf("v%d", s.rng.IntN(8))
+		name := fmt.Sprintf("v%d", s.rng.IntN(s.ifScarce(2, 8)))
 		if v := factOf[*model.Volume](f, name); v != nil && v.Claim == nil && s.chance(40) {
 			return "no volume " + name + s.remove(refTo(v))
 		} else if v == nil {

@@ -32,7 +32,7 @@ func (s *sim) drawPlans(t *simTask) {
 			continue
 		}
 		t.plans[i] = binderPlan{
-			unreachable: s.chance(12), certain: s.chance(50), partly: s.chance(8), lost: s.chance(8), late: s.chance(30),
+			unreachable: s.chance(12), certain: s.chance(50), partly: s.chance(8), lost: s.chance(s.ifScarce(30, 8)), late: s.chance(30),
 			unmade: s.chance(15), takenBack: s.chance(50), notReady: s.chance(5),
 		}
 	}
