@@ -55,6 +55,12 @@
 //   - Everything that ends is reported, whatever ended it; an eviction is over
 //     when you report that, not when Evict returns.
 //
+// An adapter that binds volumes or devices (extpoints.VolumeBinder and DeviceBinder) has
+// two more. What it was asked to write is given away until it reports the object: after
+// an error it looks what is there, reports that, and says extpoints.ErrNotWritten where it is
+// certain. And when a binder has returned it reports nothing any more that is older than what
+// the binder wrote, whatever a slow watch delivers.
+//
 // The engine calls you without holding a lock of its own, so you may call Apply
 // from Bind and Evict, and with a lock of yours held. An engine.Listener is
 // called with the engine's lock held and must not call anybody.

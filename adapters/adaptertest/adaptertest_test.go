@@ -52,6 +52,8 @@ var caught = []struct {
 	{losesWaiting, []string{"Place", "Restart"}},
 	{neverEnds, []string{"Place", "Drain"}},
 	{stopsAtOnce, []string{"Drain"}},
+	{deniesWrites, []string{"Devices"}},
+	{reportsOldClaims, []string{"Devices"}},
 }
 
 // TestBrokenToys proves that the kit finds what is wrong.

@@ -15,7 +15,8 @@
 //
 // # What is proved
 //
-// Each [Check] says in Proves what it is about; [Checks] lists them. Besides,
+// Each [Check] says in Proves what it is about; [Checks] lists them. An adapter that
+// binds devices has a [DeviceHarness], with three methods more. Besides,
 // every check ends with the same three questions:
 //
 //   - Does the engine's record agree with the world: is everything that runs

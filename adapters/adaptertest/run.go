@@ -72,6 +72,7 @@ func Checks() []Check {
 		{"SlowBinds", "while Config.MaxBindings binds are under way no other begins", checkSlowBinds},
 		{"Drain", "an engine that stops lets binds under way finish", checkDrain},
 		{"DrainTimeout", "a bind that takes too long at the end is cancelled with engine.ErrStopped", checkDrainTimeout},
+		{"Devices", "what is written for a workload that is not bound is not given to another; see DeviceHarness", checkDevices},
 		{"Storm", "many at once, with every fault in between, all end up running once", checkStorm},
 	}
 }

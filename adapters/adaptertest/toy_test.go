@@ -7,11 +7,13 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/berth-project/berth/adapters/adaptertest"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // sin is a way of being a broken adapter.
@@ -44,6 +46,8 @@ const (
 	neverEnds        sin = "does not end its session"
 	stopsAtOnce      sin = "refuses binds when its session ends"
 	dropsNames       sin = "hands workloads in without their names"
+	deniesWrites     sin = "says that a claim was not written, and has written it"
+	reportsOldClaims sin = "reports a claim as it was before it was written"
 )
 
 // toy is a world without goroutines: a run is an entry in a table. It is the
@@ -60,15 +64,21 @@ type toy struct {
 	on      map[string]string // the node of each run
 	zombie  func()            // ends a run that is gone as far as the engine knows
 	release chan struct{}     // ends a session that does not end
+
+	device string                        // the node of the device, empty for none
+	claims map[string]*model.DeviceClaim // by workload
 }
 
-var _ extpoints.Orchestrator = (*toy)(nil)
+var (
+	_ extpoints.DeviceBinder    = (*toy)(nil)
+	_ adaptertest.DeviceHarness = (*toy)(nil)
+)
 
 func newToy(s sin) adaptertest.NewHarness {
 	return func(tb adaptertest.TB) adaptertest.Harness {
 		t := &toy{
 			sin: s, nodes: map[string]*model.Node{}, wanted: map[string]*model.Workload{},
-			on: map[string]string{}, release: make(chan struct{}),
+			on: map[string]string{}, release: make(chan struct{}), claims: map[string]*model.DeviceClaim{},
 		}
 		tb.Cleanup(func() { close(t.release) })
 		return t
@@ -137,6 +147,10 @@ func (t *toy) Finish(name string) error {
 	default:
 		t.tell(engine.Finish(name))
 	}
+	if t.claims[name] != nil {
+		t.claims[name] = claimOf(name)
+		t.tell(engine.PutObject(t.claims[name]))
+	}
 	delete(t.wanted, name)
 	return nil
 }
@@ -190,6 +204,7 @@ func (t *toy) everything() []engine.Change {
 			changes = append(changes, engine.PutNode(t.nodes[name]))
 		}
 	}
+	changes = append(changes, t.objects()...)
 	for _, id := range slices.Sorted(maps.Keys(t.wanted)) {
 		node, runs := t.on[id]
 		switch {
@@ -238,6 +253,83 @@ func (t *toy) Bind(ctx context.Context, w *model.Workload, b model.Binding) erro
 		t.tell(engine.Confirm(model.Binding{Workload: w.ID, Node: "nowhere"}))
 	default:
 		t.tell(engine.Confirm(b))
+	}
+	return nil
+}
+
+// Devices: each claim is for one workload, and there is one device.
+
+func claimOf(workload string) *model.DeviceClaim {
+	return modeltest.DeviceClaim(workload).Request("r", "gpu", 1).Build()
+}
+
+func (t *toy) AddDevice(node string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.device = node
+	t.tell(t.objects()...)
+	return nil
+}
+
+func (t *toy) SubmitForDevice(w *model.Workload) error {
+	t.mu.Lock()
+	t.claims[w.ID] = claimOf(w.ID)
+	t.tell(engine.PutObject(t.claims[w.ID]))
+	t.mu.Unlock()
+	w = w.Clone()
+	w.DeviceClaims = []model.DeviceClaimRef{{Name: "gpu", ID: w.ID}}
+	return t.Submit(w)
+}
+
+func (t *toy) Holders() (names []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(t.claims)) {
+		if t.claims[name].Allocation != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// objects are what a new engine is told of devices.
+func (t *toy) objects() (changes []engine.Change) {
+	if t.device == "" {
+		return nil
+	}
+	changes = append(changes, engine.PutObject(modeltest.DeviceClass("gpu")),
+		engine.PutObject(modeltest.DeviceSlice("gpu.example.com", "p").Node(t.device).Devices(1).Build()))
+	for _, id := range slices.Sorted(maps.Keys(t.claims)) {
+		changes = append(changes, engine.PutObject(t.claims[id]))
+	}
+	return changes
+}
+
+// shorterThanABackoff is for an old report: the failed bind is not tried again yet.
+const shorterThanABackoff = 5 * time.Millisecond
+
+// BindDevices writes claims and reports them.
+func (t *toy) BindDevices(_ context.Context, w *model.Workload, b model.Binding) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, o := range b.Decided {
+		c, ok := o.(*model.DeviceClaim)
+		if !ok {
+			continue
+		}
+		t.claims[w.ID] = c
+		switch t.sin {
+		case deniesWrites:
+			return fmt.Errorf("%w: the network is down", extpoints.ErrNotWritten)
+		case reportsOldClaims:
+			time.AfterFunc(shorterThanABackoff, func() {
+				t.mu.Lock()
+				defer t.mu.Unlock()
+				t.tell(engine.PutObject(claimOf(w.ID)))
+			})
+			continue
+		}
+		t.tell(engine.PutObject(c))
 	}
 	return nil
 }

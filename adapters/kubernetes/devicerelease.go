@@ -21,7 +21,7 @@ import (
 
 // ReleaseDevices implements [extpoints.DeviceReleaser]: it takes devices or a
 // reservation out of the status of the claim, or deletes the claim where left is nil.
-// One that has no devices is fine, and one to be deleted that has gone. The finalizer of a claim without devices is
+// One that has no devices is fine, and one that has gone. The finalizer of a claim without devices is
 // left to the controller, as in kube-scheduler.
 //
 // Rules: kube-scheduler plugins/dynamicresources/dynamicresources.go
@@ -58,10 +58,7 @@ func (a *Adapter) ReleaseDevices(ctx context.Context, claim, left *model.DeviceC
 				})
 			})
 	}
-	if apierrors.IsNotFound(err) && left == nil {
-		return nil
-	}
-	if err != nil {
+	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("release the devices of claim %s/%s: %w", claim.Namespace, claim.Name, err)
 	}
 	return nil
@@ -77,13 +74,15 @@ func isAs(c *resourcev1.ResourceClaim, claim *model.DeviceClaim) bool {
 		!slices.ContainsFunc(m.ReservedFor, others) && reflect.DeepEqual(m.Conditions, claim.Conditions)
 }
 
-func sameAllocation(a, b *model.Allocation) bool {
-	if a == nil || b == nil {
-		return a == b
+// sameAllocation reports whether the claim has what it is known to have. When it got it
+// nobody knows who has not been told of it yet.
+func sameAllocation(has, known *model.Allocation) bool {
+	if has == nil || known == nil {
+		return has == known
 	}
-	x, y := *a, *b
+	x, y := *has, *known
 	x.At, y.At = time.Time{}, time.Time{} // two that are equal need not look the same
-	return a.At.Equal(b.At) && reflect.DeepEqual(x, y)
+	return (known.At.IsZero() || has.At.Equal(known.At)) && reflect.DeepEqual(x, y)
 }
 
 // released is the status of the claim with nothing more than what is left.

@@ -74,7 +74,9 @@ func TestReleaseDevices(t *testing.T) {
 		{name: "has changed somehow, loses a user", object: shared(), left: withoutGroup, before: meanwhile(label), card: held + ", for pods other other-uid", writes: []string{putIn, putIn}},
 		{name: "has changed somehow, goes", object: idle(), left: gone, before: meanwhile(label), card: "none", writes: []string{putOn, putOn, del}},
 		{name: "has gone by itself", object: idle(), left: gone, before: vanish, card: "none", writes: []string{putOn}},
-		{name: "cannot give back, for it has gone", object: idle(), left: emptied, before: vanish, card: "none", err: `release the devices of claim lab/card: resourceclaims.resource.k8s.io "card" not found`, writes: []string{putIn}},
+		{name: "has gone with what it is to give back", object: idle(), left: emptied, before: vanish, card: "none", writes: []string{putIn}},
+		{name: "has nothing to give back", object: idle(), left: emptied, heard: func(c *resourcev1.ResourceClaim) { c.Status = resourcev1.ResourceClaimStatus{} }, card: resourcev1.Finalizer},
+		{name: "was reserved for one that is gone", object: request("card", has("x"), reserved(thePod)), left: emptied, heard: func(c *resourcev1.ResourceClaim) { c.Status.ReservedFor = nil }, card: resourcev1.Finalizer, writes: []string{putIn}},
 
 		{name: "is taken", object: request("card", has("x")), left: emptied, heard: taken, card: held + onPod, err: "release the devices of claim lab/card: it has changed in the meantime"},
 		{name: "is taken meanwhile", object: request("card", has("x")), left: emptied, before: meanwhile(taken), card: held + onPod, err: "it has changed in the meantime", writes: []string{putIn}},
@@ -127,6 +129,27 @@ func TestReleaseDevicesTwice(t *testing.T) {
 			expect(t, s.adapter.ReleaseDevices(t.Context(), claim, nil), "")
 			synctest.Wait()
 		}
-		expect(t, s.adapter.ReleaseDevices(t.Context(), claim, emptied(claim)), `"card" not found`)
+		expect(t, s.adapter.ReleaseDevices(t.Context(), claim, emptied(claim)), "")
+	})
+}
+
+// A claim that was to be made, and of which nothing has been reported, is found by the pod
+// that it was made for.
+func TestReleaseOfAClaimThatWasMade(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		decided := extended()
+		b := model.Binding{Node: nodeName, Decided: model.Objects{decided}}
+		if err := s.adapter.BindDevices(t.Context(), probe(), b); err != nil {
+			t.Fatal(err)
+		}
+		if made := s.specials(t); len(made) != 1 {
+			t.Fatalf("%d claims were made", len(made))
+		}
+		expect(t, s.adapter.ReleaseDevices(t.Context(), decided, nil), "")
+		if left := s.specials(t); len(left) > 0 {
+			t.Errorf("it is still there: %v", left)
+		}
 	})
 }

@@ -36,6 +36,7 @@ type World struct {
 	running map[string]run             // by name of the workload
 	nodes   map[string]bool
 	failed  func(format string, args ...any)
+	claims  map[string]bool // workloads that use the device by the claim of their name
 }
 
 // run is one run of a pod.
@@ -44,7 +45,7 @@ type run struct {
 	node string
 }
 
-var _ adaptertest.Harness = (*World)(nil)
+var _ adaptertest.DeviceHarness = (*World)(nil)
 
 // NewWorld makes a world over the API server, in which there should be no pods and
 // nodes. Errors of its own are reported to tb.
@@ -52,7 +53,7 @@ func NewWorld(tb adaptertest.TB, client clientset.Interface) *World {
 	ctx, stop := context.WithCancel(context.Background())
 	w := &World{
 		client: client, stop: stop, failed: tb.Errorf,
-		wanted: map[string]*model.Workload{}, running: map[string]run{}, nodes: map[string]bool{},
+		wanted: map[string]*model.Workload{}, running: map[string]run{}, nodes: map[string]bool{}, claims: map[string]bool{},
 	}
 	f := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 	changed := func(o any) { w.look(ctx, o.(*v1.Pod)) }
@@ -127,7 +128,7 @@ func (w *World) Submit(m *model.Workload) error {
 // create makes a pod for the workload.
 func (w *World) create(ctx context.Context, m *model.Workload) error {
 	priority := m.Priority
-	_, err := w.client.CoreV1().Pods(namespace).Create(ctx, &v1.Pod{
+	pod := &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: m.Name, Labels: m.Labels},
 		Spec: v1.PodSpec{
 			SchedulerName: v1.DefaultSchedulerName, Priority: &priority,
@@ -136,7 +137,15 @@ func (w *World) create(ctx context.Context, m *model.Workload) error {
 				v1.ResourceMemory: *resource.NewQuantity(m.Requests.Memory, resource.BinarySI),
 			}}}},
 		},
-	}, metav1.CreateOptions{})
+	}
+	w.mu.Lock()
+	claims := w.claims[m.Name]
+	w.mu.Unlock()
+	if claims {
+		pod.Spec.ResourceClaims = []v1.PodResourceClaim{{Name: "device", ResourceClaimName: &m.Name}}
+		pod.Spec.Containers[0].Resources.Claims = []v1.ResourceClaim{{Name: "device"}}
+	}
+	_, err := w.client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
 	return err
 }
 
@@ -202,8 +211,12 @@ func (w *World) again(ctx context.Context, o any) {
 		o = last.Obj
 	}
 	w.mu.Lock()
-	m := w.wanted[o.(*v1.Pod).Name]
+	name := o.(*v1.Pod).Name
+	m, claims := w.wanted[name], w.claims[name]
 	w.mu.Unlock()
+	if claims {
+		w.check(ctx, w.free(ctx, name))
+	}
 	if m == nil {
 		return
 	}
