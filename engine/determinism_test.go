@@ -324,7 +324,7 @@ func TestReplayFromTheMiddle(t *testing.T) {
 		r := simulate.Run(t, seed, simulate.Options{
 			Record: true, Rotate: 3 + int(seed%40), TieBreak: engine.TieBreak(seed % 3), Compat: extpoints.Compat(seed % 2),
 			Plugins: simulate.MoodGood, // the others count, and nobody writes that down
-			Queues:  seed%3 == 0,
+			Queues:  seed%3 == 0, Scarce: seed%4 == 1,
 		})
 		begun += r.Reached["rotated"]
 		for i, life := range r.Lives {

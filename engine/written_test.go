@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/model/modeltest"
+	"github.com/berth-project/berth/plugins"
 )
 
 // ledger is an orchestrator with a record of its own that refuses nothing: whatever it is
@@ -334,4 +336,138 @@ func nothingTwice(t *testing.T, end endOf, what string, releases bool, reports [
 	goOn(r, now)
 	require.Contains(t, []string{"Bound@n2", "Confirmed@n2"}, phaseOf(r, "next"), "%v: it gets what nobody needs", reports)
 	require.Empty(t, l.twice)
+}
+
+// brittle is a PreBind plugin that fails for workload w, once.
+type brittle struct{ failed bool }
+
+func (*brittle) Name() string { return "Brittle" }
+
+func (*brittle) PreBindPreFlight(*extpoints.CycleState, *extpoints.WorkloadInfo, *model.Binding) (extpoints.PreFlight, *extpoints.Status) {
+	return extpoints.PreFlight{}, nil
+}
+
+func (p *brittle) PreBind(_ context.Context, _ *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) *extpoints.Status {
+	if w.ID != "w" || p.failed {
+		return nil
+	}
+	p.failed = true
+	return extpoints.AsStatus(errNoRoute)
+}
+
+// Of what was decided only what the orchestrator was asked to write counts as written: by the
+// plugin that has decided it, whose PreBind was called and did not say ErrNotWritten. The
+// rest is free at once, and needs no report.
+func TestOnlyWhatWasAskedForIsWritten(t *testing.T) {
+	notWritten := fmt.Errorf("%w: %w", extpoints.ErrNotWritten, errNoDisk)
+	for _, c := range []struct {
+		name           string
+		use            func(*engine.Config)
+		volumes        error
+		devices        error
+		instead        func(r *engine.Raw) // of running the task
+		volume, device string
+	}{
+		{name: "a plugin before fails", use: func(cfg *engine.Config) { use(cfg, &brittle{}, extpoints.Before(plugins.VolumeBinding)) }, volume: "free", device: "free"},
+		{name: "a plugin behind fails", use: func(cfg *engine.Config) { use(cfg, &brittle{}, extpoints.Before(plugins.DefaultBinder)) }, volume: "for w-data", device: "p/d0"},
+		{name: "no volume is written", volumes: notWritten, volume: "free", device: "p/d0"},
+		{name: "no claim is written", devices: notWritten, volume: "for w-data", device: "free"},
+		{name: "neither is", volumes: notWritten, devices: notWritten, volume: "free", device: "free"},
+		{name: "it is called off", instead: func(r *engine.Raw) { r.CallOff(epoch, nil) }, volume: "free", device: "free"},
+		{name: "the task is given back", instead: func(r *engine.Raw) { r.Finish(epoch, r.NextTask()) }, volume: "free", device: "free"},
+		{name: "it is removed, and then called off", instead: func(r *engine.Raw) {
+			_ = r.Apply(epoch, engine.Remove("w"))
+			r.CallOff(epoch, nil)
+		}, volume: "free", device: "free"},
+		{name: "it is said to have failed", instead: func(r *engine.Raw) {
+			task := r.NextTask()
+			task.Settle(errNoRoute)
+			r.Finish(epoch, task)
+		}, volume: "for w-data", device: "p/d0"},
+		{name: "it is said that nothing was written", instead: func(r *engine.Raw) {
+			task := r.NextTask()
+			task.Settle(notWritten)
+			r.Finish(epoch, task)
+		}, volume: "free", device: "free"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := &provider{}
+			o.onVolumes = func(context.Context, *model.Workload, model.Binding) error { return c.volumes }
+			o.onDevices = func(context.Context, *model.Workload, model.Binding) error { return c.devices }
+			o.onBind = func(context.Context, string) error { return errNoRoute }
+			_, known := ledgerOf()
+			cfg := config(o)
+			if c.use != nil {
+				c.use(&cfg)
+			}
+			r, err := engine.NewRaw(cfg)
+			require.NoError(t, err)
+			apply(t, r, epoch, engine.PutNode(modeltest.Node("n2").CPU(1000).Label("host", "n2").Build()), puts(known...), needs("w", "both"))
+			require.True(t, r.Schedule(epoch))
+			require.Equal(t, "p/d0 for w", said(r.View(), deviceClaimKind, "w-gpu"))
+			if c.instead != nil {
+				c.instead(r)
+			} else {
+				runAll(t, r)
+			}
+			require.Equal(t, c.volume, said(r.View(), volumeKind, "v"))
+			require.Equal(t, c.device, said(r.View(), deviceClaimKind, "w-gpu"))
+		})
+	}
+}
+
+// What was written is in the log: a replay, which asks no binder, makes the same decisions.
+func TestReplayOfWhatIsWritten(t *testing.T) {
+	o := &provider{}
+	tries, denied := 0, false
+	o.onBind = func(context.Context, string) error {
+		if tries++; tries < 4 {
+			return errNoRoute
+		}
+		return nil
+	}
+	o.onDevices = func(context.Context, *model.Workload, model.Binding) error {
+		if tries == 2 && !denied {
+			denied = true
+			return fmt.Errorf("%w: %w", extpoints.ErrNotWritten, errNoDisk)
+		}
+		return nil
+	}
+	_, known := ledgerOf()
+	r := replays(t, o, func(r *engine.Raw) {
+		apply(t, r, epoch, engine.PutNode(modeltest.Node("n2").CPU(1000).Label("host", "n2").Build()), puts(known...), needs("w", "both"))
+		now := epoch
+		for range 2 {
+			settle(r, now)
+			now = goOn(r, now)
+		}
+		apply(t, r, now, needs("next", "device"), engine.Remove("w"))
+		for range 4 {
+			now = goOn(r, now)
+		}
+	})
+	require.Equal(t, "Bound@n2", phaseOf(r, "next"))
+}
+
+// A recording that begins when something is written and not reported has it in its state.
+func TestWhatIsWrittenIsInTheState(t *testing.T) {
+	o := &provider{}
+	o.onBind = func(context.Context, string) error { return errNoRoute }
+	_, known := ledgerOf()
+	r := newRaw(t, o)
+	apply(t, r, epoch, engine.PutNode(modeltest.Node("n2").CPU(1000).Label("host", "n2").Build()), puts(known...), needs("w", "both"))
+	settle(r, epoch)
+	var log bytes.Buffer
+	require.NoError(t, r.StartRecording(epoch, engine.NewRecorder(&log)))
+	apply(t, r, epoch, needs("next", "both"))
+	goOn(r, epoch)
+	again, err := engine.Replay(config(o), &log)
+	require.NoError(t, err)
+	for _, v := range []*engine.View{r.View(), again.View()} {
+		require.Equal(t, "for w-data", said(v, volumeKind, "v"))
+		require.Equal(t, "p/d0", said(v, deviceClaimKind, "w-gpu"))
+		rec, _ := v.Object(model.ObjectRef{Kind: deviceClaimKind, ID: "w-gpu"})
+		require.Equal(t, rec.Object, rec.Written)
+		require.Nil(t, rec.Reported.(*model.DeviceClaim).Allocation)
+	}
 }
