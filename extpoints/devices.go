@@ -142,7 +142,8 @@ type DeviceBinder interface {
 	// error is ErrNotWritten. With any other error some claims may be written and others
 	// not, so the orchestrator has to look, and to report each of them. A report that
 	// comes after the call has ended must not be older than what the call wrote; reports
-	// that come during the call may be. (kube-scheduler dynamicresources.go bindClaim,
+	// that come during the call may be. As long as a workload has the claim, a report that
+	// does not say so is taken for an older one. (kube-scheduler dynamicresources.go bindClaim,
 	// AssumeClaimAfterAPICall, 1.37.1.)
 	//
 	// What is written and not needed is the orchestrator's to take back, and to report:
