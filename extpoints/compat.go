@@ -1,13 +1,19 @@
 package extpoints
 
-// Compat says by whose rules workloads that wait are woken and tried again. It never
-// changes where a workload may go, nor which node is chosen for it, except by plugins that
-// kube-scheduler does not have; see the last item.
+// Compat says whether the engine does what kube-scheduler 1.37.1 does where that is
+// a mistake. [Improved] does not. This is all that is switched.
 //
-// kube-scheduler 1.37.1 misses some changes that let a waiting workload in,
+// kube-scheduler gives away what it does not have:
+//
+//   - plugins/dynamicresources/allocator: administrative access takes nothing. In
+//     kube-scheduler it needs and takes counters, capacity of shared devices, and the
+//     device itself, for as long as it looks for devices for a workload
+//     (structured/internal/incubating/allocator_incubating.go, allocateDevice, 0.37.1;
+//     kubernetes/kubernetes#140729).
+//
+// kube-scheduler misses some changes that let a waiting workload in,
 // which then waits for the timeout of the unschedulable ones, five minutes; and it
-// wakes all that lack room whenever anything leaves. [Improved] does neither. This
-// is all that is switched:
+// wakes all that lack room whenever anything leaves:
 //
 //   - plugins/interpodaffinity/events.go: under Improved the labels of namespaces,
 //     the last workload of its kind that leaves, and other workloads'
@@ -53,11 +59,11 @@ type Compat uint8
 
 // The values of Compat.
 const (
-	// Improved, the default, wakes a workload whenever something changes that may
-	// help it.
+	// Improved, the default, gives nothing away that is not there, and wakes a workload
+	// whenever something changes that may help it.
 	Improved Compat = iota
-	// KubeScheduler137 wakes and tries again as kube-scheduler 1.37.1 does, known
-	// misses included.
+	// KubeScheduler137 gives away, wakes and tries again as kube-scheduler 1.37.1 does,
+	// known mistakes included.
 	KubeScheduler137
 
 	compats

@@ -3,6 +3,8 @@ package extpoints
 import (
 	"context"
 	"maps"
+	"math"
+	"slices"
 
 	"github.com/berth-project/berth/model"
 )
@@ -41,6 +43,9 @@ type DeviceSlices struct {
 type PoolUse struct {
 	// Devices has the devices of which something is given away, by name.
 	Devices map[string]DeviceUse
+	// given has what was given of each device, in no particular order: sums that have
+	// reached the largest amount do not say what they are made of.
+	given map[string][]*model.AllocatedDevice
 }
 
 // DeviceUse says what claims have been given of a device. What was given with
@@ -49,7 +54,8 @@ type DeviceUse struct {
 	// Whole counts how often it is given as a whole: once, if all is well.
 	Whole int
 	// Shares counts the parts that it is given in, and Consumed is what these
-	// take of its capacity together.
+	// take of its capacity together. Like sums of [model.Resources] it stops at the
+	// largest int64.
 	Shares   int
 	Consumed map[string]int64
 }
@@ -65,42 +71,82 @@ func (u *PoolUse) Without(pool model.PoolID, a *model.Allocation) *PoolUse {
 }
 
 func (u *PoolUse) changed(pool model.PoolID, a *model.Allocation, by int) *PoolUse {
-	devices := map[string]DeviceUse{}
+	devices, all := map[string]DeviceUse{}, map[string][]*model.AllocatedDevice{}
 	if u != nil {
-		devices = maps.Clone(u.Devices)
+		devices, all = maps.Clone(u.Devices), maps.Clone(u.given)
 	}
 	for i := range a.Devices {
 		given := &a.Devices[i]
 		if given.AdminAccess || given.PoolID() != pool {
 			continue
 		}
-		use := devices[given.Device]
+		use, parts := devices[given.Device], all[given.Device]
+		if by > 0 {
+			parts = append(slices.Clip(parts), given)
+		} else {
+			parts = without(parts, given)
+		}
 		if given.Share == "" {
 			use.Whole += by
 		} else {
 			use.Shares += by
-			use.consume(given.Consumed, int64(by))
+			use.consume(given.Consumed, by, parts)
 		}
 		if use.Whole == 0 && use.Shares == 0 {
 			delete(devices, given.Device)
+			delete(all, given.Device)
 		} else {
-			devices[given.Device] = use
+			devices[given.Device], all[given.Device] = use, parts
 		}
 	}
 	if len(devices) == 0 {
 		return nil
 	}
-	return &PoolUse{Devices: devices}
+	return &PoolUse{devices, all}
 }
 
-// consume adds amounts to a copy of Consumed.
-func (u *DeviceUse) consume(amounts map[string]int64, by int64) {
+// without returns the list without the device: the very one, or else one that took the
+// same.
+func without(list []*model.AllocatedDevice, given *model.AllocatedDevice) []*model.AllocatedDevice {
+	i := slices.Index(list, given)
+	if i < 0 {
+		i = slices.IndexFunc(list, func(o *model.AllocatedDevice) bool {
+			return o.Share == given.Share && maps.Equal(o.Consumed, given.Consumed)
+		})
+	}
+	if i < 0 {
+		return list
+	}
+	return slices.Concat(list[:i], list[i+1:])
+}
+
+// consume adds the amounts to a copy of Consumed, or takes them off. Parts are those that
+// there are then: a sum that has reached the largest amount is made anew of them.
+func (u *DeviceUse) consume(amounts map[string]int64, by int, parts []*model.AllocatedDevice) {
 	sum := make(map[string]int64, max(len(u.Consumed), len(amounts)))
 	maps.Copy(sum, u.Consumed)
 	for name, amount := range amounts {
-		sum[name] += by * amount
+		switch {
+		case by > 0:
+			sum[name] = addSaturated(sum[name], amount)
+		case sum[name] < math.MaxInt64:
+			sum[name] -= amount
+		default:
+			sum[name] = 0
+			for _, p := range parts {
+				sum[name] = addSaturated(sum[name], p.Consumed[name])
+			}
+		}
 	}
 	u.Consumed = sum
+}
+
+// addSaturated adds amounts, none below 0, up to the largest int64.
+func addSaturated(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // DeviceReleaser is an [Orchestrator] that wants to be asked before a claim loses

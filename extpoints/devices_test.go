@@ -1,6 +1,7 @@
 package extpoints
 
 import (
+	"math"
 	"reflect"
 	"testing"
 
@@ -48,5 +49,41 @@ func TestPoolUse(t *testing.T) {
 	twice := one.With(here, first)
 	if got := twice.Without(here, first); !reflect.DeepEqual(got.Devices, wantOne) || twice.Devices["a"].Whole != 2 {
 		t.Errorf("given twice: %+v, once less: %+v", twice.Devices, got.Devices)
+	}
+}
+
+// Sums of what is taken of a shared device stop at the largest amount, and what is given
+// back is as if it had never been given there, too.
+func TestPoolUseNearTheLimit(t *testing.T) {
+	pool := model.PoolID{Driver: "d", Pool: "p"}
+	part := func(share string, amount int64) *model.Allocation {
+		return &model.Allocation{Devices: []model.AllocatedDevice{{
+			DeviceID: model.DeviceID{Driver: "d", Pool: "p", Device: "s"}, Share: share, Consumed: map[string]int64{"m": amount, "n": 1},
+		}}}
+	}
+	parts := []*model.Allocation{part("1", 5), part("2", math.MaxInt64), part("3", math.MaxInt64), part("4", 2), part("5", math.MaxInt64-9)}
+	consumed := func(u *PoolUse) int64 { return u.Devices["s"].Consumed["m"] }
+	var use *PoolUse
+	for i, p := range parts {
+		use = use.With(pool, p)
+		if want := addSaturated(5, int64(min(i, 1))*math.MaxInt64); consumed(use) != want {
+			t.Errorf("with %d: %d, want %d", i+1, consumed(use), want)
+		}
+	}
+	// A copy of what was given does as well.
+	for _, back := range []struct {
+		part *model.Allocation
+		want int64
+	}{{part("2", math.MaxInt64), math.MaxInt64}, {parts[2], math.MaxInt64 - 2}, {part("5", math.MaxInt64-9), 7}, {parts[3], 5}} {
+		use = use.Without(pool, back.part)
+		if consumed(use) != back.want {
+			t.Errorf("without %s: %d, want %d", back.part.Devices[0].Share, consumed(use), back.want)
+		}
+	}
+	if n := use.Devices["s"].Consumed["n"]; n != 1 {
+		t.Errorf("of the other capacity %d, want 1", n)
+	}
+	if use = use.Without(pool, parts[0]); use != nil {
+		t.Errorf("all given back: %+v", use)
 	}
 }

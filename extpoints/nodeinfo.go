@@ -74,7 +74,8 @@ type NodeInfo struct {
 	// Requested is the sum of Requests.
 	Requested model.Resources
 	// EstimatedCPU and EstimatedMemory are sums of the load that scoring
-	// counts, in milli-CPU and bytes; see [model.Workload.EstimatedLoad].
+	// counts, in milli-CPU and bytes; see [model.Workload.EstimatedLoad]. Like Requested
+	// they stop at the largest int64.
 	EstimatedCPU    int64
 	EstimatedMemory int64
 	// Ports are the host ports in use.
@@ -137,9 +138,7 @@ func (n *NodeInfo) AddWorkload(w *WorkloadInfo) {
 		n.WithRequiredAntiAffinity = append(n.WithRequiredAntiAffinity, w)
 	}
 	n.Requested.Add(&w.Requests)
-	load := w.EstimatedLoad()
-	n.EstimatedCPU += load.CPU
-	n.EstimatedMemory += load.Memory
+	n.addLoad(w)
 	for i := range w.Ports {
 		n.Ports.add(&w.Ports[i])
 	}
@@ -158,9 +157,7 @@ func (n *NodeInfo) RemoveWorkload(id string) bool {
 	n.WithAffinity = swapRemove(n.WithAffinity, slices.Index(n.WithAffinity, w))
 	n.WithRequiredAntiAffinity = swapRemove(n.WithRequiredAntiAffinity, slices.Index(n.WithRequiredAntiAffinity, w))
 	n.forget(&w.Requests)
-	load := w.EstimatedLoad()
-	n.EstimatedCPU -= load.CPU
-	n.EstimatedMemory -= load.Memory
+	n.forgetLoad(w)
 	for j := range w.Ports {
 		n.Ports.remove(&w.Ports[j])
 	}
@@ -180,6 +177,26 @@ func (n *NodeInfo) forget(requests *model.Resources) {
 	*r = model.Resources{}
 	for _, w := range n.Workloads {
 		r.Add(&w.Requests)
+	}
+}
+
+func (n *NodeInfo) addLoad(w *WorkloadInfo) {
+	load := w.EstimatedLoad()
+	n.EstimatedCPU = addSaturated(n.EstimatedCPU, load.CPU)
+	n.EstimatedMemory = addSaturated(n.EstimatedMemory, load.Memory)
+}
+
+// forgetLoad is forget for the estimated load.
+func (n *NodeInfo) forgetLoad(w *WorkloadInfo) {
+	if max(n.EstimatedCPU, n.EstimatedMemory) < math.MaxInt64 {
+		load := w.EstimatedLoad()
+		n.EstimatedCPU -= load.CPU
+		n.EstimatedMemory -= load.Memory
+		return
+	}
+	n.EstimatedCPU, n.EstimatedMemory = 0, 0
+	for _, other := range n.Workloads {
+		n.addLoad(other)
 	}
 }
 

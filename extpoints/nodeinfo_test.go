@@ -178,3 +178,27 @@ func TestRequestedIsRightAfterAnAbsurdAmount(t *testing.T) {
 		t.Errorf("%+v is requested", n.Requested)
 	}
 }
+
+// The estimated load stops at the largest amount, as requests do.
+func TestEstimatedLoadNearTheLimit(t *testing.T) {
+	n := NewNodeInfo(&model.Node{Name: "n"})
+	of := func(id string, cpu, memory int64) *WorkloadInfo {
+		return &WorkloadInfo{Workload: &model.Workload{ID: id, Estimate: &model.Resources{CPU: cpu, Memory: memory}}}
+	}
+	want := func(cpu, memory int64) {
+		t.Helper()
+		if n.EstimatedCPU != cpu || n.EstimatedMemory != memory {
+			t.Errorf("%d and %d, want %d and %d", n.EstimatedCPU, n.EstimatedMemory, cpu, memory)
+		}
+	}
+	n.AddWorkload(of("a", math.MaxInt64, 1))
+	n.AddWorkload(of("b", math.MaxInt64, 2))
+	n.AddWorkload(of("c", 3, 4))
+	want(math.MaxInt64, 7)
+	n.RemoveWorkload("a")
+	want(math.MaxInt64, 6)
+	n.RemoveWorkload("b")
+	want(3, 4)
+	n.RemoveWorkload("c")
+	want(0, 0)
+}

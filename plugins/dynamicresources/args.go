@@ -3,6 +3,7 @@ package dynamicresources
 import (
 	"time"
 
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/plugins/dynamicresources/allocator"
 	"github.com/berth-project/berth/plugins/helper"
 )
@@ -29,13 +30,15 @@ type Args struct {
 }
 
 // WithDefaults returns the arguments with the defaults in place of what is not
-// set.
-func (a Args) WithDefaults() Args {
+// set, as they are with [extpoints.Improved].
+func (a Args) WithDefaults() Args { return a.withDefaults(extpoints.Improved) }
+
+func (a Args) withDefaults(compat extpoints.Compat) Args {
 	if a.BindingTimeout == 0 {
 		a.BindingTimeout = DefaultBindingTimeout
 	}
 	if a.Allocator == nil {
-		a.Allocator = allocator.New(allocator.Options{Evaluator: a.Evaluator, MaxSteps: a.MaxSteps})
+		a.Allocator = allocator.New(allocator.Options{Evaluator: a.Evaluator, MaxSteps: a.MaxSteps, Compat: compat})
 	}
 	return a
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // decide runs the points up to Reserve for the node n1.
@@ -76,6 +77,30 @@ func TestReserve(t *testing.T) {
 				t.Errorf("after Unreserve: %+v", b.Decided)
 			}
 		})
+	}
+}
+
+// One workload watches a device and uses another that draws on the same counters. It is
+// kube-scheduler that lets it wait.
+func TestAdminAccessByCompat(t *testing.T) {
+	card := slice("n1", 2, modeltest.Consumes("card", "slots", 4))
+	card.SliceCount = 2
+	slots := modeltest.DeviceSlice(card.Driver, card.Pool).Node("n1").Part("counters", card.Generation, 2).Counter("card", "slots", 4).Build()
+	watch := one("c")
+	watch.Requests[0].Alternatives[0].AdminAccess = true
+	for compat, want := range map[extpoints.Compat]string{extpoints.Improved: "Success", extpoints.KubeScheduler137: "UnschedulableAndUnresolvable: cannot allocate all claims"} {
+		h := extpointstest.NewHandle()
+		h.Mode = compat
+		p, err := New(Args{}, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := situation(using("c", "e"), watch, one("e"), card, slots)
+		state := s.State()
+		p.PreFilter(state, s.Workload)
+		if got := p.Filter(state, s.Workload, s.View.NodeInfos[0]); got.String() != want {
+			t.Errorf("%v: %v, want %s", compat, got, want)
+		}
 	}
 }
 

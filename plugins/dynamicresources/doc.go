@@ -52,6 +52,8 @@
 //   - A claim that model.MaxClaimConsumers have reserved is "in use" at once;
 //     there the workload fails when it is bound.
 //   - A claim that a workload names twice is one claim; there it cannot be bound.
+//   - Administrative access takes nothing, also not while devices are looked for; there
+//     it does (extpoints.KubeScheduler137 does as there).
 //   - A search ends after a number of steps and not after ten seconds.
 //   - Which of several claims is taken back in PostFilter is not random: it is
 //     the first that the workload names.

@@ -23,7 +23,7 @@ func New(a Args, h extpoints.Handle) (*DynamicResources, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
-	a = a.WithDefaults()
+	a = a.withDefaults(h.Compat())
 	return &DynamicResources{handle: h, timeout: a.BindingTimeout, allocator: a.Allocator, compat: h.Compat()}, nil
 }
 

@@ -79,4 +79,7 @@ type Options struct {
 	// the same search has the same end whenever it is made. Default (0):
 	// DefaultMaxSteps.
 	MaxSteps int64
+	// Compat says what is taken away: see [extpoints.Compat], which lists what
+	// kube-scheduler does otherwise. Default: extpoints.Improved.
+	Compat extpoints.Compat
 }

@@ -5,7 +5,7 @@
 // # Rules
 //
 // It chooses the same devices as kube-scheduler 1.37.1 does with its default
-// feature gates: those of k8s.io/dynamic-resource-allocation 0.37.1, package
+// feature gates, where that is no mistake (see [extpoints.Compat]): those of k8s.io/dynamic-resource-allocation 0.37.1, package
 // structured/internal/incubating. Claims are served in their order, and of each
 // claim the requests in theirs. For each device that is needed the candidates
 // are tried one after the other: pools by driver and name, those that have
@@ -13,7 +13,8 @@
 // their slice. A candidate that is free, matches, and satisfies taints, counters,
 // capacity and constraints is taken, and the search goes on with the next device;
 // where that fails the next candidate is tried. The first complete solution is
-// the answer.
+// the answer. Sums are compared as they are, however near to the largest amount; and
+// administrative access needs nothing and takes nothing.
 //
 // # How it is made fast
 //

@@ -13,6 +13,7 @@ type undo struct {
 	constraints int // of the claim, from the first on
 	whole       bool
 	share       bool
+	watch       bool
 	result      bool
 }
 
@@ -20,10 +21,10 @@ type undo struct {
 // must be selected by the demand. (allocateDevice.)
 func (r *run) give(claim int, d *demand, at candidate) (u undo, ok bool, err error) {
 	device := r.device(at)
-	if d.admin && !device.Shared && r.has(claim, at) || !d.admin && r.inUse(at) {
+	if r.closed(claim, d, at) {
 		return u, false, nil
 	}
-	if draws := r.node.pools[at.pool].draws[at.device]; len(draws) > 0 && !r.partlyUsed(at) {
+	if draws := r.node.pools[at.pool].draws[at.device]; d.takes && len(draws) > 0 && !r.partlyUsed(at) {
 		if !r.draw(at.pool, draws) {
 			return u, false, nil
 		}
@@ -48,11 +49,15 @@ func (r *run) give(claim int, d *demand, at candidate) (u undo, ok bool, err err
 		return u, false, err
 	}
 	t := taken{candidate: at, demand: d}
-	if device.Shared {
+	switch {
+	case !d.takes:
+		r.watching++
+		u.watch = true
+	case device.Shared:
 		t.consumed = append(make([]int64, 0, len(r.scratch)), r.scratch...)
 		r.share(at, t.consumed, 1)
 		u.share = true
-	} else {
+	default:
 		r.whole[r.number(at)]++
 		u.whole = true
 	}
@@ -73,6 +78,9 @@ func (r *run) takeBack(claim int, d *demand, at candidate, u undo) {
 	if u.whole {
 		r.whole[r.number(at)]--
 	}
+	if u.watch {
+		r.watching--
+	}
 	for i := range u.constraints {
 		if d.concerns[i] {
 			r.remove(&r.claims[claim].constraints[i])
@@ -91,7 +99,9 @@ func (r *run) partlyUsed(at candidate) bool {
 	return r.device(at).Shared && (r.state(at.pool).parts[at.device] || r.shares[r.number(at)] > 0)
 }
 
-// draw takes the amounts off the counters of the pool, if there is enough.
+// draw takes the amounts off the counters of the pool, if there is enough. What is
+// drawn of a counter is never more than what is left of it, so no sum is beyond the
+// largest amount.
 func (r *run) draw(pool int, draws []draw) bool {
 	state := r.state(pool)
 	if state.overdrawn {
@@ -101,17 +111,16 @@ func (r *run) draw(pool int, draws []draw) bool {
 		r.drawn[pool] = sized(r.drawn[pool], len(state.left))
 	}
 	drawn := r.drawn[pool]
-	enough := true
-	for _, d := range draws {
-		drawn[d.stock] += d.amount
-		enough = enough && drawn[d.stock] <= state.left[d.stock]
-	}
-	if !enough {
-		for _, d := range draws {
-			drawn[d.stock] -= d.amount
+	for i, d := range draws {
+		if d.amount > state.left[d.stock]-drawn[d.stock] {
+			for _, done := range draws[:i] {
+				drawn[done.stock] -= done.amount
+			}
+			return false
 		}
+		drawn[d.stock] += d.amount
 	}
-	return enough
+	return true
 }
 
 // share counts a part of the device as taken, or no more.

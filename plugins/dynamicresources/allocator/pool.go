@@ -277,9 +277,13 @@ func (p *pool) work(use *extpoints.PoolUse) *poolState {
 	return s
 }
 
+// spend takes the amounts off what is left. Once that is less than nothing it stays as it
+// is: how much less does not matter, and the sum might pass the smallest amount.
 func (s *poolState) spend(draws []draw) {
 	for _, d := range draws {
-		s.left[d.stock] -= d.amount
+		if s.left[d.stock] >= 0 {
+			s.left[d.stock] -= d.amount
+		}
 	}
 }
 

@@ -47,6 +47,9 @@ type demand struct {
 	class     *model.DeviceClass
 	selectors selectorNumber
 	admin     bool
+	// takes: what it is given is taken away from others. Administrative access
+	// takes nothing.
+	takes bool
 	// expressions: some selector has one.
 	expressions bool
 	// concerns says which of the claim's constraints are about it.
@@ -92,6 +95,7 @@ func (s *search) demand(c *claim, r *model.ClaimRequest, m *model.DeviceDemand) 
 	if r.Prioritized {
 		d.label, d.ref, d.admin = m.Name, r.Name+"/"+m.Name, false
 	}
+	d.takes = !d.admin || s.options.Compat == extpoints.KubeScheduler137
 	for i := range c.constraints {
 		only := c.constraints[i].Requests
 		d.concerns = append(d.concerns, len(only) == 0 || slices.Contains(only, r.Name) || slices.Contains(only, d.ref))

@@ -29,6 +29,8 @@ type run struct {
 	shares []int32
 	sums   map[int][]int64
 	drawn  [][]int64 // by pool: what is taken of its counters; nil: nothing
+	// watching counts the devices that are taken without taking anything away.
+	watching int
 
 	trackers []tracker // by constraint
 	columns  [][]*model.AttributeValue
@@ -44,7 +46,7 @@ type taken struct {
 	candidate
 	demand *demand
 	// consumed is what is taken of the capacities; nil for a device that is
-	// not shared.
+	// not shared, and where nothing is taken away.
 	consumed []int64
 }
 
@@ -111,6 +113,7 @@ func (r *run) end() {
 	}
 	clear(r.columns)
 	clear(r.states)
+	r.watching = 0
 	runs := r.runs
 	r.search, r.model, r.node = nil, nil, nil
 	runs.Put(r)
@@ -136,11 +139,10 @@ func (r *run) inUse(at candidate) bool {
 	return r.state(at.pool).whole[at.device] || r.whole[r.number(at)] > 0
 }
 
-// has reports whether the claim has taken the device as a whole.
+// has reports whether the claim has taken the device, which is not shared.
 func (r *run) has(claim int, at candidate) bool {
-	return r.whole[r.number(at)] > 0 && slices.ContainsFunc(r.taken[claim], func(t taken) bool {
-		return t.candidate == at && t.consumed == nil
-	})
+	return (r.whole[r.number(at)] > 0 || r.watching > 0) && !r.device(at).Shared &&
+		slices.ContainsFunc(r.taken[claim], func(t taken) bool { return t.candidate == at })
 }
 
 // selects reports whether the demand selects the device, and it can be used
@@ -173,8 +175,8 @@ func (r *run) capacityError(d *demand, device string, err error) error {
 	return fmt.Errorf("claim %s, request %s: checking capacity for device %s: %w", d.claim, d.label, device, err)
 }
 
-// affords is offers with what of the device is given away. What is taken ends up
-// in scratch.
+// affords is offers with what of the device is given away, which does not matter to
+// those who take nothing. What is taken ends up in scratch.
 func (r *run) affords(d *demand, at candidate) (bool, error) {
 	device := r.device(at)
 	state := r.state(at.pool)
@@ -190,10 +192,10 @@ func (r *run) affords(d *demand, at candidate) (bool, error) {
 		return false, nil
 	}
 	var used, sum []int64
-	if state.consumed != nil {
+	if d.takes && state.consumed != nil {
 		used = state.consumed[at.device]
 	}
-	if r.shares[r.number(at)] > 0 {
+	if d.takes && r.shares[r.number(at)] > 0 {
 		sum = r.sums[r.number(at)]
 	}
 	for i, amount := range r.scratch {

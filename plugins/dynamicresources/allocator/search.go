@@ -268,13 +268,14 @@ func (r *run) usable(claim int, d *demand, need int64, from candidate, selected 
 	return have, nil
 }
 
-// closed reports whether the device is not asked about at all: administrative
-// access may have what others use, but not twice for the same claim.
+// closed reports whether the device is not asked about at all. Administrative access
+// may have what others use, and they what it watches; but no claim has a device
+// twice.
 func (r *run) closed(claim int, d *demand, at candidate) bool {
 	if d.admin {
 		return r.has(claim, at)
 	}
-	return r.inUse(at)
+	return r.inUse(at) || r.watching > 0 && r.has(claim, at)
 }
 
 // take takes the device, if that can be done, and goes on to the next; where

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/model/modeltest"
 	"github.com/berth-project/berth/plugins/dynamicresources/allocator"
@@ -20,6 +21,7 @@ type twin struct {
 	slices []*model.DeviceSlice
 	given  []*model.DeviceClaim // those with an allocation
 	class  func(name string) *model.DeviceClass
+	compat extpoints.Compat
 	pools  []twinPool
 }
 
@@ -42,6 +44,11 @@ type step struct {
 
 func (s *step) id() model.DeviceID {
 	return model.DeviceID{Driver: s.slice.Driver, Pool: s.slice.Pool, Device: s.device.Name}
+}
+
+// takes reports whether what is given in the step is taken away from others.
+func (tw *twin) takes(s *step) bool {
+	return !s.demand.AdminAccess || tw.compat == extpoints.KubeScheduler137
 }
 
 func (s *step) ref() string {
@@ -359,7 +366,10 @@ func (tw *twin) inUse(steps []step) bool {
 			return true
 		}
 		for _, earlier := range steps[:i] {
-			if earlier.id() == s.id() && !s.device.Shared && (!s.demand.AdminAccess || earlier.claim == s.claim) {
+			if earlier.id() != s.id() || s.device.Shared {
+				continue
+			}
+			if earlier.claim == s.claim || !s.demand.AdminAccess && tw.takes(&earlier) {
 				return true
 			}
 		}
@@ -368,7 +378,7 @@ func (tw *twin) inUse(steps []step) bool {
 }
 
 func (tw *twin) overdrawn(steps []step) bool {
-	if len(steps[len(steps)-1].device.Consumes) == 0 {
+	if last := &steps[len(steps)-1]; len(last.device.Consumes) == 0 || !tw.takes(last) {
 		return false
 	}
 	for i := range tw.pools {
@@ -391,7 +401,7 @@ func (tw *twin) overdrawn(steps []step) bool {
 				}
 				seen := 0
 				for _, st := range steps {
-					if st.device == d {
+					if st.device == d && tw.takes(&st) {
 						drawing = drawing || len(d.Consumes) > 0
 						seen++
 					}
@@ -427,12 +437,18 @@ func (tw *twin) overfull(steps []step) bool {
 			if take < 0 {
 				return true
 			}
+			if !tw.takes(&s) {
+				if take > s.device.Capacity[name].Amount {
+					return true
+				}
+				continue
+			}
 			_, parts := tw.others(s.id())
 			for _, a := range parts {
 				take += a.Consumed[name]
 			}
 			for _, o := range steps {
-				if o.device == s.device && s.device.Shared && o != s {
+				if tw.takes(&o) && o.device == s.device && s.device.Shared && o != s {
 					take += amounts(o.device, o.demand)[name]
 				}
 			}
@@ -471,10 +487,16 @@ func constraintBroken(steps []step) bool {
 // cluster fills up and changes; what one allocator gives them is what the twin
 // would.
 func TestAllocatorIsItsTwin(t *testing.T) {
+	for name, compat := range map[string]extpoints.Compat{"improved": extpoints.Improved, "kube-scheduler": extpoints.KubeScheduler137} {
+		t.Run(name, func(t *testing.T) { isItsTwin(t, compat) })
+	}
+}
+
+func isItsTwin(t *testing.T, compat extpoints.Compat) {
 	r := seeded(t)
 	served, refused, failed := 0, 0, 0
 	for round := range 4000 {
-		w, a := randomWorld(r), allocator.New(allocator.Options{})
+		w, a := randomWorld(r), allocator.New(allocator.Options{Compat: compat})
 		for turn := range 5 {
 			w.change(r)
 			claims := []*model.DeviceClaim{modeltest.RandomDeviceClaim(r, fmt.Sprintf("c%d", turn))}
@@ -483,13 +505,15 @@ func TestAllocatorIsItsTwin(t *testing.T) {
 			}
 			search := a.Prepare(w.view.Devices(), claims)
 			n := w.nodes[r.IntN(len(w.nodes))]
-			want, failure := w.twin(n).solve(claims)
+			tw := w.twin(n)
+			tw.compat = compat
+			want, failure := tw.solve(claims)
 			got, err := search.Allocate(n, 7)
 			fits, errFits := search.Fits(n)
 			if (failure == nil) != (err == nil) || (errFits == nil) != (err == nil) || fits != (got != nil) {
 				t.Fatalf("round %d: error %v (asked only whether it fits: %v), want %v", round, err, errFits, failure)
 			}
-			if problem := differ(got, want, claims); problem != "" {
+			if problem := tw.differ(got, want, claims); problem != "" {
 				t.Fatalf("round %d: %s", round, problem)
 			}
 			switch {
@@ -511,7 +535,7 @@ func TestAllocatorIsItsTwin(t *testing.T) {
 	}
 }
 
-func differ(got []*model.Allocation, want []step, claims []*model.DeviceClaim) string {
+func (tw *twin) differ(got []*model.Allocation, want []step, claims []*model.DeviceClaim) string {
 	var g, w []string
 	for i, a := range got {
 		for _, d := range a.Devices {
@@ -520,7 +544,7 @@ func differ(got []*model.Allocation, want []step, claims []*model.DeviceClaim) s
 	}
 	for _, s := range want {
 		var consumed map[string]int64
-		if s.device.Shared && len(s.device.Capacity) > 0 {
+		if s.device.Shared && len(s.device.Capacity) > 0 && tw.takes(&s) {
 			consumed = amounts(s.device, s.demand)
 		}
 		w = append(w, fmt.Sprint(s.claim.ID, " ", s.ref(), " ", s.id(), s.demand.AdminAccess, s.device.Shared, consumed))
