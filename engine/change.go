@@ -63,7 +63,7 @@ func Submit(w *model.Workload) Change { return Change{record.Submit.Of(w)} }
 
 // Adopt submits a workload that already is on a node: on that of the binding, with
 // its devices, since when it says (zero: now). The binding need not repeat the
-// workload's ID. The node need not be known yet: an engine that starts is told of nodes
+// workload's ID; else it must be valid, see [model.Binding.Validate]. The node need not be known yet: an engine that starts is told of nodes
 // and workloads in whatever order they come; see [View.Stranded].
 func Adopt(w *model.Workload, b model.Binding) Change { return Change{record.Adopt(w, b)} }
 
@@ -73,7 +73,7 @@ func Update(w *model.Workload) Change { return Change{record.Update.Of(w)} }
 // Confirm says that a workload has been seen on its node: the one that was
 // chosen for it, or, if that was somebody else's choice, another. Since may
 // say when it started, also later, of one that is confirmed already. The node need
-// not be known, as with [Adopt].
+// not be known, as with [Adopt]. The binding must be valid, see [model.Binding.Validate].
 func Confirm(b model.Binding) Change { return Change{record.Confirm.Of(b)} }
 
 // Nominate says which node the workload with the ID waits for, where somebody else

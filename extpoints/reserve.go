@@ -7,7 +7,8 @@ import "github.com/berth-project/berth/model"
 //
 // Called on the scheduling goroutine when the node is chosen, in the order of
 // the profile; must not block. Reserve may add Devices and Decided to the
-// binding, and nothing else; later points get a copy of it. What is Decided is
+// binding, and nothing else, and the binding must be valid then
+// ([model.Binding.Validate]); later points get a copy of it. What is Decided is
 // what the engine's views say of the objects from then on, until the decision is
 // taken back, or the workload is bound and the objects are reported like that.
 // It also runs on branches and when a group is tried, where nothing is bound and

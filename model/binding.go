@@ -1,14 +1,19 @@
 package model
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Binding is the outcome of scheduling one workload: where it goes, and what of
-// the node is set aside for it.
+// the node is set aside for it. An orchestrator that reports where a workload is has one
+// too.
 type Binding struct {
 	Workload string // ID
 	Node     string // name
 	// Devices are the device shares reserved for the workload, in the order of
-	// its requests.
+	// its requests. Of one device they are no more than all of it together. The node may
+	// have no such device any more, or not yet.
 	Devices []DeviceShare
 	// Decided are the objects that the decision changes, as it leaves them:
 	// volumes and claims that belong together from now on, claims with the
@@ -22,4 +27,49 @@ type Binding struct {
 	// (see [Workload].MinLimit); 0: its own. One that adopts what runs says it again; it is
 	// not looked at in confirmations, since it is fixed from the start.
 	Limit time.Duration `json:",omitempty"`
+}
+
+// Validate returns all that is wrong with the binding as a [*ValidationError], nil where
+// it is valid. Whether there are such a workload and such devices is not seen here, and
+// objects in Decided are only asked whether they are objects.
+func (b *Binding) Validate() error {
+	var c checker
+	c.notEmpty("workload", b.Workload)
+	c.notEmpty("node", b.Node)
+	for i := range b.Devices {
+		c.item("devices", i)
+		c.deviceShare(b.Devices, i)
+		c.leave()
+	}
+	for i, o := range b.Decided {
+		if ref := RefOf(o); ref.ID == "" {
+			c.item("decided", i)
+			c.report("", "is no object with an identity")
+			c.leave()
+		}
+	}
+	c.time("since", b.Since)
+	if b.Limit < 0 {
+		c.report("limit", fmt.Sprintf("%v is negative; 0 is the workload's own", b.Limit))
+	}
+	return invalid("binding of workload", b.Workload, c.problems)
+}
+
+// deviceShare checks shares[i], also beside those before it.
+func (c *checker) deviceShare(shares []DeviceShare, i int) {
+	s := &shares[i]
+	c.atLeast("device", int64(s.Device), 0)
+	c.between("share", s.Share, 1, WholeDevice)
+	if s.Share < 1 || s.Share > WholeDevice {
+		return
+	}
+	sum := s.Share
+	for j := range shares[:i] {
+		if o := &shares[j]; o.Device == s.Device && o.Share >= 1 && o.Share <= WholeDevice {
+			sum += o.Share
+		}
+	}
+	if sum > WholeDevice {
+		c.report("share", fmt.Sprintf("with those before it of the same device it is %d, more than all, %d", sum, WholeDevice))
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -74,6 +75,17 @@ func (c *checker) notEmpty(field, value string) {
 func (c *checker) text(field, value string) {
 	if !utf8.ValidString(value) {
 		c.report(field, fmt.Sprintf("%q is not valid UTF-8", value))
+	}
+}
+
+// time reports what does not survive being written down and read again (RFC 3339, which has
+// four digits for the year, and whole minutes for the offset of the zone).
+func (c *checker) time(field string, t time.Time) {
+	if year := t.Year(); year < 0 || year > 9999 {
+		c.report(field, fmt.Sprintf("the year %d is not between 0 and 9999", year))
+	}
+	if _, offset := t.Zone(); offset%60 != 0 || offset <= -24*3600 || offset >= 24*3600 {
+		c.report(field, fmt.Sprintf("the offset of its zone, %v, is not one of whole minutes within a day", time.Duration(offset)*time.Second))
 	}
 }
 

@@ -26,6 +26,12 @@ func (f *Framework) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, 
 			st = extpoints.AsStatus(fmt.Errorf("decided about something that cannot be decided about: %v", b.Decided[i]))
 			b.Decided = slices.DeleteFunc(b.Decided, undecidable)
 		}
+		if len(b.Devices) > 0 {
+			if err := b.Validate(); err != nil {
+				st = extpoints.AsStatus(err)
+				b.Devices = nil
+			}
+		}
 		if len(b.Decided) > already {
 			f.current(s).noteDecided(p.Name(), b.Decided[already:])
 		}

@@ -3,6 +3,8 @@ package record
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/model"
@@ -61,6 +63,28 @@ func (in *Intake) checkRequeue(id string) error {
 		return in.checkProfile(row.Info.Workload)
 	}
 	return nil
+}
+
+// text is a field of a report, and what is in it.
+type text struct{ field, value string }
+
+// checkTexts returns all that is wrong with texts of a report that is no object: what would
+// not survive being written down and read again, and the NUL that separates names. The
+// identity is of what the report is about.
+func checkTexts(report, identity string, texts ...text) error {
+	var problems []model.Problem
+	for _, t := range texts {
+		switch {
+		case !utf8.ValidString(t.value):
+			problems = append(problems, model.Problem{Field: t.field, Message: fmt.Sprintf("%q is not valid UTF-8", t.value)})
+		case strings.IndexByte(t.value, 0) >= 0:
+			problems = append(problems, model.Problem{Field: t.field, Message: fmt.Sprintf("%q contains a NUL byte", t.value)})
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return &model.ValidationError{Object: fmt.Sprintf("%s %q", report, identity), Problems: problems}
 }
 
 // checkTree refuses a group that would make a circle of groups, or a tree that is

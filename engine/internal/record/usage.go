@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/berth-project/berth/model"
 )
@@ -37,9 +38,14 @@ func (in *Intake) chargeUsage(u Usage) error {
 		switch n := u.Used[resource]; {
 		case resource == "":
 			problem("a resource has an empty name")
+		case !utf8.ValidString(resource):
+			problem("%q is not valid UTF-8", resource)
 		case n < 0:
 			problem("%d of %q is negative", n, resource)
 		}
+	}
+	if year := u.Until.Year(); year < 0 {
+		problem("the year of %v is negative", u.Until)
 	}
 	if u.Until.After(in.Now) {
 		problem("%v is yet to come", u.Until)

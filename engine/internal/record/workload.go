@@ -1,9 +1,11 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/model"
 )
 
@@ -44,14 +46,16 @@ func (in *Intake) submit(w *model.Workload) error {
 // be unknown as yet: what is there is there.
 func (in *Intake) adopt(a adoption) error {
 	w, b := a.Workload, a.Binding
+	var other error
 	if b.Workload != "" && b.Workload != w.ID {
-		return fmt.Errorf("workload %q: the binding is of workload %q", w.ID, b.Workload)
+		other = fmt.Errorf("workload %q: the binding is of workload %q", w.ID, b.Workload)
 	}
-	if err := w.Validate(); err != nil {
+	b.Workload = w.ID
+	if err := errors.Join(other, w.Validate(), b.Validate()); err != nil {
+		if in.Workload(w.ID) != nil {
+			err = errors.Join(err, &store.RowError{Kind: store.WorkloadKind, ID: w.ID, Err: store.ErrExists})
+		}
 		return err
-	}
-	if b.Limit < 0 {
-		return fmt.Errorf("workload %q: the limit of the binding, %v, is negative; 0 is the workload's own", w.ID, b.Limit)
 	}
 	if b.Since.IsZero() {
 		b.Since = in.Now
@@ -70,6 +74,12 @@ func (in *Intake) update(w *model.Workload) error {
 // themselves, and may say later when it started.
 func (in *Intake) confirm(b model.Binding) error {
 	row := in.Workload(b.Workload)
+	if err := b.Validate(); err != nil {
+		if row == nil {
+			err = errors.Join(err, &store.RowError{Kind: store.WorkloadKind, ID: b.Workload, Err: store.ErrNotFound})
+		}
+		return err
+	}
 	switch {
 	case row == nil || row.Node != b.Node || row.Phase != model.Confirmed && row.Phase != model.Terminating:
 		return in.Confirm(b.Workload, b.Node, b.Devices, in.since(b))
@@ -95,6 +105,9 @@ func (in *Intake) since(b model.Binding) time.Time {
 // nominate records a nomination that is not the engine's. The workload may have got
 // a node in the meantime.
 func (in *Intake) nominate(n nomination) error {
+	if err := checkTexts("nomination of workload", n.Workload, text{"node", n.Node}); err != nil {
+		return err
+	}
 	if row := in.Workload(n.Workload); row != nil && row.Phase != model.Pending {
 		return nil
 	}
