@@ -63,8 +63,9 @@ func Submit(w *model.Workload) Change { return Change{record.Submit.Of(w)} }
 
 // Adopt submits a workload that already is on a node: on that of the binding, with
 // its devices, since when it says (zero: now). The binding need not repeat the
-// workload's ID; else it must be valid, see [model.Binding.Validate]. The node need not be known yet: an engine that starts is told of nodes
-// and workloads in whatever order they come; see [View.Stranded].
+// workload's ID; else it must be valid, see [model.Binding.Validate]. The node need not
+// be known yet: an engine that starts is told of nodes and workloads in whatever order
+// they come; see [View.Stranded].
 func Adopt(w *model.Workload, b model.Binding) Change { return Change{record.Adopt(w, b)} }
 
 // Update replaces the workload of the same ID.

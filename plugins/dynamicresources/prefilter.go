@@ -5,6 +5,7 @@ import (
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins/dynamicresources/allocator"
 )
 
 // PreEnqueue holds the workload back while one of its claims is missing.
@@ -34,6 +35,9 @@ func (p *DynamicResources) PreFilter(s *extpoints.CycleState, w *extpoints.Workl
 	st := &state{claims: claims, resources: resourcesOf(devices, w.Workload)}
 	if len(claims) == 0 && st.resources == nil {
 		return nil, skip
+	}
+	if remembers, ok := p.allocator.(allocator.Forgetter); ok {
+		remembers.Forget(s.View().Nodes())
 	}
 	var open []*model.DeviceClaim
 	for i := range claims {

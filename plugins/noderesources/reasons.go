@@ -96,8 +96,8 @@ func (r *rejections) make(l lacking, unresolvable bool) *extpoints.Status {
 }
 
 // rejectionTables keeps the tables of a plugin by list of scalars. Clusters have
-// few of these lists; beyond maxTables of them the tables are made anew for
-// each cycle.
+// few of these lists at a time; beyond maxTables of them all are forgotten, since most may
+// be of scalars that there are no more.
 type rejectionTables struct {
 	plain  *rejections // without scalars
 	tables sync.Map    // key of scalars -> *rejections
@@ -115,8 +115,10 @@ func (t *rejectionTables) of(scalars []string) *rejections {
 		return found.(*rejections)
 	}
 	table := newRejections(scalars)
-	if t.count.Add(1) <= maxTables {
-		t.tables.Store(key, table)
+	if t.count.Add(1) > maxTables {
+		t.tables.Clear()
+		t.count.Store(1)
 	}
+	t.tables.Store(key, table)
 	return table
 }

@@ -219,7 +219,16 @@ func (h *handle) rejected(_ string, w *model.Workload) {
 		h.turnedDown = map[string]weak.Pointer[model.Workload]{}
 	}
 	h.turnedDown[w.ID] = weak.Make(w)
+	if len(h.turnedDown) < h.tidyAt {
+		return
+	}
+	maps.DeleteFunc(h.turnedDown, func(_ string, w weak.Pointer[model.Workload]) bool { return w.Value() == nil })
+	h.tidyAt = max(minTurnedDown, 2*len(h.turnedDown))
 }
+
+// minTurnedDown is from how many on those are looked for that the engine has forgotten: no
+// event may come that would find them.
+const minTurnedDown = 64
 
 // happened wakes those whom the plugin has rejected and whom the change of an object that the
 // engine does not know may help, as far as they still wait. They do not wait out their backoff.

@@ -30,6 +30,7 @@ type handle struct {
 	// turnedDown are those that the plugin rejected last, by ID, where it listens to kinds
 	// of objects that the engine does not know.
 	turnedDown map[string]weak.Pointer[model.Workload]
+	tidyAt     int // how many of them there are before those are looked for that are gone
 	listens    bool
 }
 

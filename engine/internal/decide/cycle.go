@@ -99,6 +99,9 @@ func (d *Decider) startCycle(c *Cycle, now time.Time, info *extpoints.WorkloadIn
 	view := d.Record.View.Branch()
 	o.View, o.Now = view, now
 	run := d.newRun(o)
+	// Nodes that are gone by now are not kept by the memory of an earlier decision.
+	clear(d.scratch.feasible)
+	clear(d.scratch.rejected)
 	d.scratch.feasible = d.scratch.feasible[:0]
 	d.scratch.positions = d.scratch.positions[:0]
 	d.scratch.rejected = d.scratch.rejected[:0]

@@ -24,6 +24,16 @@ type Allocator interface {
 	Prepare(devices extpoints.Devices, claims []*model.DeviceClaim) Search
 }
 
+// Forgetter is an [Allocator] that remembers something of nodes, and is told from time to
+// time which there are.
+type Forgetter interface {
+	Allocator
+	// Forget may drop what is remembered of nodes that are not among these. It is called
+	// before each Prepare, from any goroutine, and must be cheap where there is little to
+	// forget.
+	Forget(nodes extpoints.Nodes)
+}
+
 // Search looks for devices on one node after the other. Its methods may be
 // called from several goroutines at once, and each gives the same answer to the
 // same question.

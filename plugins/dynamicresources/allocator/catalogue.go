@@ -24,6 +24,9 @@ type catalogue struct {
 
 	mu    sync.RWMutex
 	nodes map[string]*nodePools
+	// gathered counts what was remembered since forget was last at work: nodes, of each
+	// of which pools may remember something too.
+	gathered int
 }
 
 // nodePools are the pools of a node, in the order in which they are searched.
@@ -43,6 +46,11 @@ func newCatalogue(of *extpoints.DeviceSlices, old *catalogue) *catalogue {
 		pools:  map[model.PoolID]*poolSlices{},
 		local:  map[string][]*poolSlices{},
 		nodes:  map[string]*nodePools{},
+	}
+	if old != nil {
+		old.mu.RLock()
+		c.gathered = old.gathered
+		old.mu.RUnlock()
 	}
 	for _, m := range of.List {
 		s := old.slice(m)
@@ -98,9 +106,35 @@ func (c *catalogue) on(node *model.Node) *nodePools {
 		found = c.gather(node)
 		c.mu.Lock()
 		c.nodes[node.Name] = found
+		c.gathered++
 		c.mu.Unlock()
 	}
 	return found
+}
+
+// forget drops what is remembered of nodes that are not there any more, or not as they
+// were. It is at work only where more was remembered since than there are nodes, or much
+// more than there are: that bounds what is remembered, and costs little in the long run.
+func (c *catalogue) forget(nodes extpoints.Nodes) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gathered <= nodes.Len() && len(c.nodes) <= 2*nodes.Len() {
+		return
+	}
+	c.gathered = 0
+	used := map[*pool]bool{}
+	for name, n := range c.nodes {
+		if there := nodes.Get(name); there == nil || there.Node != n.node {
+			delete(c.nodes, name)
+			continue
+		}
+		for i := range n.pools {
+			used[n.pools[i].pool] = true
+		}
+	}
+	for _, p := range c.pools {
+		p.forget(nodes.Len(), used)
+	}
 }
 
 // gather finds the pools of the node. (pools_incubating.go GatherPools.)

@@ -109,6 +109,21 @@ func (p *poolSlices) seenBy(relevant []byte) *pool {
 	return seen
 }
 
+// forget drops how nodes have seen the pool that do not see it like that any more, where
+// these are more ways than there are nodes.
+func (p *poolSlices) forget(nodes int, used map[*pool]bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.seen) <= nodes {
+		return
+	}
+	for key, seen := range p.seen {
+		if !used[seen] {
+			delete(p.seen, key)
+		}
+	}
+}
+
 // build is seenBy without the memory. A node that does not see all slices of the
 // pool needs the others all the same, to know whether the pool is complete and
 // what of the counters is in use; and where one of the others is newer than what

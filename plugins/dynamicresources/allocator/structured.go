@@ -38,6 +38,13 @@ func (a *Structured) Prepare(devices extpoints.Devices, claims []*model.DeviceCl
 	return s
 }
 
+// Forget implements [Forgetter].
+func (a *Structured) Forget(nodes extpoints.Nodes) {
+	if c := a.catalogue.Load(); c != nil {
+		c.forget(nodes)
+	}
+}
+
 // current returns the catalogue of the slices.
 func (a *Structured) current(slices *extpoints.DeviceSlices) *catalogue {
 	if c := a.catalogue.Load(); c != nil && c.of == slices {
@@ -55,6 +62,6 @@ func (a *Structured) current(slices *extpoints.DeviceSlices) *catalogue {
 }
 
 var (
-	_ Allocator = (*Structured)(nil)
+	_ Forgetter = (*Structured)(nil)
 	_ Search    = (*search)(nil)
 )
