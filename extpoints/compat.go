@@ -10,6 +10,12 @@ package extpoints
 //     device itself, for as long as it looks for devices for a workload
 //     (structured/internal/incubating/allocator_incubating.go, allocateDevice, 0.37.1;
 //     kubernetes/kubernetes#140729).
+//   - plugins/dynamicresources/allocator/pool.go: what was drawn on counters with a device
+//     that is given is kept with the claim ([model.AllocatedDevice].Drawn); where it is not
+//     known, and the device is not published, nothing is given that draws on counters of
+//     the pool; and a device of which parts are given is not given as a whole.
+//     kube-scheduler reads all this from the slices as they are now
+//     (checkAvailableCounters and deviceInUse, 0.37.1; kubernetes/kubernetes#140802).
 //
 // kube-scheduler misses some changes that let a waiting workload in,
 // which then waits for the timeout of the unschedulable ones, five minutes; and it

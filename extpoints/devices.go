@@ -60,6 +60,10 @@ type DeviceUse struct {
 	Consumed map[string]int64
 }
 
+// Given lists what was given of the device, in no particular order. It is shared and must
+// not be changed.
+func (u *PoolUse) Given(device string) []*model.AllocatedDevice { return u.given[device] }
+
 // With returns the use after the allocation was made, as far as it is about the
 // pool. A nil use is that of a pool of which nothing is given away.
 func (u *PoolUse) With(pool model.PoolID, a *model.Allocation) *PoolUse { return u.changed(pool, a, 1) }
@@ -111,13 +115,22 @@ func without(list []*model.AllocatedDevice, given *model.AllocatedDevice) []*mod
 	i := slices.Index(list, given)
 	if i < 0 {
 		i = slices.IndexFunc(list, func(o *model.AllocatedDevice) bool {
-			return o.Share == given.Share && maps.Equal(o.Consumed, given.Consumed)
+			return o.Share == given.Share && maps.Equal(o.Consumed, given.Consumed) && sameDrawn(o.Drawn, given.Drawn)
 		})
 	}
 	if i < 0 {
 		return list
 	}
 	return slices.Concat(list[:i], list[i+1:])
+}
+
+func sameDrawn(a, b *model.Drawn) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return slices.EqualFunc(a.Counters, b.Counters, func(x, y model.CounterUse) bool {
+		return x.Set == y.Set && maps.Equal(x.Counters, y.Counters)
+	})
 }
 
 // consume adds the amounts to a copy of Consumed, or takes them off. Parts are those that
@@ -179,9 +192,10 @@ type DeviceBinder interface {
 	// before Bind, several at once, and may block until ctx ends. It returns
 	// when the claims are written and, of devices with binding conditions,
 	// those are true; claims with such devices are in b.Decided also where
-	// nothing about them is new. An error means that the workload cannot be
-	// bound as decided; it may be called again for the same claims, and is for each
-	// attempt that needs them.
+	// nothing about them is new. Where it can it keeps with the Allocation what was
+	// Drawn, and says it again in reports: then that is known after a restart, too. An
+	// error means that the workload cannot be bound as decided; it may be called again
+	// for the same claims, and is for each attempt that needs them.
 	//
 	// From the call on the devices are given away, whatever becomes of the workload and
 	// of the binding: until the claim is reported, ReleaseDevices has succeeded, or the

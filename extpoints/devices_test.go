@@ -83,6 +83,9 @@ func TestPoolUseNearTheLimit(t *testing.T) {
 	if n := use.Devices["s"].Consumed["n"]; n != 1 {
 		t.Errorf("of the other capacity %d, want 1", n)
 	}
+	if list := use.Given("s"); len(list) != 1 || list[0].Share != "1" {
+		t.Errorf("given: %+v", list)
+	}
 	if use = use.Without(pool, parts[0]); use != nil {
 		t.Errorf("all given back: %+v", use)
 	}

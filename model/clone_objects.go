@@ -135,6 +135,9 @@ func (a *Allocation) unshare() {
 	a.Devices = cloneEach(a.Devices, func(d *AllocatedDevice) {
 		d.Tolerations = slices.Clone(d.Tolerations)
 		d.Consumed = maps.Clone(d.Consumed)
+		d.Drawn = clonePointer(d.Drawn, func(w *Drawn) {
+			w.Counters = cloneEach(w.Counters, func(c *CounterUse) { c.Counters = maps.Clone(c.Counters) })
+		})
 		d.BindingConditions = slices.Clone(d.BindingConditions)
 		d.BindingFailures = slices.Clone(d.BindingFailures)
 	})

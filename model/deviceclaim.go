@@ -208,9 +208,20 @@ type AllocatedDevice struct {
 	// its capacity is taken; only for shared devices.
 	Share    string
 	Consumed map[string]int64 // by name of the capacity; see Share
+	// Drawn is what it draws on the counters of its pool for as long as it is given, of a part
+	// what the device drew when the part was given: drivers may publish it otherwise
+	// afterwards, or not at all. nil: not known, or the pool had no counters. Not for
+	// AdminAccess. An orchestrator that keeps claims should keep this, too; where a report
+	// does not say it, what the engine decided itself stands, else what the slices say.
+	Drawn *Drawn `json:",omitempty"`
 
 	// BindingConditions and BindingFailures are those of the device, see [SliceDevice].
 	BindingConditions, BindingFailures []string
+}
+
+// Drawn is what a device that is given draws on the counters of its pool.
+type Drawn struct {
+	Counters []CounterUse // none: nothing
 }
 
 // Allocation is what a claim has been given.

@@ -299,6 +299,12 @@ func TestValidateDeviceClaim(t *testing.T) {
 				c.ReservedFor = append(c.ReservedFor, Consumer{Workload: fmt.Sprint(i)})
 			}
 		}, "reservedFor: there are 258, more than 256"},
+		{func(c *DeviceClaim) {
+			c.Allocation.Devices[0].Drawn = &Drawn{Counters: []CounterUse{{Set: "s", Counters: map[string]int64{"n": 1}}, {Set: "s", Counters: map[string]int64{"": 1, "n": -1}}, {}}}
+		}, "allocation.devices[0].drawn.counters[1].counters: has an empty name\nallocation.devices[0].drawn.counters[1].counters: \"n\": -1 is less than 0\nallocation.devices[0].drawn.counters[1]: has the same set as [0]\nallocation.devices[0].drawn.counters[2].set: must not be empty"},
+		{func(c *DeviceClaim) {
+			c.Allocation.Devices[0].AdminAccess, c.Allocation.Devices[0].Drawn = true, &Drawn{}
+		}, "allocation.devices[0].drawn: administrative access draws nothing"},
 		{func(c *DeviceClaim) { c.Allocation.Devices[0] = AllocatedDevice{Consumed: map[string]int64{"m": -1}} }, "allocation.devices[0].driver: must not be empty\nallocation.devices[0].pool: must not be empty\nallocation.devices[0].device: must not be empty\nallocation.devices[0].consumed: \"m\": -1 is less than 0\nallocation.devices[0].consumed: is for shares of a device"},
 		{func(c *DeviceClaim) { c.Allocation.Nodes = &NodeTerms{} }, "allocation.nodes.terms: must be exactly one term, not 0"},
 	}

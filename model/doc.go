@@ -101,6 +101,7 @@
 //	ClaimRequest       one line of a claim, with alternatives [DeviceRequest]
 //	DeviceDemand       what is requested of one class [ExactDeviceRequest, DeviceSubRequest]
 //	Allocation         what a claim has been given [AllocationResult]
+//	Drawn              what of the counters of its pool a given device has [none]
 //	Consumer           a workload or group for which a claim is reserved [ResourceClaimConsumerReference]
 //	DeviceTaintRule    puts a taint on devices [DeviceTaintRule]
 //

@@ -72,10 +72,23 @@ func (c *checker) allocation(a *Allocation) {
 		if d.Share == "" && len(d.Consumed) > 0 {
 			c.report("consumed", "is for shares of a device")
 		}
+		c.drawn(d)
 		c.deviceTolerations(d.Tolerations)
 		c.leave()
 	}
 	c.oneTerm("nodes", a.Nodes)
+}
+
+func (c *checker) drawn(d *AllocatedDevice) {
+	if d.Drawn == nil {
+		return
+	}
+	if d.AdminAccess {
+		c.report("drawn", "administrative access draws nothing")
+	}
+	c.enter("drawn")
+	c.counterUses("counters", d.Drawn.Counters)
+	c.leave()
 }
 
 func (c *checker) claimRequest(r *ClaimRequest) {

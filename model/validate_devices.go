@@ -101,13 +101,7 @@ func (c *checker) device(d *SliceDevice, perDevice bool) {
 		}
 		c.capacity(name, d.Capacity[name], d.Shared)
 	}
-	for i := range d.Consumes {
-		c.item("consumes", i)
-		c.notEmpty("set", d.Consumes[i].Set)
-		c.amounts("counters", d.Consumes[i].Counters)
-		unlikeEarlier(c, d.Consumes, i, "set", func(a, b *CounterUse) bool { return a.Set == b.Set })
-		c.leave()
-	}
+	c.counterUses("consumes", d.Consumes)
 	for i := range d.Taints {
 		c.item("taints", i)
 		c.deviceTaint(&d.Taints[i])
@@ -120,6 +114,16 @@ func (c *checker) device(d *SliceDevice, perDevice bool) {
 	}
 	c.noEmptyItem("bindingConditions", d.BindingConditions)
 	c.noEmptyItem("bindingFailures", d.BindingFailures)
+}
+
+func (c *checker) counterUses(field string, uses []CounterUse) {
+	for i := range uses {
+		c.item(field, i)
+		c.notEmpty("set", uses[i].Set)
+		c.amounts("counters", uses[i].Counters)
+		unlikeEarlier(c, uses, i, "set", func(a, b *CounterUse) bool { return a.Set == b.Set })
+		c.leave()
+	}
 }
 
 // capacity checks a capacity of a device. Only that of a shared device has a

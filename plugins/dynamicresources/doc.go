@@ -54,6 +54,9 @@
 //   - A claim that a workload names twice is one claim; there it cannot be bound.
 //   - Administrative access takes nothing, also not while devices are looked for; there
 //     it does (extpoints.KubeScheduler137 does as there).
+//   - What was drawn on counters with a device stays as it was when the device was given,
+//     however the driver publishes it afterwards; there it is what the slices say now
+//     (extpoints.KubeScheduler137 does as there). See model.AllocatedDevice, Drawn.
 //   - A search ends after a number of steps and not after ten seconds.
 //   - Which of several claims is taken back in PostFilter is not random: it is
 //     the first that the workload names.

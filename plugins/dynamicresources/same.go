@@ -57,8 +57,17 @@ func sameAllocation(a, b *model.Allocation) bool {
 
 func sameDevice(a, b model.AllocatedDevice) bool {
 	return a.DeviceID == b.DeviceID && a.Request == b.Request && a.AdminAccess == b.AdminAccess && a.Share == b.Share &&
-		slices.Equal(a.Tolerations, b.Tolerations) && maps.Equal(a.Consumed, b.Consumed) &&
+		slices.Equal(a.Tolerations, b.Tolerations) && maps.Equal(a.Consumed, b.Consumed) && sameDrawn(a.Drawn, b.Drawn) &&
 		slices.Equal(a.BindingConditions, b.BindingConditions) && slices.Equal(a.BindingFailures, b.BindingFailures)
+}
+
+func sameDrawn(a, b *model.Drawn) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return slices.EqualFunc(a.Counters, b.Counters, func(x, y model.CounterUse) bool {
+		return x.Set == y.Set && maps.Equal(x.Counters, y.Counters)
+	})
 }
 
 func sameConfig(a, b model.AllocatedConfig) bool {

@@ -40,6 +40,7 @@ func TestSameStatus(t *testing.T) {
 		"admin":            func(c *model.DeviceClaim) { c.Allocation.Devices[0].AdminAccess = true },
 		"share":            func(c *model.DeviceClaim) { c.Allocation.Devices[0].Share = "x" },
 		"consumed":         func(c *model.DeviceClaim) { c.Allocation.Devices[0].Consumed["m"] = 2 },
+		"drawn":            func(c *model.DeviceClaim) { c.Allocation.Devices[0].Drawn = &model.Drawn{} },
 		"tolerations":      func(c *model.DeviceClaim) { c.Allocation.Devices[0].Tolerations[0].Key = "x" },
 		"to be true":       func(c *model.DeviceClaim) { c.Allocation.Devices[0].BindingConditions = nil },
 		"failures":         func(c *model.DeviceClaim) { c.Allocation.Devices[0].BindingFailures = nil },

@@ -19,6 +19,8 @@ type Intake struct {
 	Drains []Drain
 	// Usages are to be charged once this is committed.
 	Usages []Usage
+	// published are the device slices by pool, as long as it is known.
+	published map[model.PoolID][]*model.DeviceSlice
 }
 
 // Drain is a node that is to be emptied, and why.

@@ -77,7 +77,14 @@ func (in *Intake) putObject(o object) error {
 	if err := errors.Join(o.Validate(), checkOrder(in.Txn, o.Object)); err != nil {
 		return err
 	}
-	return in.PutObject(in.anotherObject(o))
+	put := in.anotherObject(o)
+	switch c := put.(type) {
+	case *model.DeviceClaim:
+		put = in.withDrawn(c)
+	case *model.DeviceSlice:
+		in.published = nil
+	}
+	return in.PutObject(put)
 }
 
 // anotherObject returns the object, or a copy where it is the very object that is
@@ -91,4 +98,9 @@ func (in *Intake) anotherObject(o object) model.Object {
 	return model.CloneObject(o.Object)
 }
 
-func (in *Intake) removeObject(r objectRef) error { return in.DeleteObject(model.ObjectRef(r)) }
+func (in *Intake) removeObject(r objectRef) error {
+	if r.Kind == model.DeviceSliceKind {
+		in.published = nil
+	}
+	return in.DeleteObject(model.ObjectRef(r))
+}

@@ -14,7 +14,8 @@
 // capacity and constraints is taken, and the search goes on with the next device;
 // where that fails the next candidate is tried. The first complete solution is
 // the answer. Sums are compared as they are, however near to the largest amount; and
-// administrative access needs nothing and takes nothing.
+// administrative access needs nothing and takes nothing. What is in use of a pool is what
+// was drawn when devices were given, not what its slices say by now.
 //
 // # How it is made fast
 //

@@ -9,7 +9,7 @@ import (
 
 // undo says what giving a device away has changed, so that it can be taken back.
 type undo struct {
-	drew        bool
+	drew        []draw
 	constraints int // of the claim, from the first on
 	whole       bool
 	share       bool
@@ -24,11 +24,11 @@ func (r *run) give(claim int, d *demand, at candidate) (u undo, ok bool, err err
 	if r.closed(claim, d, at) {
 		return u, false, nil
 	}
-	if draws := r.node.pools[at.pool].draws[at.device]; d.takes && len(draws) > 0 && !r.partlyUsed(at) {
+	if draws := r.toDraw(d, at); len(draws) > 0 {
 		if !r.draw(at.pool, draws) {
 			return u, false, nil
 		}
-		u.drew = true
+		u.drew = draws
 	}
 	if slices.ContainsFunc(device.Taints, func(t model.Taint) bool { return repels(&t, d.Tolerations) }) {
 		r.takeBack(claim, d, at, u)
@@ -86,17 +86,32 @@ func (r *run) takeBack(claim int, d *demand, at candidate, u undo) {
 			r.remove(&r.claims[claim].constraints[i])
 		}
 	}
-	if u.drew {
-		for _, draw := range r.node.pools[at.pool].draws[at.device] {
-			r.drawn[at.pool][draw.stock] -= draw.amount
-		}
+	for _, draw := range u.drew {
+		r.drawn[at.pool][draw.stock] -= draw.amount
 	}
 }
 
-// partlyUsed reports whether the device is shared and parts of it are given
-// away, to others or in this search: then its counters are paid for.
-func (r *run) partlyUsed(at candidate) bool {
-	return r.device(at).Shared && (r.state(at.pool).parts[at.device] || r.shares[r.number(at)] > 0)
+// toDraw is what giving the device draws on counters. What parts of it draw is paid for
+// once: where parts are given away in this search nothing is drawn, and where they are
+// given to others only what it draws more than then.
+func (r *run) toDraw(d *demand, at candidate) []draw {
+	draws := r.node.pools[at.pool].draws[at.device]
+	switch {
+	case !d.takes || len(draws) == 0:
+		return nil
+	case !r.device(at).Shared:
+		return draws
+	case r.shares[r.number(at)] > 0:
+		return nil
+	}
+	state := r.state(at.pool)
+	switch {
+	case !state.parts[at.device]:
+		return draws
+	case state.more == nil:
+		return nil
+	}
+	return state.more[at.device]
 }
 
 // draw takes the amounts off the counters of the pool, if there is enough. What is
@@ -104,7 +119,7 @@ func (r *run) partlyUsed(at candidate) bool {
 // largest amount.
 func (r *run) draw(pool int, draws []draw) bool {
 	state := r.state(pool)
-	if state.overdrawn {
+	if state.shut {
 		return false
 	}
 	if len(r.drawn[pool]) == 0 {

@@ -33,6 +33,10 @@ type pool struct {
 	// each device takes of them; nil where there are none.
 	stocks []int64
 	draws  [][]draw
+	// stockOf numbers the stocks, and published has what devices draw by name, of the pool
+	// and elsewhere; empty where there are no stocks.
+	stockOf   map[stockKey]int
+	published map[string][]draw
 	// elsewhere are devices that the nodes do not reach but which draw on the
 	// same counters.
 	elsewhere      []*device
@@ -149,10 +153,11 @@ func (p *poolSlices) build(relevant []byte) *pool {
 	} else if int64(len(near)+len(far)) != first.SliceCount {
 		return &pool{id: p.id, incomplete: true}
 	}
-	b := &poolBuilder{pool: &pool{id: p.id}, stocks: map[stockKey]int{}}
+	b := &poolBuilder{pool: &pool{id: p.id, stockOf: map[stockKey]int{}}}
 	if !b.build(near, far) {
 		return &pool{id: p.id, invalid: true}
 	}
+	b.publish()
 	return b.pool
 }
 
@@ -161,8 +166,7 @@ type stockKey struct{ set, counter string }
 // poolBuilder puts a pool together; it stops where slices contradict each other.
 type poolBuilder struct {
 	*pool
-	sets   []string
-	stocks map[stockKey]int
+	sets []string
 }
 
 // build reports whether the pool is valid. A slice with counters has nothing but
@@ -210,8 +214,8 @@ func (b *poolBuilder) stock(s *slice) bool {
 		}
 		b.sets = append(b.sets, set.Name)
 		for name, amount := range set.Counters {
-			b.stocks[stockKey{set.Name, name}] = len(b.pool.stocks)
-			b.pool.stocks = append(b.pool.stocks, amount)
+			b.stockOf[stockKey{set.Name, name}] = len(b.stocks)
+			b.stocks = append(b.stocks, amount)
 		}
 	}
 	return true
@@ -225,7 +229,7 @@ func (b *poolBuilder) add(devices *[]*device, draws *[][]draw, d *device) bool {
 			return false
 		}
 		for name, amount := range use.Counters {
-			i, found := b.stocks[stockKey{use.Set, name}]
+			i, found := b.stockOf[stockKey{use.Set, name}]
 			if !found {
 				return false
 			}
@@ -234,6 +238,20 @@ func (b *poolBuilder) add(devices *[]*device, draws *[][]draw, d *device) bool {
 	}
 	*devices, *draws = append(*devices, d), append(*draws, of)
 	return true
+}
+
+// publish fills published. Of a name that is there twice, here and elsewhere, all counts.
+func (b *poolBuilder) publish() {
+	if len(b.stocks) == 0 {
+		return
+	}
+	b.published = make(map[string][]draw, len(b.devices)+len(b.elsewhere))
+	for i, d := range b.devices {
+		b.published[d.Name] = b.draws[i]
+	}
+	for i, d := range b.elsewhere {
+		b.published[d.Name] = slices.Concat(b.published[d.Name], b.elsewhereDraws[i])
+	}
 }
 
 // poolState is what of a pool is in use.
@@ -245,24 +263,28 @@ type poolState struct {
 	// consumed is what the parts of each device take of its capacities, in
 	// their order; nil where there are no parts.
 	consumed [][]int64
-	// left is what is left of the counters. overdrawn: of one of them less
-	// than nothing, and no device that draws on counters is given.
-	left      []int64
-	overdrawn bool
+	// left is what is left of the counters. shut: of one of them less than
+	// nothing, or it is not known how much, and no device that draws on counters
+	// is given.
+	left []int64
+	shut bool
+	// more is what devices that are given in parts draw now beyond what was drawn
+	// for these parts; nil where none does.
+	more [][]draw
 }
 
 // in returns the state of the pool with the use.
-func (p *pool) in(use *extpoints.PoolUse) *poolState {
+func (p *pool) in(use *extpoints.PoolUse, compat extpoints.Compat) *poolState {
 	if state := p.state.Load(); state != nil && state.use == use {
 		return state
 	}
-	state := p.work(use)
+	state := p.work(use, compat)
 	p.state.Store(state)
 	return state
 }
 
 // work works the state out.
-func (p *pool) work(use *extpoints.PoolUse) *poolState {
+func (p *pool) work(use *extpoints.PoolUse, compat extpoints.Compat) *poolState {
 	s := &poolState{use: use, whole: make([]bool, len(p.devices)), parts: make([]bool, len(p.devices))}
 	s.left = slices.Clone(p.stocks)
 	var given map[string]extpoints.DeviceUse
@@ -281,24 +303,90 @@ func (p *pool) work(use *extpoints.PoolUse) *poolState {
 			}
 			s.consumed[i] = d.amounts(u.Consumed)
 		}
-		s.spend(p.draws[i])
-	}
-	for i, d := range p.elsewhere {
-		if _, found := given[d.Name]; found {
-			s.spend(p.elsewhereDraws[i])
+		if compat == extpoints.Improved && s.parts[i] && !d.Shared {
+			s.whole[i] = true // parts are given of what is a whole now
 		}
 	}
-	s.overdrawn = slices.ContainsFunc(s.left, func(left int64) bool { return left < 0 })
+	if len(p.stocks) == 0 {
+		return s
+	}
+	drawn := make([]int64, len(p.stocks))
+	for name := range given {
+		if compat == extpoints.KubeScheduler137 {
+			for _, d := range p.published[name] {
+				s.spend(d.stock, d.amount)
+			}
+			continue
+		}
+		clear(drawn)
+		if !p.drawnBy(drawn, use.Given(name), name) {
+			s.shut = true
+		}
+		for stock, amount := range drawn {
+			s.spend(stock, amount)
+		}
+		if given[name].Shares > 0 {
+			s.note(p, name, drawn)
+		}
+	}
+	s.shut = s.shut || slices.ContainsFunc(s.left, func(left int64) bool { return left < 0 })
 	return s
 }
 
-// spend takes the amounts off what is left. Once that is less than nothing it stays as it
-// is: how much less does not matter, and the sum might pass the smallest amount.
-func (s *poolState) spend(draws []draw) {
-	for _, d := range draws {
-		if s.left[d.stock] >= 0 {
-			s.left[d.stock] -= d.amount
+// drawnBy finds out what the device draws: of each counter the most that it drew when one of
+// the parts was given, since all parts draw together. Where that is not known it is what the
+// slices say of the device; ok is false where they do not say it any more.
+func (p *pool) drawnBy(drawn []int64, given []*model.AllocatedDevice, name string) (ok bool) {
+	known := true
+	for _, g := range given {
+		if g.Drawn == nil {
+			known = false
+			continue
 		}
+		for _, use := range g.Drawn.Counters {
+			for counter, amount := range use.Counters {
+				if i, found := p.stockOf[stockKey{use.Set, counter}]; found {
+					drawn[i] = max(drawn[i], amount)
+				}
+			}
+		}
+	}
+	if known {
+		return true
+	}
+	draws, published := p.published[name]
+	most(drawn, draws)
+	return published
+}
+
+// most raises what is drawn to the amounts.
+func most(drawn []int64, draws []draw) {
+	for _, d := range draws {
+		drawn[d.stock] = max(drawn[d.stock], d.amount)
+	}
+}
+
+// note notes what the device, of which parts are given, draws beyond what was drawn.
+func (s *poolState) note(p *pool, name string, drawn []int64) {
+	at := slices.IndexFunc(p.devices, func(d *device) bool { return d.Name == name })
+	if at < 0 {
+		return
+	}
+	for _, d := range p.draws[at] {
+		if more := d.amount - drawn[d.stock]; more > 0 {
+			if s.more == nil {
+				s.more = make([][]draw, len(p.devices))
+			}
+			s.more[at] = append(s.more[at], draw{d.stock, more})
+		}
+	}
+}
+
+// spend takes the amount off what is left. Once that is less than nothing it stays as it
+// is: how much less does not matter, and the sum might pass the smallest amount.
+func (s *poolState) spend(stock int, amount int64) {
+	if s.left[stock] >= 0 {
+		s.left[stock] -= amount
 	}
 }
 

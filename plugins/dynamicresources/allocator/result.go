@@ -35,6 +35,9 @@ func (r *run) given(t *taken, s shareSeed) model.AllocatedDevice {
 		BindingConditions: device.BindingConditions,
 		BindingFailures:   device.BindingFailures,
 	}
+	if !given.AdminAccess && len(r.node.pools[t.pool].stocks) > 0 {
+		given.Drawn = device.drawn
+	}
 	if !device.Shared {
 		return given
 	}

@@ -123,7 +123,7 @@ func (r *run) end() {
 func (r *run) state(pool int) *poolState {
 	if r.states[pool] == nil {
 		p := r.node.pools[pool].pool
-		r.states[pool] = p.in(r.devices.Use(p.id))
+		r.states[pool] = p.in(r.devices.Use(p.id), r.options.Compat)
 	}
 	return r.states[pool]
 }

@@ -27,6 +27,8 @@ type device struct {
 	capacities []capacity
 	// limited: some capacity has a policy.
 	limited bool
+	// drawn is what it draws on counters, for claims to keep.
+	drawn *model.Drawn
 }
 
 func newSlice(m *model.DeviceSlice) *slice {
@@ -36,6 +38,7 @@ func newSlice(m *model.DeviceSlice) *slice {
 		d := &device{SliceDevice: &m.Devices[i], slice: s, index: i}
 		d.id = model.DeviceID{Driver: m.Driver, Pool: m.Pool, Device: d.Name}
 		d.capacities, d.limited = capacitiesOf(d.SliceDevice)
+		d.drawn = &model.Drawn{Counters: d.Consumes}
 		s.devices[i] = d
 	}
 	return s

@@ -33,6 +33,8 @@ type world struct {
 	view  *extpointstest.View
 	nodes []*model.Node
 	given []*model.DeviceClaim
+	// lacks, where set, says whether it is not said what a claim has drawn.
+	lacks func() bool
 }
 
 func randomWorld(r *rand.Rand) *world {
@@ -53,7 +55,9 @@ func randomWorld(r *rand.Rand) *world {
 func (w *world) change(r *rand.Rand) {
 	slices := w.view.Devices().Slices().List
 	s := *slices[r.IntN(len(slices))]
-	switch r.IntN(8) {
+	switch r.IntN(10) {
+	case 8, 9:
+		w.publishAnew(r)
 	case 0:
 		w.view.Drop(model.DeviceSliceKind, s.ID)
 		if len(slices) == 1 {
@@ -73,10 +77,52 @@ func (w *world) change(r *rand.Rand) {
 	}
 }
 
+// publishAnew changes devices where they are: drivers may do so at any time, also with
+// devices that are given away.
+func (w *world) publishAnew(r *rand.Rand) {
+	list := w.view.Devices().Slices().List
+	s := model.CloneObject(list[r.IntN(len(list))])
+	if len(s.Devices) == 0 {
+		return
+	}
+	i := r.IntN(len(s.Devices))
+	d := &s.Devices[i]
+	switch r.IntN(6) {
+	case 0, 1:
+		s.Devices = append(s.Devices[:i], s.Devices[i+1:]...)
+	case 2:
+		d.Shared = !d.Shared
+		for name, c := range d.Capacity {
+			c.Policy = nil
+			d.Capacity[name] = c
+		}
+	case 3:
+		d.Consumes = nil
+	case 4:
+		for j := range d.Consumes {
+			for name := range d.Consumes[j].Counters {
+				d.Consumes[j].Counters[name] = int64(r.IntN(4))
+			}
+		}
+	case 5: // as another device has it
+		d.Consumes = s.Devices[r.IntN(len(s.Devices))].Consumes
+	}
+	for i := range s.Devices {
+		s.Devices[i].Taints = nil // those of rules would come again
+	}
+	w.view.Put(s)
+}
+
 // put gives the claim what it was allocated.
 func (w *world) put(c *model.DeviceClaim, a *model.Allocation) {
 	given := *c
 	given.Allocation = a
+	if w.lacks != nil && w.lacks() {
+		given = *model.CloneObject(&given)
+		for i := range given.Allocation.Devices {
+			given.Allocation.Devices[i].Drawn = nil
+		}
+	}
 	w.given = append(w.given, &given)
 	w.view.Put(&given)
 }
