@@ -272,10 +272,10 @@ func (r *run) usable(claim int, d *demand, need int64, from candidate, selected 
 // may have what others use, and they what it watches; but no claim has a device
 // twice.
 func (r *run) closed(claim int, d *demand, at candidate) bool {
-	if d.admin {
-		return r.has(claim, at)
+	if d.admin || r.watching > 0 { // seldom, and apart so that the rest is inlined
+		return !d.admin && r.inUse(at) || r.has(claim, at)
 	}
-	return r.inUse(at) || r.watching > 0 && r.has(claim, at)
+	return r.inUse(at)
 }
 
 // take takes the device, if that can be done, and goes on to the next; where
