@@ -260,26 +260,21 @@ func (s scheduling) endUnplaced(a *attempt, result *decide.GroupResult, w *extpo
 	if own == nil || fits {
 		own = a.Untried(w)
 	}
-	clear := extpoints.PostFilterResult{Clear: true}
+	own.Nominating = a.Nominating(w.ID, s.cfg.Compat == extpoints.Improved)
 	st := result.Status
 	switch {
 	case st.Code() == extpoints.Error:
 		if c != nil && c.Result.Code() == extpoints.Error {
 			st = c.Result
 		}
-		own.Diagnosis, own.Nominating = nil, clear
-		s.fail(s.cycleOf(a, own), st)
-		return
+		own.Diagnosis, own.Unasked = nil, true
 	case c == nil:
 		st = result.Before
 	case !fits:
 		st = c.Result
 	case !a.MakingRoom:
 		st = extpoints.NewStatus(extpoints.Unschedulable, decide.GroupUnschedulable, st.Message())
-		own.Nominating = clear
-	}
-	if n, ok := a.Nominations[w.ID]; ok {
-		own.Nominating = n
+		own.Unasked = true
 	}
 	s.fail(s.cycleOf(a, own), st)
 }

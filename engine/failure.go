@@ -62,11 +62,44 @@ func rejectedEvent(c *tasks.Member, st *extpoints.Status) RejectedEvent {
 	return e
 }
 
-// nominate changes the workload's nomination as the cycle says and returns the
-// node it is nominated to afterwards.
+// nominated is the node that a workload is nominated to after an attempt that has placed
+// nothing; present is the one that it is nominated to. It is the one rule for all ends of an
+// attempt, of a workload by itself and of each member of a group.
+//
+// A nomination keeps room on a node for its holder, and holds for as long as there is a
+// reason for that:
+//   - a PostFilter plugin has just said so: room is being made there, or the workload would
+//     fit if those had left who are leaving already;
+//   - nobody has said anything, and room is being made still: evictions for the workload, or
+//     for its groups, are under way, or a workload that was displaced has not left the node.
+//
+// Every other end gives it up. To kube-scheduler 1.37.1, and so to [extpoints.KubeScheduler137],
+// no word is a reason (backend/queue/nominator.go, ModeNoop), except where PostFilter is not asked.
+func (o outside) nominated(c *tasks.Member, present string) string {
+	said := c.Nominating
+	switch {
+	case said != (extpoints.PostFilterResult{}):
+		return said.Nominate
+	case o.cfg.Compat == extpoints.KubeScheduler137 && !c.Unasked,
+		o.cfg.Compat == extpoints.Improved && o.makingRoom(c.Info.ID, present):
+		return present
+	}
+	return ""
+}
+
+// makingRoom reports whether room is being made for the workload on the node that it is
+// nominated to.
+func (c *core) makingRoom(id, node string) bool {
+	at := c.rec.View.Nodes().Get(node)
+	leaves := func(w *extpoints.WorkloadInfo) bool { return w.Displaced && w.Terminating }
+	return c.room.UnderWay(id) || at != nil && slices.ContainsFunc(at.Workloads, leaves)
+}
+
+// nominate changes the workload's nomination as the attempt has it, and returns the node
+// it is nominated to afterwards.
 func (o outside) nominate(c *tasks.Member, present string) string {
-	n := c.Nominating
-	if n == (extpoints.PostFilterResult{}) || n.Nominate == present {
+	next := o.nominated(c, present)
+	if next == present {
 		if c.Info.Nominated != "" && present == "" {
 			// It was given up for a node that Permit then took away.
 			o.wake.Freed(c.Now, &store.Workload{Info: c.Info, Phase: model.Pending})
@@ -74,10 +107,10 @@ func (o outside) nominate(c *tasks.Member, present string) string {
 		return present
 	}
 	tx := o.rec.Begin()
-	if err := tx.Nominate(c.Info.ID, n.Nominate); err != nil {
+	if err := tx.Nominate(c.Info.ID, next); err != nil {
 		tx.Abort()
 		return present
 	}
 	o.commit(c.Now, tx)
-	return n.Nominate
+	return next
 }

@@ -1,7 +1,11 @@
 package extpoints
 
 // Compat says whether the engine does what kube-scheduler 1.37.1 does where that is
-// a mistake. [Improved] does not. This is all that is switched.
+// a mistake: whom it gives devices that are not there, by whose rules workloads that wait are
+// woken and tried again, and whether room is kept, or taken, for nothing. [Improved] does
+// without. It never changes what else a node must have for a workload, nor how nodes are
+// scored, except by plugins that kube-scheduler does not have; see the last item of the
+// list about waking.
 //
 // kube-scheduler gives away what it does not have:
 //
@@ -60,16 +64,21 @@ package extpoints
 //     they do without the mistakes there that their package comments name, above all
 //     with measured load that is old or missing.
 //
+// It keeps, or takes, room for nothing in these ways, which are mended under Improved:
+//
+//   - engine/failure.go: a nomination is given up at the end of every attempt for which no room
+//     is being made, by a workload alone and by each member of a group. kube-scheduler keeps it
+//     where PostFilter said nothing of it.
+//
 // Parity with kube-scheduler is compared with [KubeScheduler137].
 type Compat uint8
 
 // The values of Compat.
 const (
-	// Improved, the default, gives nothing away that is not there, and wakes a workload
-	// whenever something changes that may help it.
+	// Improved, the default, gives nothing away that is not there, wakes a workload
+	// whenever something changes that may help it, and keeps and makes room for nobody in vain.
 	Improved Compat = iota
-	// KubeScheduler137 gives away, wakes and tries again as kube-scheduler 1.37.1 does,
-	// known mistakes included.
+	// KubeScheduler137 does as kube-scheduler 1.37.1 does, known faults included.
 	KubeScheduler137
 
 	compats

@@ -74,7 +74,8 @@ type PlacementScoreNormalizer interface {
 // the profile, with the highest group of the tree. What it wants displaced it
 // asks for with [CycleState.Evict]. Success and UnschedulableAndUnresolvable
 // end the round; Unschedulable asks the next plugin; anything else is an error.
-// Whatever it says, this cycle of the group ends as unschedulable.
+// Whatever it says, this cycle of the group ends as unschedulable. Of several results of
+// plugins that do not end the round the last one counts.
 type GroupPostFilterPlugin interface {
 	Plugin
 	GroupPostFilter(s *CycleState, g *GroupInfo, t GroupTrial) (*GroupPostFilterResult, *Status)
@@ -82,7 +83,7 @@ type GroupPostFilterPlugin interface {
 
 // GroupPostFilterResult is what a GroupPostFilter achieved: what happens to
 // each member's nomination, by ID. Those that are not there lose theirs, where there is a
-// result.
+// result. A nil result says nothing of any member; see [PostFilterResult].
 type GroupPostFilterResult struct {
 	Nominations map[string]PostFilterResult
 }

@@ -15,7 +15,10 @@ type PostFilterPlugin interface {
 
 // PostFilterResult says what happens to a workload's nomination. A nominated node is
 // one on which room is being made for the workload: workloads of lower priority are kept
-// from taking it. A nil result, and the zero value, leave the nomination as it is.
+// from taking it. A nil result, and the zero value, say nothing: an earlier nomination then
+// holds for as long as room is being made (evictions for the workload are under way, or one that
+// was displaced is still leaving the node), and is given up otherwise. With [KubeScheduler137] it
+// stays as it is.
 type PostFilterResult struct {
 	// Nominate is the node to nominate the workload to.
 	Nominate string

@@ -251,5 +251,7 @@ func inputNominate(s *sim) string {
 		node = pickOf(s, s.world.order)
 	}
 	s.apply(engine.Nominate(id, node))
+	pos, _ := s.raw.Queue(id)
+	s.nominated[id] = pos.Attempts
 	return fmt.Sprintf("nominate %s to %q", id, node)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
 )
 
 // checkKept: a workload that has just been put on a node leaves the room that is
@@ -40,6 +41,32 @@ func (o *observed) checkKept(before *observed, row *model.WorkloadRecord, u *usa
 		p.add("%s was put on %s, where a place is kept for others", row.ID, row.Node)
 	}
 	return p
+}
+
+// checkRoomKept: room is kept on a node for nobody who was tried and waits for an event, unless
+// somebody is to leave so that there is room, or a plugin keeps it that needs no reason. Others
+// would be thought to fit nowhere for the sake of that room.
+func (s *sim) checkRoomKept() {
+	for _, id := range s.cur.ids {
+		row, pos := s.cur.rows[id], s.cur.positions[id]
+		since, outside := s.nominated[id]
+		switch {
+		case s.cur.nodes[row.Nominated] == nil || row.Phase != model.Pending || row.Labels["nominate"] != "":
+		case pos.Place != queue.Unschedulable || outside && pos.Attempts <= since:
+		case !s.someoneLeaves(row.Nominated):
+			s.fail("room is kept for %s on %s, and nobody is leaving: it waits because of %v", id, row.Nominated, pos.UnschedulablePlugins)
+		}
+	}
+}
+
+// someoneLeaves reports whether a workload is on its way off the node, or a binding to it that
+// was called off has not ended.
+func (s *sim) someoneLeaves(node string) bool {
+	ends := func(t *simTask) bool { return t.node == node && (t.evicts || t.stopped || t.abandoned) }
+	return slices.ContainsFunc(s.tasks, ends) || slices.ContainsFunc(s.cur.ids, func(id string) bool {
+		row := s.cur.rows[id]
+		return row.Node == node && (row.Phase == model.Terminating || s.evictions[id] == node)
+	})
 }
 
 // checkApart: a workload that has just been put on a node is in no domain with

@@ -271,6 +271,7 @@ func (s *sim) checkWoken() {
 	if due, ok := s.raw.NextDue(s.now); ok && !due.After(s.now) {
 		return // those that a hold kept are still to be told that it has ended
 	}
+	s.checkRoomKept()
 	var g *sight
 	for _, id := range s.cur.ids {
 		switch pos := s.cur.positions[id]; {

@@ -10,6 +10,7 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
+	"github.com/berth-project/berth/plugins/defaultpreemption"
 	"github.com/berth-project/berth/plugins/dynamicresources"
 	"github.com/berth-project/berth/plugins/dynamicresources/allocator"
 )
@@ -33,6 +34,36 @@ func (silentFilter) EventsToRegister() ([]extpoints.EventHint, error) { return n
 type silentGate struct{ extpoints.PreEnqueuePlugin }
 
 func (silentGate) EventsToRegister() ([]extpoints.EventHint, error) { return nil, nil }
+
+// keeping makes room as the plugin does, and keeps what was kept before where it makes none.
+type keeping struct {
+	*defaultpreemption.DefaultPreemption
+}
+
+func (p keeping) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, statuses extpoints.NodeStatuses) (*extpoints.PostFilterResult, *extpoints.Status) {
+	r, st := p.DefaultPreemption.PostFilter(s, w, statuses)
+	if r == nil || r.Nominate == "" {
+		r = &extpoints.PostFilterResult{Nominate: w.Nominated}
+	}
+	return r, st
+}
+
+// keepingForGroups does so for groups.
+type keepingForGroups struct {
+	*defaultpreemption.DefaultPreemption
+}
+
+func (p keepingForGroups) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupInfo, t extpoints.GroupTrial) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
+	r, st := p.DefaultPreemption.GroupPostFilter(s, g, t)
+	if !st.IsSuccess() {
+		r = &extpoints.GroupPostFilterResult{Nominations: map[string]extpoints.PostFilterResult{}}
+		g.All(func(w *extpoints.WorkloadInfo) bool {
+			r.Nominations[w.ID] = extpoints.PostFilterResult{Nominate: w.Nominated}
+			return true
+		})
+	}
+	return r, st
+}
 
 // greedyDevices gives everybody the first device.
 type greedyDevices struct{ blindFilter }
@@ -245,6 +276,12 @@ func TestSimulationFindsFaults(t *testing.T) {
 		{"volumes that are forgotten when they are written", "outside, and was for", func(cfg *engine.Config) {
 			cfg.Orchestrator = denyingVolumes{cfg.Orchestrator.(*simWorld)}
 		}},
+		{"room that is kept for nothing", "room is kept for", wrap(plugins.DefaultPreemption, func(p extpoints.Plugin) extpoints.Plugin {
+			return keeping{p.(*defaultpreemption.DefaultPreemption)}
+		})},
+		{"room that is kept for a group for nothing", "room is kept for", wrap(plugins.DefaultPreemption, func(p extpoints.Plugin) extpoints.Plugin {
+			return keepingForGroups{p.(*defaultpreemption.DefaultPreemption)}
+		})},
 		{"an orchestrator that is told of nobody", "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -43,6 +43,7 @@ type sim struct {
 	roomFor   map[string]string // for whom each of them was to make room
 	plans     map[string]string // who is to make room, and for whom
 	missed    map[string]bool   // waited on permit when something happened that Hold asked for
+	nominated map[string]int    // after how many attempts somebody else has nominated it
 	made      int               // workloads ever made
 
 	// Which of the kinds of things there are in this history.

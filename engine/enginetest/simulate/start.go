@@ -44,7 +44,7 @@ func (s *sim) start() {
 	s.raw, s.tasks, s.gone = raw, nil, nil
 	s.disputed, s.evictions, s.roomFor = map[nodePort]bool{}, map[string]string{}, map[string]string{}
 	s.asOne, s.told, s.seen = map[string]string{}, false, nil
-	s.missed, s.plans = map[string]bool{}, map[string]string{}
+	s.missed, s.plans, s.nominated = map[string]bool{}, map[string]string{}, map[string]int{}
 	s.cur, s.prev = &observed{}, &observed{}
 	s.tellAll()
 }

@@ -39,6 +39,7 @@ type Attempt struct {
 	// itself it is its cycle's.
 	run   *extpoints.Cycle
 	tried []*Cycle // in the order in which they were
+	said  bool     // GroupPostFilter had a result
 }
 
 // Port is what an attempt needs of those who make it.
@@ -201,12 +202,12 @@ func (a *Attempt) PostFilter() (asked bool, err error) {
 	found, st := a.Framework.GroupPostFilter(a.run.State(), a.Root, trial)
 	a.d.rejoin(fork)
 	trial.tellFilters()
+	if a.said = found != nil; a.said {
+		a.Nominations = found.Nominations
+	}
 	switch {
 	case st.IsSuccess():
 		a.MakingRoom = true
-		if found != nil {
-			a.Nominations = found.Nominations
-		}
 		a.Result.append(st.Message())
 	case st.IsRejected():
 		a.Result.append(st.Message())
@@ -217,13 +218,20 @@ func (a *Attempt) PostFilter() (asked bool, err error) {
 	return true, nil
 }
 
+// Nominating is what GroupPostFilter has said of a member's nomination. strictly: of a
+// member that is missing from a result that it has said to drop it.
+func (a *Attempt) Nominating(id string, strictly bool) extpoints.PostFilterResult {
+	n, listed := a.Nominations[id]
+	n.Clear = n.Clear || strictly && a.said && !listed
+	return n
+}
+
 // postFilter is PostFilter for a workload by itself.
 func (c *Cycle) postFilter() (asked bool, err error) {
-	c.Nominating = extpoints.PostFilterResult{Clear: true}
 	if c.Diagnosis == nil || !c.Framework.HasPostFilter() {
+		c.Unasked = true
 		return false, nil
 	}
-	c.Nominating = extpoints.PostFilterResult{}
 	result, after := c.Framework.PostFilter(c.State, c.Info, c.Diagnosis)
 	c.Diagnosis.PostFilterMessage = framework.PostFilterMessage(after)
 	if after.Code() == extpoints.Error {

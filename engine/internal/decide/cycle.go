@@ -23,8 +23,10 @@ type Cycle struct {
 	// Diagnosis says why the workload fits nowhere; nil where it fits, and after a
 	// failure.
 	Diagnosis *framework.Diagnosis
-	// Nominating is what the cycle says of the workload's nomination.
+	// Nominating is what PostFilter plugins have said of the workload's nomination.
 	Nominating extpoints.PostFilterResult
+	// Unasked: the cycle ended in a way about which PostFilter is not asked.
+	Unasked bool
 	// Binding is where the workload goes, once a node is selected.
 	Binding model.Binding
 	// Waits and Permit are what the Permit plugins said.
@@ -142,7 +144,7 @@ func (c *Cycle) nodes() extpoints.Nodes {
 // Refuse makes the diagnosis of a workload that was rejected after its node
 // was chosen: that one node is all it is about.
 func (c *Cycle) Refuse(st *extpoints.Status) {
-	c.Nominating = extpoints.PostFilterResult{Clear: true}
+	c.Unasked = true
 	if !st.IsRejected() {
 		c.Diagnosis = nil
 		return

@@ -246,7 +246,7 @@ func (t *groupTry) member(r *GroupResult, w *extpoints.WorkloadInfo, part *withi
 	st := c.Decide()
 	if errors.Is(st.AsError(), ErrNoNodes) {
 		st = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, st.Message())
-		c.Nominating = extpoints.PostFilterResult{Clear: true}
+		c.Unasked = true
 	}
 	if st == nil {
 		// On a copy of the state: it is reserved again when the group is placed.

@@ -104,8 +104,10 @@ func (f *Framework) ScorePlacements(states []*extpoints.CycleState, g *extpoints
 	return totals, nil
 }
 
-// GroupPostFilter runs the GroupPostFilter plugins until one ends the round.
+// GroupPostFilter runs the GroupPostFilter plugins until one ends the round. As with
+// PostFilter the last one that says something of nominations counts.
 func (f *Framework) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupInfo, t extpoints.GroupTrial) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
+	var said *extpoints.GroupPostFilterResult
 	var reasons []string
 	var rejector string
 	for _, p := range f.groupPostFilter {
@@ -121,10 +123,13 @@ func (f *Framework) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupI
 		default:
 			return nil, extpoints.AsStatus(fmt.Errorf("error in %q GroupPostFilter plugins: %s", p.Name(), st.Message())).WithPlugin(p.Name())
 		}
+		if result != nil {
+			said = result
+		}
 		reasons = append(reasons, st.Reasons()...)
 		if rejector == "" {
 			rejector = p.Name()
 		}
 	}
-	return nil, extpoints.NewStatus(extpoints.Unschedulable, reasons...).WithPlugin(rejector)
+	return said, extpoints.NewStatus(extpoints.Unschedulable, reasons...).WithPlugin(rejector)
 }
