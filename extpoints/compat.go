@@ -69,6 +69,9 @@ package extpoints
 //   - engine/failure.go: a nomination is given up at the end of every attempt for which no room
 //     is being made, by a workload alone and by each member of a group. kube-scheduler keeps it
 //     where PostFilter said nothing of it.
+//   - plugins/defaultpreemption/roster.go: a group that leaves as one and has a member on a node
+//     that is not there is no victim, and others are. In kube-scheduler no group can make
+//     room then.
 //
 // Parity with kube-scheduler is compared with [KubeScheduler137].
 type Compat uint8

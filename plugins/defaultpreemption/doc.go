@@ -40,6 +40,11 @@
 // budget that forbids one member protects the whole. Step 5 looks at workloads
 // one by one and at their own priority, wherever they are.
 //
+// A group that leaves as one stays, and the message says so, while a member of it is on a node
+// that is not there: what its departure would change cannot be tried. Others are displaced. In
+// kube-scheduler, and with [extpoints.KubeScheduler137], no group can make room anywhere then, and
+// a workload not on the nodes that have members of it.
+//
 // # Groups that want room
 //
 // For a group there is no choice of nodes: everything of lower priority is taken

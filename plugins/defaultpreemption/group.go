@@ -18,7 +18,9 @@ var noGroupVictims = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable,
 // its feature gate CompositePodGroup. A group with a policy is one for which the
 // gate PodGroupPreemptionPolicy is on (types.go resolvePreemptionPolicy).
 func (p *DefaultPreemption) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupInfo, t extpoints.GroupTrial) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
-	result, st := p.preemptFor(s, g, t)
+	possible := newRoster(s.View(), s.Now(), g.Priority)
+	result, st := p.preemptFor(s, g, t, &possible)
+	st = possible.say(st)
 	switch text := st.Message(); {
 	case st.Code() == extpoints.Error:
 		return result, extpoints.AsStatus(fmt.Errorf("group preemption: %w", st.AsError()))
@@ -38,13 +40,14 @@ func mayPreempt(g *extpoints.GroupInfo) bool {
 	return g.All(func(w *extpoints.WorkloadInfo) bool { return w.MayPreempt() })
 }
 
-func (p *DefaultPreemption) preemptFor(s *extpoints.CycleState, g *extpoints.GroupInfo, t extpoints.GroupTrial) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
-	possible := newRoster(s.View(), s.Now(), g.Priority)
+func (p *DefaultPreemption) preemptFor(
+	s *extpoints.CycleState, g *extpoints.GroupInfo, t extpoints.GroupTrial, possible *roster,
+) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
 	q := p.askQueues(s, g.Priority, waiting(g)...)
-	possible.anyone, possible.tolerations = q != nil, p.tolerations
+	possible.anyone, possible.tolerations, possible.strict = q != nil, p.tolerations, p.compat == extpoints.KubeScheduler137
 	err := possible.addAll()
 	if err == nil {
-		q.choose(&possible)
+		q.choose(possible)
 	}
 	switch {
 	case err != nil:

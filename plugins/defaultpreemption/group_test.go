@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
@@ -228,15 +230,47 @@ func TestGroupNominationsOfOthers(t *testing.T) {
 	}
 }
 
+// Part of a group that leaves as one is on a node that is not there: the group stays, and the
+// message says so; others leave. In kube-scheduler no group can make room then.
 func TestGroupMemberOnNoNode(t *testing.T) {
-	g := gang(wants(600)...)
-	g.Preemption = model.PreemptNever // which is looked at later
-	view := lostOf("h", node("n1", 1000, in("h", on("a", 9, 900, 1))))
-	view.GroupList = groups("h - 9 all")
-	p := &DefaultPreemption{args: Args{}.WithDefaults(), handle: handleOf(&extpointstest.Preemption{Filters: fits})}
-	_, st := p.GroupPostFilter(extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: view, Now: now, Seed: 1}).State(), g, nil)
-	if want := `Error: group preemption: failed to create domain: failed to get node info for node "gone" from snapshot: nodeinfo not found for node name "gone"`; st.String() != want {
-		t.Errorf("%v, want %s", st, want)
+	const stays = `; group "h" stays: workload "y" of it is on node "gone", which is not there`
+	lowers := infos{node("n1", 1000, in("h", on("a", 1, 900, 1))), node("n2", 1000, on("b", 1, 900, 1))}
+	for _, c := range []struct {
+		name, group string
+		nodes       infos
+		policy      model.PreemptionPolicy
+		want, gone  string
+	}{
+		{"another will do", "h - 1 all", lowers, "", "Success: group preemption: found a placement for group, preempting 1 victims" + stays, "b"},
+		{"it alone would do", "h - 1 all", lowers[:1], "", "UnschedulableAndUnresolvable: group preemption: No preemption victims found for incoming preemptor" + stays, ""},
+		{"it is more important", "h - 9 all", lowers, "", "Success: group preemption: found a placement for group, preempting 1 victims", "b"},
+		{"its members leave one by one", "h - 1", lowers[:1], "", "Success: group preemption: found a placement for group, preempting 1 victims", "a"},
+		{"the policy is Never", "h - 9 all", lowers, model.PreemptNever, "Unschedulable: group preemption: not eligible due to preemptionPolicy=Never.", ""},
+	} {
+		for _, compat := range []extpoints.Compat{extpoints.Improved, extpoints.KubeScheduler137} {
+			view := lostOf("h", c.nodes...)
+			g := gang(wants(600)...)
+			g.Preemption = c.policy
+			view.GroupList = append(groups(c.group), g.Group)
+			h := extpointstest.NewHandle()
+			h.Preempting, h.Mode = &extpointstest.Preemption{Filters: fits}, compat
+			p, err := New(Args{}, h)
+			require.NoError(t, err)
+			cycle := extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: view, Now: now, Seed: 1})
+			_, st := p.GroupPostFilter(cycle.State(), g, extpointstest.NewGroupTrial(view.View, g, &extpointstest.Preemption{Filters: fits}))
+			want := c.want
+			if compat == extpoints.KubeScheduler137 && strings.HasSuffix(c.group, "all") {
+				want = `Error: group preemption: failed to create domain: failed to get node info for node "gone" from snapshot: nodeinfo not found for node name "gone"`
+			}
+			require.Equal(t, want, st.String(), "%s, %v", c.name, compat)
+			if want == c.want {
+				var gone []string
+				for _, e := range cycle.Requests().Evictions {
+					gone = append(gone, e.ID)
+				}
+				require.Equal(t, c.gone, strings.Join(gone, " "), c.name)
+			}
+		}
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
@@ -202,28 +204,39 @@ func (g lostGroups) Placed(id string) []extpoints.PlacedMember {
 	return list
 }
 
-// Part of a group that leaves as one is on a node that is not there: the nodes
-// that have others of it are no candidates, however important it is.
+// Part of a group that leaves as one is on a node that is not there: it stays, and the message
+// says so; others leave, from the same node too. In kube-scheduler the nodes that have others
+// of it are no candidates, however important it is.
 func TestMemberOnNoNode(t *testing.T) {
-	const says = `failed to get node info for node "gone" from snapshot: nodeinfo not found for node name "gone"`
+	const (
+		says  = `failed to get node info for node "gone" from snapshot: nodeinfo not found for node name "gone"`
+		stays = `; group "g" stays: workload "y" of it is on node "gone", which is not there`
+		found = "Success: preemption: found a potential placement for workload on node %s, preempting 1 victims"
+	)
 	for _, c := range []struct {
 		name, group string
 		nodes       infos
-		want        string
+		want, kube  string
 	}{
 		{"another node will do", "g - 1 all", infos{node("n1", 1000, in("g", on("a", 1, 900, 1))), node("n2", 1000, on("b", 1, 900, 1))},
-			"Success: preemption: found a potential placement for workload on node n2, preempting 1 victims"},
-		{"there is none", "g - 9 all", infos{node("n1", 1000, on("b", 1, 900, 1), in("g", on("a", 1, 10, 1)))}, "Error: preemption: " + says},
+			fmt.Sprintf(found, "n2") + stays, fmt.Sprintf(found, "n2")},
+		{"another on the node will do", "g - 1 all", infos{node("n1", 1000, on("b", 1, 900, 1), in("g", on("a", 1, 10, 1)))},
+			fmt.Sprintf(found, "n1") + stays, "Error: preemption: " + says},
+		{"nobody else will do", "g - 1 all", infos{node("n1", 1000, on("b", 1, 10, 1), in("g", on("a", 1, 900, 1)))},
+			"Unschedulable: preemption: 0/1 nodes are available: 1 Insufficient cpu." + stays, "Error: preemption: " + says},
+		{"it is more important", "g - 9 all", infos{node("n1", 1000, on("b", 1, 900, 1), in("g", on("a", 1, 10, 1)))},
+			fmt.Sprintf(found, "n1"), "Error: preemption: " + says},
 		{"members that leave one by one are not in the way", "g - 1", infos{node("n1", 1000, in("g", on("a", 1, 900, 1)))},
-			"Success: preemption: found a potential placement for workload on node n1, preempting 1 victims"},
+			fmt.Sprintf(found, "n1"), fmt.Sprintf(found, "n1")},
 	} {
-		view := lostOf("g", c.nodes...)
-		view.GroupList = groups(c.group)
-		p := &DefaultPreemption{args: Args{}.WithDefaults(), handle: handleOf(&extpointstest.Preemption{Filters: fits})}
-		s := extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: view, Now: now, Seed: 1}).State()
-		w := on("w", 5, 600, 0)
-		if _, st := p.PostFilter(s, w, statuses{view, w, nil}); st.String() != c.want {
-			t.Errorf("%s: %v, want %s", c.name, st, c.want)
+		for compat, want := range map[extpoints.Compat]string{extpoints.Improved: c.want, extpoints.KubeScheduler137: c.kube} {
+			view := lostOf("g", c.nodes...)
+			view.GroupList = groups(c.group)
+			p := &DefaultPreemption{args: Args{}.WithDefaults(), handle: handleOf(&extpointstest.Preemption{Filters: fits}), compat: compat}
+			s := extpoints.NewCycle(extpoints.CycleOptions{Context: t.Context(), View: view, Now: now, Seed: 1}).State()
+			w := on("w", 5, 600, 0)
+			_, st := p.PostFilter(s, w, statuses{view, w, nil})
+			require.Equal(t, want, st.String(), "%s, %v", c.name, compat)
 		}
 	}
 }

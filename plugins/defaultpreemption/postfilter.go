@@ -28,7 +28,7 @@ func (p *DefaultPreemption) preempt(s *extpoints.CycleState, w *extpoints.Worklo
 		if len(found.errs) > 0 {
 			return nil, extpoints.AsStatus(found.errs)
 		}
-		return nominate(""), extpoints.NewStatus(extpoints.Unschedulable, found.message(s.View().Nodes().Len()))
+		return nominate(""), found.possible.say(extpoints.NewStatus(extpoints.Unschedulable, found.message(s.View().Nodes().Len())))
 	}
 	candidates, err := p.askExtenders(s, w, found.candidates, q)
 	if err != nil {
@@ -39,8 +39,8 @@ func (p *DefaultPreemption) preempt(s *extpoints.CycleState, w *extpoints.Worklo
 	}
 	best := p.pick(s, candidates)
 	p.makeRoom(s, w, best, q)
-	return nominate(best.name()), extpoints.NewStatus(extpoints.Success,
-		fmt.Sprintf("found a potential placement for workload on node %v, preempting %d victims", best.name(), len(best.victims.Workloads)))
+	return nominate(best.name()), found.possible.say(extpoints.NewStatus(extpoints.Success,
+		fmt.Sprintf("found a potential placement for workload on node %v, preempting %d victims", best.name(), len(best.victims.Workloads))))
 }
 
 // eligible says why the workload should not displace others yet; nil where it may.

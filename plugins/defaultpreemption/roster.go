@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
@@ -52,8 +53,9 @@ type bond struct {
 	// time; fresh: some have none.
 	earliest time.Time
 	fresh    bool
-	err      error // a node is not there
-	met      int   // the last round in which it was met
+	err      error  // a node is not there, in the words of the reference
+	lost     string // and in ours
+	met      int    // the last round in which it was met
 }
 
 // The ranks of victims. A workload alone has 0.
@@ -145,8 +147,11 @@ type roster struct {
 	anyone bool
 	// tolerations: those are not listed that must not be displaced yet.
 	tolerations bool
+	// strict: a group of which a node is not there fails the attempt, as in the reference.
+	strict bool
 
 	list []*unit
+	left []string // which groups were left out, and why
 
 	units []unit // the memory of the list's last units
 	round int    // of begin
@@ -164,6 +169,14 @@ type standing struct {
 
 func newRoster(view extpoints.ClusterView, now time.Time, below int32) roster {
 	return roster{view: view, now: now, below: below}
+}
+
+// say adds to the status which groups were left out.
+func (r *roster) say(st *extpoints.Status) *extpoints.Status {
+	if len(r.left) == 0 || st.Code() == extpoints.Error {
+		return st
+	}
+	return extpoints.NewStatus(st.Code(), st.Message()+"; "+strings.Join(r.left, "; "))
 }
 
 // lower reports whether what has the priority is to be listed.
@@ -191,9 +204,9 @@ func (r *roster) begin() {
 
 // add lists what may have to leave the node, and whatever leaves with it
 // elsewhere; a group that is in the list already is not added again. Those that
-// have no start time start one after the other from now on. It fails where part
-// of a group that leaves as one is on a node that is not there, whatever its
-// priority.
+// have no start time start one after the other from now on. A group that leaves
+// as one of which part is on a node that is not there is left out, for nobody can say what
+// its departure would change; where it is strict it fails, whatever the group's priority.
 func (r *roster) add(node *extpoints.NodeInfo) error {
 	for _, w := range node.Workloads {
 		soon := time.Duration(r.tick)
@@ -233,12 +246,18 @@ func (r *roster) addMember(w *extpoints.WorkloadInfo, node *extpoints.NodeInfo, 
 		if b.met == r.round {
 			return nil
 		}
-		if b.err != nil {
+		if b.err != nil && r.strict {
 			return b.err
 		}
 		b.met, since, fresh = r.round, b.earliest, b.fresh
 	}
 	if !r.lower(b.priority) || r.spared(w, b) {
+		return nil
+	}
+	if b.err != nil {
+		if !slices.Contains(r.left, b.lost) {
+			r.left = append(r.left, b.lost)
+		}
 		return nil
 	}
 	if start := r.now.Add(soon); fresh && (since.IsZero() || start.Before(since)) {
@@ -336,6 +355,7 @@ func (r *roster) gather(g *model.Group, priority int32) *bond {
 	for i, m := range b.members {
 		if b.nodes[i] = nodes.Get(m.Node); b.nodes[i] == nil {
 			b.err = fmt.Errorf("failed to get node info for node %q from snapshot: nodeinfo not found for node name %q", m.Node, m.Node)
+			b.lost = fmt.Sprintf("group %q stays: workload %q of it is on node %q, which is not there", g.ID, m.ID, m.Node)
 			break
 		}
 		switch {

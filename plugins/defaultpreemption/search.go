@@ -27,18 +27,19 @@ type found struct {
 	// them.
 	statuses []*extpoints.Status
 	errs     problems
+	possible *roster // of the last node
 }
 
 // search tries the nodes one after the other, around once from a place that the
 // seed decides, until there are enough candidates and at least one that breaks
 // no budget. It keeps at most that many of either kind.
 func (p *DefaultPreemption) search(s *extpoints.CycleState, w *extpoints.WorkloadInfo, nodes []*extpoints.NodeInfo, q *queues) found {
-	var f found
+	trial := newTrial(p.handle.Preemption(), s, w, q)
+	trial.possible.tolerations, trial.possible.strict = p.tolerations, p.compat == extpoints.KubeScheduler137
+	f := found{possible: &trial.possible}
 	if len(nodes) == 0 {
 		return f
 	}
-	trial := newTrial(p.handle.Preemption(), s, w, q)
-	trial.possible.tolerations = p.tolerations
 	offset, wanted := helper.Draw(s.Seed(), offsetStream, len(nodes)), p.args.wanted(len(nodes))
 	var allowed, violating []candidate
 	for i := range nodes {

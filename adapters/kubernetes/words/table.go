@@ -35,6 +35,7 @@ var table = []row{
 	{"expected at least one victim on node %q", "expected at least one victim pod on node %q"},
 	{"No preemption victims found for incoming workload", "No preemption victims found for incoming pod"},
 	{"group preemption: ", "pod group preemption: "},
+	{"group %q stays: workload %q of it is on node %q, which is not there", "pod group %q stays: pod %q of it is on node %q, which is not there"},
 
 	// GangScheduling, TopologyPlacementGenerator, PodGroupPodsCount
 	{"waiting for workload's group %q to appear in scheduling queue", "waiting for pods's pod group %q to appear in scheduling queue"},
