@@ -34,6 +34,7 @@ func (o outside) evict(now time.Time, id, reason string, by preempt.Beneficiary)
 	}
 	o.listener.Evicting(o.evictingEvent(now, row, reason, by))
 	if t == nil {
+		o.displacing(now, id)
 		o.tasks.Evict(&tasks.Eviction{Workload: row.Info.Workload, Node: row.Node, Reason: reason, By: by, Asked: by == preempt.Nobody})
 		return
 	}

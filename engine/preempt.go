@@ -17,6 +17,11 @@ func (o outside) makeRoom(now time.Time, by preempt.Beneficiary, asked extpoints
 		o.unnominate(now, id)
 	}
 	o.makesRoom(asked.Evictions)
+	victims := make([]string, len(asked.Evictions))
+	for i, e := range asked.Evictions {
+		victims[i] = e.ID
+	}
+	o.displacing(now, victims...)
 	if waiter := o.rec.Workload(o.room.Waiter(by)); waiter != nil {
 		for _, e := range asked.Evictions {
 			if victim := o.rec.Workload(e.ID); victim != nil {
@@ -72,6 +77,9 @@ func (p roomPort) CallOff(id string, by preempt.Beneficiary, cause error) {
 		t.Stop(cause)
 	}
 }
+
+// Dropped implements [preempt.Port].
+func (p roomPort) Dropped(now time.Time, id string) { p.o.stays(now, id) }
 
 // Ended implements [preempt.Port]: it wakes the beneficiary where no departure will.
 // One whose victims would not go must not try again at once, as the reference lets it:

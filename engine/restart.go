@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/model"
 )
 
@@ -31,7 +32,7 @@ func (v *View) Changes() iter.Seq[Change] {
 			}
 		}
 		_ = each(v.Namespaces(), yield, func(n model.NamespaceRecord) Change { return PutNamespace(n.Namespace) }) &&
-			each(v.Budgets(), yield, func(b model.BudgetRecord) Change { return PutBudget(b.Budget) }) &&
+			each(v.store.Budgets(), yield, func(b *store.Budget) Change { return PutBudget(b.Left()) }) &&
 			each(slices.Values(v.groupsFromTheTop()), yield, func(g model.GroupRecord) Change { return PutGroup(g.Group) }) &&
 			each(v.Nodes(), yield, func(n model.NodeRecord) Change { return PutNode(n.Node) }) &&
 			v.eachWorkload(yield)

@@ -72,6 +72,8 @@ package extpoints
 //   - plugins/defaultpreemption/roster.go: a group that leaves as one and has a member on a node
 //     that is not there is no victim, and others are. In kube-scheduler no group can make
 //     room then.
+//   - engine/budgets.go: what the engine evicts counts against the budgets that protect it until
+//     they are reported again. In kube-scheduler several that come at once find the same budget.
 //
 // Parity with kube-scheduler is compared with [KubeScheduler137].
 type Compat uint8

@@ -49,7 +49,10 @@ type GroupRecord struct {
 // BudgetRecord is what an engine knows of a budget at one moment. It is shared
 // and must not be changed.
 type BudgetRecord struct {
-	*Budget
+	*Budget // as it was reported
+	// Spent are the IDs of the workloads that it protects and that the engine has displaced
+	// since, in that order: each is one less that is allowed.
+	Spent []string
 	// CreateIndex and ModifyIndex are as in [WorkloadRecord].
 	CreateIndex, ModifyIndex uint64
 }

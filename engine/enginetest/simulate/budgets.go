@@ -36,10 +36,22 @@ func protects(b *model.Budget, w *model.Workload) bool {
 		b.Selector.Matches(w.Labels) && !slices.Contains(b.Displaced, w.ID)
 }
 
-// exceeded reports whether the victims are more than some budget allows.
+// spent is how many that the budget protects the engine has displaced since the budget was
+// reported and that have not left yet.
+func (s *sim) spent(b *model.Budget) (n int32) {
+	for _, id := range s.rowsWhere(func(w *model.WorkloadRecord) bool { return w.Phase == model.Terminating }) {
+		if row, _ := s.row(id); s.evictedAt[id] >= max(1, s.budgetAt[b.ID]) && protects(b, row.Workload) {
+			n++
+		}
+	}
+	return n
+}
+
+// exceeded reports whether the victims are more than some budget allows, after those that were
+// displaced since it was reported.
 func (s *sim) exceeded(victims []extpoints.Eviction) bool {
 	for b := range s.raw.View().Budgets() {
-		var n int32
+		n := s.spent(b.Budget)
 		for _, e := range victims {
 			if row, ok := s.row(e.ID); ok && protects(b.Budget, row.Workload) {
 				n++

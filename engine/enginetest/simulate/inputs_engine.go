@@ -40,6 +40,9 @@ func inputNoise(s *sim) string {
 	}
 	what := ch.String()
 	s.apply(ch)
+	if b, ok := ch.Value().(*model.Budget); ok {
+		s.budgetAt[b.ID] = s.raw.View().Index()
+	}
 	return what
 }
 

@@ -65,6 +65,36 @@ func (p keepingForGroups) GroupPostFilter(s *extpoints.CycleState, g *extpoints.
 	return r, st
 }
 
+// believing takes budgets for what they were before the engine displaced anybody.
+type believing struct {
+	*defaultpreemption.DefaultPreemption
+}
+
+func (p believing) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, statuses extpoints.NodeStatuses) (*extpoints.PostFilterResult, *extpoints.Status) {
+	own := extpoints.NewCycle(extpoints.CycleOptions{
+		Context: s.Context(), View: asReported{s.View()}, Now: s.Now(), Seed: s.Seed(), Trial: s.Trial(), Values: s,
+	})
+	r, st := p.DefaultPreemption.PostFilter(own.State(), w, statuses)
+	for _, e := range own.Requests().Evictions {
+		s.Evict(e.ID, e.Reason)
+	}
+	for _, id := range own.Requests().Unnominations {
+		s.Unnominate(id)
+	}
+	return r, st
+}
+
+type asReported struct{ extpoints.ClusterView }
+
+func (v asReported) Budgets() (list []*model.Budget) {
+	for _, b := range v.ClusterView.Budgets() {
+		before := *b
+		before.Allowed += int32(len(b.Displaced))
+		list = append(list, &before)
+	}
+	return list
+}
+
 // greedyDevices gives everybody the first device.
 type greedyDevices struct{ blindFilter }
 
@@ -222,7 +252,7 @@ func TestSimulationFindsFaults(t *testing.T) {
 		t.Skip("-short: minutes of faulty engines are missing; run without it")
 	}
 	// Where a fault shows in few histories the search begins near one of them.
-	first := map[string]uint64{"claims of one that others use too": 240}
+	first := map[string]uint64{"claims of one that others use too": 240, "budgets that are believed until they are reported": 275}
 	for _, c := range []struct {
 		name, want string
 		configure  func(*engine.Config)
@@ -281,6 +311,9 @@ func TestSimulationFindsFaults(t *testing.T) {
 		})},
 		{"room that is kept for a group for nothing", "room is kept for", wrap(plugins.DefaultPreemption, func(p extpoints.Plugin) extpoints.Plugin {
 			return keepingForGroups{p.(*defaultpreemption.DefaultPreemption)}
+		})},
+		{"budgets that are believed until they are reported", "which a budget protects", wrap(plugins.DefaultPreemption, func(p extpoints.Plugin) extpoints.Plugin {
+			return believing{p.(*defaultpreemption.DefaultPreemption)}
 		})},
 		{"an orchestrator that is told of nobody", "", nil},
 	} {

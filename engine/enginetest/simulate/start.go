@@ -20,6 +20,7 @@ func (s *sim) start() {
 	s.events, s.log = nil, bytes.Buffer{}
 	tell := engine.Listener{Evicting: func(e engine.EvictingEvent) {
 		s.evicting = e.Workload.ID
+		s.evictedAt[e.Workload.ID] = s.raw.View().Index()
 		s.evictions[e.Workload.ID], s.roomFor[e.Workload.ID] = e.Node, cmp.Or(e.By, e.ByGroup)
 		s.stop(e.Workload.ID)
 		s.displaced(e)
@@ -45,6 +46,7 @@ func (s *sim) start() {
 	s.disputed, s.evictions, s.roomFor = map[nodePort]bool{}, map[string]string{}, map[string]string{}
 	s.asOne, s.told, s.seen = map[string]string{}, false, nil
 	s.missed, s.plans, s.nominated = map[string]bool{}, map[string]string{}, map[string]int{}
+	s.budgetAt, s.evictedAt = map[string]uint64{}, map[string]uint64{}
 	s.cur, s.prev = &observed{}, &observed{}
 	s.tellAll()
 }

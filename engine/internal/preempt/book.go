@@ -78,6 +78,12 @@ func (b *Book) Proceed(now time.Time) {
 			b.advance(now, p)
 		}
 	}
+	for _, id := range b.dropped {
+		if !b.Victims()[id] {
+			b.port.Dropped(now, id)
+		}
+	}
+	b.dropped = b.dropped[:0]
 }
 
 // advance is the step from one stage to the next.
@@ -86,7 +92,7 @@ func (b *Book) advance(now time.Time, p *preemption) {
 	switch {
 	case len(p.waits) > 0:
 	case len(p.rest) > 0 && b.outdated(p):
-		p.fail()
+		b.fail(p)
 		b.touchAll(p)
 	case len(p.rest) > 0:
 		last := p.rest[0]
@@ -102,6 +108,7 @@ func (b *Book) advance(now time.Time, p *preemption) {
 
 // end strikes the preemption out.
 func (b *Book) end(p *preemption) {
+	b.drop(p)
 	delete(b.byBeneficiary, p.by)
 	if p.by.Group != "" {
 		b.forGroups--
@@ -157,12 +164,13 @@ func (b *Book) VictimCalledOff(victim string) {
 // VictimStays is told of a victim whose eviction has failed. The other evictions for
 // the same beneficiary are of no use then, unless somebody else wants them too.
 func (b *Book) VictimStays(victim string) {
+	b.dropped = append(b.dropped, victim)
 	for _, p := range b.byVictim[victim] {
 		b.touch(p, victim)
 		if p.stage == failing {
 			continue
 		}
-		p.fail()
+		b.fail(p)
 		for _, other := range p.waits {
 			if len(b.byVictim[other]) == 1 {
 				b.port.CallOff(other, p.by, fmt.Errorf("called off, because the eviction of workload %q failed", victim))

@@ -66,6 +66,9 @@ type Port interface {
 	Leaving(id string) bool
 	// CallOff ends an eviction for which nobody but the beneficiary has asked.
 	CallOff(id string, by Beneficiary, cause error)
+	// Dropped tells that a workload stays that was to leave: its eviction has failed, or was not
+	// asked for after all.
+	Dropped(now time.Time, id string)
 	// Ended tells that all evictions are over. took is how long they lasted.
 	Ended(now time.Time, by Beneficiary, o Outcome, took time.Duration)
 }
@@ -124,7 +127,18 @@ func (p *preemption) outcome() Outcome {
 }
 
 // fail leaves out what was not asked for yet.
-func (p *preemption) fail() { p.stage, p.rest = failing, nil }
+func (b *Book) fail(p *preemption) {
+	b.drop(p)
+	p.stage = failing
+}
+
+// drop leaves out the evictions that were not asked for yet.
+func (b *Book) drop(p *preemption) {
+	for _, e := range p.rest {
+		b.dropped = append(b.dropped, e.ID)
+	}
+	p.rest = nil
+}
 
 // due takes out the evictions to ask for now: all but the last, or all where nothing is
 // scheduled meanwhile.
@@ -160,6 +174,7 @@ type Book struct {
 	byBeneficiary map[Beneficiary]*preemption
 	byVictim      map[string][]*preemption // that wait for its eviction
 	touched       []*preemption            // that something has happened to
+	dropped       []string                 // workloads that were to leave, and are not
 	awaited       int                      // how many hold everything up
 	forGroups     int                      // how many are for trees of groups
 }

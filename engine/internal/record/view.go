@@ -41,7 +41,7 @@ func (r *Record) follow(ch *store.Change) {
 		}
 	case store.BudgetKind:
 		if ch.NewBudget != nil {
-			r.View.PutBudget(ch.NewBudget.Budget)
+			r.View.PutBudget(ch.NewBudget.Left())
 		} else {
 			r.View.RemoveBudget(ch.OldBudget.Budget.ID)
 		}

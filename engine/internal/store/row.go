@@ -97,7 +97,9 @@ type Group struct {
 
 // Budget is the row of a budget.
 type Budget struct {
-	Budget                   *model.Budget
+	Budget *model.Budget // as it was reported
+	// Spent are the IDs of the workloads that the engine has displaced since.
+	Spent                    []string `json:",omitempty"`
 	CreateIndex, ModifyIndex uint64
 }
 
@@ -179,7 +181,7 @@ func (g *Group) Record() model.GroupRecord {
 
 // Record returns the row as readers outside the engine see it.
 func (b *Budget) Record() model.BudgetRecord {
-	return model.BudgetRecord{Budget: b.Budget, CreateIndex: b.CreateIndex, ModifyIndex: b.ModifyIndex}
+	return model.BudgetRecord{Budget: b.Budget, Spent: b.Spent, CreateIndex: b.CreateIndex, ModifyIndex: b.ModifyIndex}
 }
 
 // Record returns the row as readers outside the engine see it.

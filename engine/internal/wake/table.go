@@ -51,6 +51,9 @@ func (w *Waker) group(now time.Time, fact *store.Change) {
 }
 
 func (w *Waker) budget(now time.Time, fact *store.Change) {
+	if fact.OldBudget != nil && fact.NewBudget != nil && fact.OldBudget.Budget == fact.NewBudget.Budget {
+		return // it was not reported
+	}
 	w.offer(now, &extpoints.Event{ClusterEvent: event(extpoints.BudgetResource, fact.OldBudget != nil, fact.NewBudget != nil)}, nil)
 }
 
