@@ -71,6 +71,7 @@ func (o outside) finishBinding(now time.Time, t *tasks.Task) {
 		return
 	}
 	delete(o.lastWhy, id)
+	delete(o.rooms, id)
 	tx := o.rec.Begin()
 	answered := o.answer(tx, t)
 	err := tx.Bind(id)

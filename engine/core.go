@@ -30,6 +30,7 @@ type core struct {
 	wake     *wake.Waker
 	heldBack map[string]bool // pending workloads that are not queued before an old binding has returned
 	lastWhy  map[string]Rejection
+	rooms    rooms
 	plan     *timeline.Book // nil where nothing is planned
 	nextHold time.Time      // see holds.go
 	memory   decide.Memory

@@ -38,6 +38,9 @@ func (o outside) fail(c *tasks.Member, st *extpoints.Status) {
 	}
 	c.Item.Info, c.Item.Workload, c.Item.Priority = row.Info, row.Info.Workload, row.Info.Priority // as it is now
 	o.queue.AddUnschedulable(c.Now, c.Item, event.Plugins, pending)
+	if foundNode(&c.Binding, st) {
+		o.rooms.rejected(id, c.Now)
+	}
 	event.Nominated = o.nominate(c, row.Info.Nominated)
 	o.lastWhy[id] = Rejection{At: c.Now, Code: event.Code, Message: event.Message, Plugins: event.Plugins}
 	o.turnedAway(&event)

@@ -100,6 +100,9 @@ func (f facts) followWorkload(now time.Time, before, after *store.Workload) {
 	case after == nil || after.Phase == model.Finished:
 		f.removed(now, before, after)
 	case after.Phase == model.Pending && before.Phase == model.Pending:
+		if before.Info.Workload != after.Info.Workload {
+			delete(f.rooms, after.Info.ID)
+		}
 		if before.Info.Workload != after.Info.Workload && f.tasks.Of(after.Info.ID) == nil {
 			f.wake.Changed(now, before, after)
 		}
@@ -166,6 +169,7 @@ func (f facts) onItsWay(now time.Time, before, after *store.Workload) {
 func (f facts) confirmed(now time.Time, before, after *store.Workload) {
 	id := after.Info.ID
 	delete(f.lastWhy, id)
+	delete(f.rooms, id)
 	if before != nil {
 		f.leftFor(now, before, after)
 	}
@@ -211,6 +215,7 @@ func (f facts) requeued(now time.Time, before, after *store.Workload) {
 func (f facts) removed(now time.Time, before, after *store.Workload) {
 	id := before.Info.ID
 	delete(f.lastWhy, id)
+	delete(f.rooms, id)
 	f.left(id)
 	if before.Phase != model.Finished {
 		if before.TakesRoomOn() == "" {

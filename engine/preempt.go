@@ -22,6 +22,9 @@ func (o outside) makeRoom(now time.Time, by preempt.Beneficiary, asked extpoints
 		victims[i] = e.ID
 	}
 	o.displacing(now, victims...)
+	if len(victims) > 0 {
+		o.rooms.made(o.beneficiaries(by)...)
+	}
 	if waiter := o.rec.Workload(o.room.Waiter(by)); waiter != nil {
 		for _, e := range asked.Evictions {
 			if victim := o.rec.Workload(e.ID); victim != nil {
@@ -30,6 +33,23 @@ func (o outside) makeRoom(now time.Time, by preempt.Beneficiary, asked extpoints
 		}
 	}
 	o.room.Begin(now, by)
+}
+
+// beneficiaries are the workloads that room is made for.
+func (c *core) beneficiaries(by preempt.Beneficiary) []string {
+	if by.Group == "" {
+		return []string{by.Workload}
+	}
+	return c.pendingBelow(by.Group)
+}
+
+func (c *core) pendingBelow(group string) []string {
+	groups := c.rec.View.Groups()
+	ids := append([]string(nil), groups.Pending(group)...)
+	for _, child := range groups.Children(group) {
+		ids = append(ids, c.pendingBelow(child.ID)...)
+	}
+	return ids
 }
 
 // unnominate takes the nomination of a waiting workload back, and wakes those

@@ -66,6 +66,7 @@ func newRaw(cfg Config) (*Raw, error) {
 		tasks:    tasks.NewBook(cfg.Orchestrator),
 		heldBack: map[string]bool{},
 		lastWhy:  map[string]Rejection{},
+		rooms:    rooms{},
 		memory:   decide.Memory{Limit: cfg.RememberDecisions},
 		cfg:      &cfg, rec: record.New(), forecasts: newForecasts(cfg.Forecast),
 	}}
@@ -78,6 +79,7 @@ func newRaw(cfg Config) (*Raw, error) {
 		Waiting:      r.permits,
 		Activate:     func(ids ...string) { r.commands.Add(tasks.Command{Activate: ids}) },
 		UnderWay:     func(id string) bool { return r.room.UnderWay(id) },
+		InVain:       func(id string, now time.Time) bool { return r.rooms.inVain(id, now) },
 		View:         func() extpoints.ClusterView { return r.rec.View },
 		Extenders:    framework.NewExtenders(cfg.Extenders),
 	}

@@ -25,6 +25,8 @@ type state struct {
 	NextHold time.Time `json:",omitzero"`
 	// Ended is for how long the workloads ran that have ended; nil where there are no forecasts.
 	Ended *forecast.State `json:",omitempty"`
+	// Rooms are those that were made and not used yet.
+	Rooms rooms `json:",omitempty"`
 }
 
 // StartRecording begins a recording in the middle of an engine's life: the header has
@@ -79,7 +81,7 @@ func (r *Raw) state() (*state, error) {
 	if !idle || !r.room.Idle() {
 		return nil, fmt.Errorf("%w: room is being made", ErrUnderWay)
 	}
-	return &state{r.rec.State(), waiting, r.decider.Past(), r.tasks.Made(), r.nextHold, r.forecasts.state()}, nil
+	return &state{r.rec.State(), waiting, r.decider.Past(), r.tasks.Made(), r.nextHold, r.forecasts.state(), r.rooms}, nil
 }
 
 // goOnFrom makes the queue anew, of the state, whose record is the engine's. That the
@@ -95,6 +97,9 @@ func (r *Raw) goOnFrom(s *state) error {
 	r.tasks.Resume(s.Tasks)
 	r.work.reload(r.now)
 	r.nextHold = s.NextHold
+	if r.rooms = s.Rooms; r.rooms == nil {
+		r.rooms = rooms{}
+	}
 	err = q.Resume(s.Queue, func(id string) *extpoints.WorkloadInfo {
 		if row := r.rec.Workload(id); row != nil {
 			return row.Info

@@ -64,7 +64,7 @@ package extpoints
 //     they do without the mistakes there that their package comments name, above all
 //     with measured load that is old or missing.
 //
-// It keeps, or takes, room for nothing in these ways, which are mended under Improved:
+// kube-scheduler keeps, or takes, room for nothing in these ways, which are mended under Improved:
 //
 //   - engine/failure.go: a nomination is given up at the end of every attempt for which no room
 //     is being made, by a workload alone and by each member of a group. kube-scheduler keeps it
@@ -74,6 +74,10 @@ package extpoints
 //     room then.
 //   - engine/budgets.go: what the engine evicts counts against the budgets that protect it until
 //     they are reported again. In kube-scheduler several that come at once find the same budget.
+//   - engine/futility.go: for a workload that was rejected after it had found a node in the
+//     room that was made for it, room is not made again for an hour, then two and so on, and for one that a Permit
+//     plugin holds for others not if those would not fit; see [Futility]. kube-scheduler displaces
+//     again at each attempt.
 //
 // Parity with kube-scheduler is compared with [KubeScheduler137].
 type Compat uint8

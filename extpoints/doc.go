@@ -147,6 +147,7 @@
 //	SignPlugin                 all              which parts of a workload it depends on
 //	NodeLocalPlugin            Filter, Score    whether it depends on the node alone
 //	SlotPlugin                 Filter, Score    asks about many nodes at once
+//	CompanionsPlugin           Permit           whom a workload must be placed with
 //
 // # Extenders
 //

@@ -49,6 +49,7 @@ var additions = []contract{
 	contractOf[SignPlugin]("SignPlugin"),
 	contractOf[NodeLocalPlugin]("NodeLocalPlugin"),
 	contractOf[SlotPlugin]("SlotPlugin"),
+	contractOf[CompanionsPlugin]("CompanionsPlugin"),
 }
 
 // Points lists the extension points, in the order of a workload's way through the

@@ -150,6 +150,18 @@ func (p *Coscheduling) Permit(s *extpoints.CycleState, w *extpoints.WorkloadInfo
 	return nil, 0
 }
 
+// Companions implements [extpoints.CompanionsPlugin]: a member is worth nothing before MinCount
+// have a node.
+func (p *Coscheduling) Companions(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (others []string, need int) {
+	groups := s.View().Groups()
+	g := gangOf(groups, w.Workload)
+	if g == nil {
+		return nil, 0
+	}
+	_, placed := groups.Members(g.ID)
+	return groups.Pending(g.ID), int(g.MinCount) - placed
+}
+
 // letThrough allows all members of the gang that wait, except one; it reports
 // whether there are any.
 func (p *Coscheduling) letThrough(groups extpoints.Groups, gang, except string) (any bool) {
@@ -172,5 +184,6 @@ var (
 	_ extpoints.PostFilterPlugin  = (*Coscheduling)(nil)
 	_ extpoints.ReservePlugin     = (*Coscheduling)(nil)
 	_ extpoints.PermitPlugin      = (*Coscheduling)(nil)
+	_ extpoints.CompanionsPlugin  = (*Coscheduling)(nil)
 	_ extpoints.EnqueueExtensions = (*Coscheduling)(nil)
 )

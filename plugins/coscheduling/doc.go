@@ -40,6 +40,12 @@
 // Work that is thrown away because of a few: with [Args].RejectPercentage those that wait keep
 // their nodes, for as long as they wait, if only so many still lack one.
 //
+// Preemption in vain: before others are displaced for a member, the engine tries whether MinCount
+// members would get a node if all that are less important were gone ([extpoints.CompanionsPlugin]). Members
+// displace one by one, so this does not promise that all find room in the end; but
+// one that had room made for it and lost it displaces nobody again for an hour
+// ([extpoints.Futility]).
+//
 // Half a gang: Permit lets no member through before MinCount members have a node,
 // including those that run. Only a failure after that, of a bind or of another
 // plugin's Permit, can leave fewer.

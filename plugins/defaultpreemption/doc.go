@@ -21,6 +21,9 @@
 //     the filters still do, those first that no budget allows to be displaced,
 //     and the more important ones first. The rest are the victims.
 //  4. Extenders may drop nodes and choose other victims.
+//     Nobody is displaced if that would be in vain as far as the engine knows:
+//     for a workload that was rejected in the room that was made for it before, or that has to be
+//     placed with others that would not fit ([extpoints.Futility]). The reference does not ask.
 //  5. The best node has, in this order: the fewest victims that no budget allows
 //     for, the least highest priority of a victim, the least sum of priorities,
 //     the fewest victims, and the victims of the highest priority that started

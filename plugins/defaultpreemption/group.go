@@ -59,6 +59,9 @@ func (p *DefaultPreemption) preemptFor(
 	case len(possible.list) == 0:
 		return nil, noGroupVictims
 	}
+	if st := p.futile(s, waiting(g)...); st != nil {
+		return nil, st
+	}
 	t.Remove(places(possible.list))
 	a, st := t.Schedule()
 	if !st.IsSuccess() {

@@ -37,6 +37,9 @@ func (p *DefaultPreemption) preempt(s *extpoints.CycleState, w *extpoints.Worklo
 	if len(candidates) == 0 {
 		return nil, noCandidate
 	}
+	if st := p.futile(s, w); st != nil {
+		return nominate(""), st
+	}
 	best := p.pick(s, candidates)
 	p.makeRoom(s, w, best, q)
 	return nominate(best.name()), found.possible.say(extpoints.NewStatus(extpoints.Success,

@@ -24,6 +24,14 @@ func (p *DefaultPreemption) askQueues(s *extpoints.CycleState, priority int32, m
 	return nil
 }
 
+// futile says why nobody is to be displaced for the workload, or the members of a group.
+func (p *DefaultPreemption) futile(s *extpoints.CycleState, members ...*extpoints.WorkloadInfo) *extpoints.Status {
+	if f, ok := p.handle.Preemption().(extpoints.Futility); ok {
+		return f.Futile(s, members...)
+	}
+	return nil
+}
+
 // choose leaves those in the list who may be displaced, in the order in which they are.
 func (q *queues) choose(r *roster) {
 	if q == nil {

@@ -36,6 +36,9 @@ func (s *sim) displaced(e engine.EvictingEvent) {
 		s.fail("%s is to make room for %s, which is %v", leaver.ID, by.ID, by.Phase)
 	}
 	s.plans[e.Workload.ID] = e.By
+	if known {
+		s.notInVain(by.Workload)
+	}
 	s.leavesAsOne(e.Workload, e.By)
 }
 

@@ -26,6 +26,7 @@ func (s *sim) displacedByGroup(e engine.EvictingEvent) {
 	case s.neverPreempts(&by):
 		s.fail("%s is to make room for group %s, which never displaces others", leaver.ID, by.ID)
 	}
+	s.notInVain(s.waitingBelow(by.ID)...)
 	s.reach("room made for a group")
 	s.plans[e.Workload.ID] = e.ByGroup
 	s.leavesAsOne(e.Workload, "group "+e.ByGroup)

@@ -95,6 +95,13 @@ func (v asReported) Budgets() (list []*model.Budget) {
 	return list
 }
 
+// blindHandle does not say where room was made in vain.
+type blindHandle struct{ extpoints.Handle }
+
+func (h blindHandle) Preemption() extpoints.Preemption {
+	return struct{ extpoints.Preemption }{h.Handle.Preemption()}
+}
+
 // greedyDevices gives everybody the first device.
 type greedyDevices struct{ blindFilter }
 
@@ -315,6 +322,12 @@ func TestSimulationFindsFaults(t *testing.T) {
 		{"budgets that are believed until they are reported", "which a budget protects", wrap(plugins.DefaultPreemption, func(p extpoints.Plugin) extpoints.Plugin {
 			return believing{p.(*defaultpreemption.DefaultPreemption)}
 		})},
+		{"room that is made again in vain", "room is made again for", func(cfg *engine.Config) {
+			for _, e := range entries(cfg, plugins.DefaultPreemption) {
+				make := e.New
+				e.New = func(args any, h extpoints.Handle) (extpoints.Plugin, error) { return make(args, blindHandle{h}) }
+			}
+		}},
 		{"an orchestrator that is told of nobody", "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -44,6 +44,7 @@ type sim struct {
 	plans     map[string]string // who is to make room, and for whom
 	missed    map[string]bool   // waited on permit when something happened that Hold asked for
 	nominated map[string]int    // after how many attempts somebody else has nominated it
+	turns     turns
 	budgetAt  map[string]uint64 // the index of the view when a budget was reported last
 	evictedAt map[string]uint64 // and when the workload was asked to leave
 	made      int               // workloads ever made

@@ -24,11 +24,17 @@ func (s *sim) start() {
 		s.evictions[e.Workload.ID], s.roomFor[e.Workload.ID] = e.Node, cmp.Or(e.By, e.ByGroup)
 		s.stop(e.Workload.ID)
 		s.displaced(e)
-	}, Reserved: s.reserved, Decided: s.decided, Rejected: func(e engine.RejectedEvent) {
-		if errors.Is(e.Err, engine.ErrDifference) {
-			s.fail("%v", e.Err)
-		}
-	}}
+	}, Reserved: func(e engine.PlacedEvent) {
+		s.turns.found(e.Workload)
+		s.reserved(e)
+	}, Bound: func(e engine.PlacedEvent) { delete(s.turns, e.Workload.ID) },
+		Confirmed: func(e engine.PlacedEvent) { delete(s.turns, e.Workload.ID) },
+		Decided:   s.decided, Rejected: func(e engine.RejectedEvent) {
+			s.turns.rejected(e)
+			if errors.Is(e.Err, engine.ErrDifference) {
+				s.fail("%v", e.Err)
+			}
+		}}
 	if s.o.Record {
 		cfg.Recorder = engine.NewRecorder(&s.log)
 		tell = engine.Tee(tell, EventLines(&s.events))
@@ -46,6 +52,7 @@ func (s *sim) start() {
 	s.disputed, s.evictions, s.roomFor = map[nodePort]bool{}, map[string]string{}, map[string]string{}
 	s.asOne, s.told, s.seen = map[string]string{}, false, nil
 	s.missed, s.plans, s.nominated = map[string]bool{}, map[string]string{}, map[string]int{}
+	s.turns = turns{}
 	s.budgetAt, s.evictedAt = map[string]uint64{}, map[string]uint64{}
 	s.cur, s.prev = &observed{}, &observed{}
 	s.tellAll()

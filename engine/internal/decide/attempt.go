@@ -232,6 +232,9 @@ func (c *Cycle) postFilter() (asked bool, err error) {
 		c.Unasked = true
 		return false, nil
 	}
+	if c.Framework.HasCompanions() {
+		framework.UseCompany(c.State, company{c})
+	}
 	result, after := c.Framework.PostFilter(c.State, c.Info, c.Diagnosis)
 	c.Diagnosis.PostFilterMessage = framework.PostFilterMessage(after)
 	if after.Code() == extpoints.Error {

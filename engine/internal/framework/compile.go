@@ -110,6 +110,11 @@ func (c *compiler) fillPoints() {
 	f.postFilter = pluginsOf(collect[extpoints.PostFilterPlugin](c, "PostFilter"))
 	f.reserve = pluginsOf(collect[extpoints.ReservePlugin](c, "Reserve"))
 	f.permit = pluginsOf(collect[extpoints.PermitPlugin](c, "Permit"))
+	for _, plugin := range f.permit {
+		if p, ok := extpoints.As[extpoints.CompanionsPlugin](plugin); ok {
+			f.companions = append(f.companions, p)
+		}
+	}
 	f.preBind = pluginsOf(collect[extpoints.PreBindPlugin](c, "PreBind"))
 	f.bind = pluginsOf(collect[extpoints.BindPlugin](c, "Bind"))
 	f.postBind = pluginsOf(collect[extpoints.PostBindPlugin](c, "PostBind"))

@@ -7,6 +7,7 @@ package framework
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/berth-project/berth/engine/internal/observe"
 	"github.com/berth-project/berth/extpoints"
@@ -32,6 +33,7 @@ type Framework struct {
 	scores     []scorer
 	reserve    []extpoints.ReservePlugin
 	permit     []extpoints.PermitPlugin
+	companions []extpoints.CompanionsPlugin // of permit
 	preBind    []extpoints.PreBindPlugin
 	bind       []extpoints.BindPlugin
 	postBind   []extpoints.PostBindPlugin
@@ -105,6 +107,8 @@ type Env struct {
 	// UnderWay reports whether evictions to make room for the workload have
 	// not been accepted yet.
 	UnderWay func(id string) bool
+	// InVain reports whether room was made for the workload in vain, not long ago; nil: never.
+	InVain func(id string, now time.Time) bool
 	// View is the cluster as it is.
 	View func() extpoints.ClusterView
 	// Extenders are in the order in which they are asked; Preempters are those
