@@ -72,6 +72,8 @@ package extpoints
 //   - plugins/defaultpreemption/roster.go: a group that leaves as one and has a member on a node
 //     that is not there is no victim, and others are. In kube-scheduler no group can make
 //     room then.
+//   - plugins/defaultpreemption/group.go: a group for which workloads are leaving makes room
+//     elsewhere if it would not fit without them. In kube-scheduler it waits for as long as they take.
 //   - engine/budgets.go: what the engine evicts counts against the budgets that protect it until
 //     they are reported again. In kube-scheduler several that come at once find the same budget.
 //   - engine/futility.go: for a workload that was rejected after it had found a node in the

@@ -49,30 +49,36 @@ func (p *DefaultPreemption) preemptFor(
 	if err == nil {
 		q.choose(possible)
 	}
+	// Where nothing else will do, nominations to nodes that others are leaving yet are taken back.
+	var none *extpoints.GroupPostFilterResult
 	switch {
 	case err != nil:
 		return nil, extpoints.AsStatus(err)
 	case !mayPreempt(g):
 		return nil, never
 	case possible.underWay(g):
-		return currently(g), extpoints.NewStatus(extpoints.Success, "ongoing preemption on nominated nodes")
-	case len(possible.list) == 0:
-		return nil, noGroupVictims
+		if kept := p.awaits(g, t, possible); kept != nil {
+			return kept, extpoints.NewStatus(extpoints.Success, "ongoing preemption on nominated nodes")
+		}
+		none = &extpoints.GroupPostFilterResult{}
+	}
+	if len(possible.list) == 0 {
+		return none, noGroupVictims
 	}
 	if st := p.futile(s, waiting(g)...); st != nil {
-		return nil, st
+		return none, st
 	}
 	t.Remove(places(possible.list))
 	a, st := t.Schedule()
 	if !st.IsSuccess() {
-		return nil, st
+		return none, st
 	}
 	victims, st := newReprieval(p.handle.Preemption(), t, a).reprieve(possible.list, newBudgets(s.View().Budgets()), q)
 	if st != nil {
-		return nil, st
+		return none, st
 	}
 	if !q.last() {
-		return nil, notLasting
+		return none, notLasting
 	}
 	leave := workloads(victims)
 	p.evict(s, leave, "preempted by group "+g.ID)
@@ -104,6 +110,43 @@ func (r *roster) addAll() error {
 // is nominated, if it is to any.
 func (r *roster) underWay(g *extpoints.GroupInfo) bool {
 	return !g.All(func(w *extpoints.WorkloadInfo) bool { return !r.someLeave(w.Nominated) })
+}
+
+// awaits is what the group waits for while workloads leave that were displaced: nil if it would
+// not fit even if they had left, since a node that it is nominated to cannot be used any more, say. Then
+// others are displaced, as for a workload alone. A member keeps its nomination unless it would fit
+// on another node only. To the reference, and [extpoints.KubeScheduler137], that somebody
+// leaves is enough.
+func (p *DefaultPreemption) awaits(g *extpoints.GroupInfo, t extpoints.GroupTrial, r *roster) *extpoints.GroupPostFilterResult {
+	kept := currently(g)
+	if p.compat == extpoints.KubeScheduler137 {
+		return kept
+	}
+	t.Remove(r.leaving())
+	a, st := t.Schedule()
+	if !st.IsSuccess() {
+		return nil
+	}
+	for i := range a.Proposals {
+		if w := a.Proposals[i].Workload; w.Nominated != "" {
+			kept.Nominations[w.ID] = extpoints.PostFilterResult{Nominate: a.Proposals[i].Binding.Node}
+		}
+	}
+	return kept
+}
+
+// leaving lists the workloads of lower priority that are on their way off their nodes to make room.
+func (r *roster) leaving() (list []extpoints.PlacedMember) {
+	nodes := r.view.Nodes()
+	for i := range nodes.Len() {
+		node := nodes.At(i)
+		for _, w := range node.Workloads {
+			if r.leaves(w) {
+				list = append(list, extpoints.PlacedMember{WorkloadInfo: w, Node: node.Node.Name})
+			}
+		}
+	}
+	return list
 }
 
 // currently leaves every member the nomination that it has.

@@ -274,9 +274,12 @@ func (r *roster) someLeave(name string) bool {
 	if node == nil {
 		return false
 	}
-	return slices.ContainsFunc(node.Workloads, func(w *extpoints.WorkloadInfo) bool {
-		return w.Terminating && w.Displaced && r.lower(r.priority(w))
-	})
+	return slices.ContainsFunc(node.Workloads, r.leaves)
+}
+
+// leaves reports whether the workload is of lower priority and on its way off its node to make room.
+func (r *roster) leaves(w *extpoints.WorkloadInfo) bool {
+	return w.Terminating && w.Displaced && r.lower(r.priority(w))
 }
 
 // priority is that of the workload as a victim: where it is in a group, that of
