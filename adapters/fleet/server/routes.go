@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
@@ -158,7 +159,7 @@ func (s *Server) inTime(h http.Handler) http.Handler {
 		p := newPatient(w, s.cfg.Limits.Write, body)
 		defer p.hurry() // what is in buffers is written after this
 		h.ServeHTTP(p, r)
-		if r.ProtoMajor == 1 && body != nil && !body.read() {
+		if r.ProtoMajor == 1 && body != nil && !body.whole.Load() {
 			conn, _ := r.Context().Value(connection{}).(net.Conn)
 			muxer.Linger(conn)
 		}
@@ -171,9 +172,10 @@ type timedBody struct {
 	io.ReadCloser
 	conn *http.ResponseController
 
-	mu    sync.Mutex
-	done  bool // nothing more is read
-	whole bool // all was read
+	whole atomic.Bool // all was read
+
+	mu   sync.Mutex
+	done bool // nothing more is read
 }
 
 // Read implements io.Reader.
@@ -181,18 +183,9 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
 		b.set(time.Time{}, true) // else the next read says so
-		b.mu.Lock()
-		b.whole = true
-		b.mu.Unlock()
+		b.whole.Store(true)
 	}
 	return n, err
-}
-
-// read reports whether all of it was read.
-func (b *timedBody) read() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.whole
 }
 
 // limit sets the time by which the rest must have come; zero: it may take any time.
