@@ -43,8 +43,11 @@ func inputs() []input {
 	}
 }
 
-// queueInput is one more kind, of histories with queues.
-var queueInput = input{name: "queues", weight: 8, do: inputQueues}
+// queueInput is one more kind, of histories with queues, and budgetInput of crowded ones.
+var (
+	queueInput  = input{name: "queues", weight: 8, do: inputQueues}
+	budgetInput = input{name: "budget", weight: 12, do: inputBudget}
+)
 
 // Inputs are the names of the kinds of inputs, for [Options].Without.
 func Inputs() []string {

@@ -19,7 +19,7 @@ func inputNoise(s *sim) string {
 	case 0:
 		ch = engine.PutGroup(&model.Group{ID: "noise", Priority: int32(s.rng.IntN(3))})
 	case 1:
-		ch = engine.PutBudget(s.newBudget())
+		return inputBudget(s)
 	case 2:
 		ch = engine.PutNamespace(&model.Namespace{Name: "web", Labels: map[string]string{"team": pickOf(s, []string{"x", "y"})}})
 	default:
@@ -40,10 +40,15 @@ func inputNoise(s *sim) string {
 	}
 	what := ch.String()
 	s.apply(ch)
-	if b, ok := ch.Value().(*model.Budget); ok {
-		s.budgetAt[b.ID] = s.raw.View().Index()
-	}
 	return what
+}
+
+// inputBudget reports a budget.
+func inputBudget(s *sim) string {
+	b := s.newBudget()
+	s.apply(engine.PutBudget(b))
+	s.budgetAt[b.ID] = s.raw.View().Index()
+	return fmt.Sprintf("budget %s: %d of %s in %q", b.ID, b.Allowed, b.Selector, b.Namespace)
 }
 
 // inputBatch makes several changes in one transaction.

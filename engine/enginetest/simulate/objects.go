@@ -43,6 +43,10 @@ func (s *sim) newNode() *model.Node {
 		Allocatable:  s.capacity(),
 		MaxWorkloads: pickOf(s, []int64{0, 0, 0, 110, 1, 2, 5, model.NoWorkloads}),
 	}
+	if s.o.Crowded {
+		n.MaxWorkloads = 0
+		return n
+	}
 	if s.chance(15) {
 		n.Taints = []model.Taint{pickOf(s, simTaints)}
 	}
@@ -94,7 +98,7 @@ func (s *sim) newWorkload() *model.Workload {
 		Requests:  model.Resources{CPU: pickOf(s, simAmounts), Memory: pickOf(s, simAmounts)},
 		Labels:    map[string]string{},
 	}
-	if s.chance(12) {
+	if s.chance(12) && !s.o.Crowded {
 		w = modeltest.RandomWorkload(s.rng)
 		s.tame(w)
 	}
@@ -106,6 +110,10 @@ func (s *sim) newWorkload() *model.Workload {
 		s.join(w)
 	}
 	s.enqueueIn(w)
+	if s.o.Crowded {
+		w.Labels["app"] = pickOf(s, simApps)
+		return w
+	}
 	s.claim(w)
 	s.demand(w)
 	s.relate(w)

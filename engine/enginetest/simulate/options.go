@@ -30,6 +30,9 @@ type Options struct {
 	// Scarce: there is one pool of devices, and a few volumes, and many workloads want
 	// them. The answers of binders are often lost.
 	Scarce bool
+	// Crowded: room is all that counts. The workloads want more of it than there is, budgets
+	// protect many of them, and there are no volumes and devices.
+	Crowded bool
 	// Record keeps the events and the recorder's logs. With Rotate a new log begins
 	// after so many steps, as soon as it can, with the state of the engine.
 	Record bool

@@ -42,6 +42,21 @@ func (s *sim) displaced(e engine.EvictingEvent) {
 	s.leavesAsOne(e.Workload, e.By)
 }
 
+// notInVain: nobody is displaced for workloads that were rejected in the room that was made
+// for them before, not for an hour. It notes that room is made for them now.
+func (s *sim) notInVain(members ...*model.Workload) {
+	for _, w := range members {
+		if made := s.turns[w.ID]; made != nil && made.of == w && s.now.Before(made.until) && s.o.Compat == extpoints.Improved && !s.plugins.faulty() {
+			s.fail("room is made again for %s, which was rejected there", w.ID)
+		}
+	}
+	for _, w := range members {
+		if made := s.turns[w.ID]; made == nil || made.of != w {
+			s.turns[w.ID] = &turn{of: w}
+		}
+	}
+}
+
 // checkBudgets has one of the waiting workloads look for room.
 func (s *sim) checkBudgets() {
 	if id := pickOf(s, s.rowsWhere(func(w *model.WorkloadRecord) bool { return w.Phase == model.Pending })); id != "" {
@@ -69,8 +84,8 @@ func (s *sim) planned(id string) {
 		s.checkPlan(id, d.Evictions)
 		s.checkReclaim([]*model.Workload{row.Workload}, row.Priority, d.Evictions)
 		s.checkReturn(id, d.Nominated, d.Evictions)
-		if !plain(row.Workload) || s.extended {
-			return // extenders may drop the node where no budget is in the way
+		if !plain(row.Workload) || row.Group != "" || s.extended {
+			return // a group wants room for all, and extenders may drop the node where no budget is in the way
 		}
 		if slices.ContainsFunc(d.Evictions, func(e extpoints.Eviction) bool {
 			victim, _ := s.row(e.ID)

@@ -81,6 +81,9 @@ func newSim(seed uint64, o Options) *sim {
 	if o.Queues {
 		s.inputs = append(s.inputs, queueInput)
 	}
+	if o.Crowded {
+		s.inputs = append(s.inputs, budgetInput)
+	}
 	s.world = newSimWorld(s)
 	// All of these are drawn in any case, so that an option that is set does
 	// not change the rest of the history.
@@ -97,6 +100,9 @@ func newSim(seed uint64, o Options) *sim {
 	s.groups, s.volumes, s.devices = s.kind("group", 70), s.kind("storage", 50), s.kind("devices", 50)
 	if o.Scarce {
 		s.volumes, s.devices = true, true
+	}
+	if o.Crowded {
+		s.groups, s.volumes, s.devices = true, false, false
 	}
 	s.plugins = newSimPlugins(seed, share)
 	s.result.plugins = s.plugins

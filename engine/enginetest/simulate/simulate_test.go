@@ -117,6 +117,26 @@ func TestSimulationOfScarceObjects(t *testing.T) {
 	}
 }
 
+// TestSimulationOfCrowdedNodes runs some in which all that counts is room, of which there is too
+// little: nobody is displaced in vain, budgets are kept, and no room is kept for nothing.
+func TestSimulationOfCrowdedNodes(t *testing.T) {
+	t.Parallel()
+	if *seedFlag != 0 {
+		simulate.Run(t, *seedFlag, simulate.Options{Crowded: true})
+		return
+	}
+	first, reached := firstSeed(t), map[string]int{}
+	for i := range histories(100) {
+		for what, times := range simulate.Run(t, first+i, simulate.Options{Crowded: true}).Reached {
+			reached[what] += times
+		}
+	}
+	t.Logf("%v", reached)
+	for _, what := range []string{"room made for a group", "group displaced as one"} {
+		require.Positive(t, reached[what], what)
+	}
+}
+
 // ought is what histories must come by, or they show nothing.
 var ought = []string{
 	"group Success", "group Unschedulable", "group Error", "group placed in part", "group of one zone placed",

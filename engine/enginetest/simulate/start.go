@@ -24,6 +24,8 @@ func (s *sim) start() {
 		s.evictions[e.Workload.ID], s.roomFor[e.Workload.ID] = e.Node, cmp.Or(e.By, e.ByGroup)
 		s.stop(e.Workload.ID)
 		s.displaced(e)
+	}, Popped: func(e engine.PoppedEvent) {
+		s.turns.popped(e.Workload.ID)
 	}, Reserved: func(e engine.PlacedEvent) {
 		s.turns.found(e.Workload)
 		s.reserved(e)

@@ -66,6 +66,16 @@ func (r *run) give(claim int, d *demand, at candidate) (u undo, ok bool, err err
 	return u, true, nil
 }
 
+// closed reports whether the device is not asked about at all. Administrative access
+// may have what others use, and they what it watches; but no claim has a device
+// twice.
+func (r *run) closed(claim int, d *demand, at candidate) bool {
+	if d.admin || r.watching > 0 { // seldom, and apart so that the rest is inlined
+		return !d.admin && r.inUse(at) || r.has(claim, at)
+	}
+	return r.inUse(at)
+}
+
 // takeBack undoes what give has done.
 func (r *run) takeBack(claim int, d *demand, at candidate, u undo) {
 	if u.result {

@@ -268,16 +268,6 @@ func (r *run) usable(claim int, d *demand, need int64, from candidate, selected 
 	return have, nil
 }
 
-// closed reports whether the device is not asked about at all. Administrative access
-// may have what others use, and they what it watches; but no claim has a device
-// twice.
-func (r *run) closed(claim int, d *demand, at candidate) bool {
-	if d.admin || r.watching > 0 { // seldom, and apart so that the rest is inlined
-		return !d.admin && r.inUse(at) || r.has(claim, at)
-	}
-	return r.inUse(at)
-}
-
 // take takes the device, if that can be done, and goes on to the next; where
 // there is no solution with it, it is given back.
 func (r *run) take(p place, d *demand, at candidate) (outcome, error) {

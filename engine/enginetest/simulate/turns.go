@@ -24,6 +24,13 @@ func (t turns) found(w *model.Workload) {
 	}
 }
 
+// popped notes that an attempt begins: what the one before has found does not count in it.
+func (t turns) popped(id string) {
+	if made := t[id]; made != nil {
+		made.found = false
+	}
+}
+
 // rejected notes that an attempt has failed. Then room was made in vain for a workload that had
 // found a node, and that is no failure that is over the next time.
 func (t turns) rejected(e engine.RejectedEvent) {
@@ -35,19 +42,4 @@ func (t turns) rejected(e engine.RejectedEvent) {
 		made.until = e.At.Add(time.Hour)
 	}
 	made.found = false
-}
-
-// notInVain: nobody is displaced for workloads that were rejected in the room that was made
-// for them before, not for an hour. It notes that room is made for them now.
-func (s *sim) notInVain(members ...*model.Workload) {
-	for _, w := range members {
-		if made := s.turns[w.ID]; made != nil && made.of == w && s.now.Before(made.until) && s.o.Compat == extpoints.Improved && !s.plugins.faulty() {
-			s.fail("room is made again for %s, which was rejected there", w.ID)
-		}
-	}
-	for _, w := range members {
-		if made := s.turns[w.ID]; made == nil || made.of != w {
-			s.turns[w.ID] = &turn{of: w}
-		}
-	}
 }
