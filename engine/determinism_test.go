@@ -25,20 +25,22 @@ import (
 var (
 	seed = flag.Uint64("seed", 0, "take only the history of this seed")
 	soak = flag.Bool("soak", false, "begin at a random seed")
-	long = flag.Bool("long", false, "take four times as many histories")
+	long = flag.Bool("long", false, "take twelve times as many histories")
 )
 
-// seeds are the seeds of a test's histories: always the same ones, and with
-// -soak others. With -long there are four times as many.
+// seeds are the seeds of a test's histories, a third of n: always the same ones, and with
+// -soak others. With -long there are twelve times as many, with -short half of them.
 func seeds(t *testing.T, n int) []uint64 {
 	if *seed != 0 {
 		return []uint64{*seed}
 	}
 	switch {
-	case testing.Short():
-		n = (n + 1) / 2
 	case *long:
 		n *= 4
+	case testing.Short():
+		n = (n + 5) / 6
+	default:
+		n = (n + 2) / 3
 	}
 	first := uint64(1)
 	if *soak {
