@@ -68,7 +68,7 @@ func newRaw(cfg Config) (*Raw, error) {
 		lastWhy:  map[string]Rejection{},
 		rooms:    rooms{},
 		memory:   decide.Memory{Limit: cfg.RememberDecisions},
-		cfg:      &cfg, rec: record.New(), forecasts: newForecasts(cfg.Forecast),
+		cfg:      &cfg, rec: record.New(cfg.Compat), forecasts: newForecasts(cfg.Forecast),
 	}}
 	r.work = scheduling{outside{facts{r.core}}}
 	r.permits = tasks.NewPermits(&r.commands)

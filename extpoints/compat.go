@@ -20,6 +20,8 @@ package extpoints
 //     the pool; and a device of which parts are given is not given as a whole.
 //     kube-scheduler reads all this from the slices as they are now
 //     (checkAvailableCounters and deviceInUse, 0.37.1; kubernetes/kubernetes#140802).
+//   - extpoints/nodeinfo.go: a port that several workloads of a node were put on from outside is
+//     held until the last of them goes. In kube-scheduler the first frees it (HostPortInfo).
 //
 // kube-scheduler misses some changes that let a waiting workload in,
 // which then waits for the timeout of the unschedulable ones, five minutes; and it

@@ -78,8 +78,11 @@ type NodeInfo struct {
 	// they stop at the largest int64.
 	EstimatedCPU    int64
 	EstimatedMemory int64
-	// Ports are the host ports in use.
-	Ports PortSet
+	// Ports are the host ports in use. FirstFreesPort: one that several workloads hold is free
+	// as soon as the first of them goes, as in kube-scheduler; the view sets it under
+	// [KubeScheduler137].
+	Ports          PortSet
+	FirstFreesPort bool
 	// Images are the images on the node by each of the names that the node
 	// gives them.
 	Images map[string]ImageState
@@ -159,7 +162,7 @@ func (n *NodeInfo) RemoveWorkload(id string) bool {
 	n.forget(&w.Requests)
 	n.forgetLoad(w)
 	for j := range w.Ports {
-		n.Ports.remove(&w.Ports[j])
+		n.Ports.remove(&w.Ports[j], n.FirstFreesPort)
 	}
 	n.takeDevices(w, -1)
 	return true
@@ -220,9 +223,9 @@ func swapRemove(list []*WorkloadInfo, i int) []*WorkloadInfo {
 	return list[:last]
 }
 
-// PortSet is the set of host ports in use on a node. It is a set, not a bag:
-// where two workloads were put on the same port from outside, the first to go
-// frees it (kube-scheduler, framework/types.go HostPortInfo, 1.37.1).
+// PortSet are the host ports in use on a node, each of them once for every workload that
+// holds it: several hold one where they were put on the node from outside, or got it by an
+// update. In kube-scheduler each is there once (framework/types.go HostPortInfo, 1.37.1).
 type PortSet []model.HostPort
 
 // Conflicts reports whether the port cannot be had: same protocol and number,
@@ -243,15 +246,18 @@ func (s PortSet) Conflicts(port *model.HostPort) bool {
 }
 
 func (s *PortSet) add(port *model.HostPort) {
-	p := normalPort(port)
-	if p.Port > 0 && !slices.Contains(*s, p) {
+	if p := normalPort(port); p.Port > 0 {
 		*s = append(*s, p)
 	}
 }
 
-func (s *PortSet) remove(port *model.HostPort) {
-	if i := slices.Index(*s, normalPort(port)); i >= 0 {
-		*s = slices.Delete(*s, i, i+1)
+// remove takes the port out for one of those that hold it, or for all.
+func (s *PortSet) remove(port *model.HostPort, forAll bool) {
+	p := normalPort(port)
+	for i := slices.Index(*s, p); i >= 0; i = slices.Index(*s, p) {
+		if *s = slices.Delete(*s, i, i+1); !forAll {
+			return
+		}
 	}
 }
 

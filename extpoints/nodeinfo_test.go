@@ -45,19 +45,25 @@ func TestPortSetConflicts(t *testing.T) {
 	}
 }
 
-// It is a set: of two workloads with the same port the first to go frees it.
-func TestPortSetIsASet(t *testing.T) {
-	var s PortSet
+// Each of those that hold a port holds it; in kube-scheduler the first to go frees it.
+func TestPortIsHeldByEach(t *testing.T) {
 	p, same := model.HostPort{Port: 80}, model.HostPort{IP: model.AllAddresses, Protocol: model.TCP, Port: 80}
-	s.add(&p)
-	s.add(&same)
-	if len(s) != 1 {
-		t.Errorf("%v", s)
+	with := func(id string, port model.HostPort) *WorkloadInfo {
+		return &WorkloadInfo{Workload: &model.Workload{ID: id, Ports: []model.HostPort{port}}}
 	}
-	s.remove(&p)
-	s.remove(&same)
-	if len(s) != 0 || s.Conflicts(&p) {
-		t.Errorf("%v", s)
+	for _, firstFrees := range []bool{false, true} {
+		n := NewNodeInfo(&model.Node{})
+		n.FirstFreesPort = firstFrees
+		n.AddWorkload(with("a", p))
+		n.AddWorkload(with("b", same))
+		n.RemoveWorkload("a")
+		if n.Ports.Conflicts(&p) == firstFrees {
+			t.Errorf("first frees %v: after the first has gone %v", firstFrees, n.Ports)
+		}
+		n.RemoveWorkload("b")
+		if len(n.Ports) != 0 || n.Ports.Conflicts(&p) {
+			t.Errorf("first frees %v: after both have gone %v", firstFrees, n.Ports)
+		}
 	}
 }
 

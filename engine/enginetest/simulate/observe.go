@@ -107,8 +107,11 @@ func (s *sim) lookAtObjects(v *engine.View) objects {
 }
 
 // dispute keeps the list of ports that more than one workload was put on from
-// outside. A port is disputed until nobody has it any more.
+// outside. In kube-scheduler a port is disputed then until nobody has it any more.
 func (s *sim) dispute(o *observed) {
+	if s.o.Compat != extpoints.KubeScheduler137 {
+		return
+	}
 	taken := o.usage()
 	for name, u := range taken {
 		for port, have := range u.ports {

@@ -11,6 +11,7 @@ package record
 import (
 	"github.com/berth-project/berth/engine/internal/snapshot"
 	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/extpoints"
 )
 
 // Record is the store and the view of it. It belongs to one goroutine; what the
@@ -18,16 +19,20 @@ import (
 type Record struct {
 	Store *store.Store
 	View  *snapshot.View
+
+	compat extpoints.Compat // of the view
 }
 
 // New returns an empty record.
-func New() *Record { return &Record{Store: store.New(), View: snapshot.New()} }
+func New(compat extpoints.Compat) *Record {
+	return &Record{Store: store.New(), View: snapshot.NewFor(compat), compat: compat}
+}
 
 // Fork returns a copy on which anything may be recorded, at the same cost however
 // much there is. It leaves no trace in r: what r decides next does not depend on
 // who has looked.
 func (r *Record) Fork() *Record {
-	return &Record{Store: r.Store.Snapshot(), View: r.View.Fork()}
+	return &Record{Store: r.Store.Snapshot(), View: r.View.Fork(), compat: r.compat}
 }
 
 // ForkView returns a record with the same store and a copy of the view, on which

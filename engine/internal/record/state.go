@@ -59,7 +59,7 @@ func (r *Record) Load(s *State) {
 
 // Renew makes the view anew, as it is made of the state, which is the record's.
 func (r *Record) Renew(s *State) {
-	r.View = snapshot.New()
+	r.View = snapshot.NewFor(r.compat)
 	for _, row := range s.rows.Namespaces {
 		r.follow(&store.Change{Kind: store.NamespaceKind, NewNamespace: row})
 	}

@@ -17,7 +17,7 @@ type flat struct {
 	on        map[string][]*extpoints.WorkloadInfo
 	affine    map[string][]*extpoints.WorkloadInfo
 	anti      map[string][]*extpoints.WorkloadInfo
-	ports     map[string]map[model.HostPort]bool
+	ports     map[string]map[model.HostPort]int
 	images    map[string]flatImage
 	states    map[string]map[string]extpoints.ImageState // by node, as of its last touch
 	touched   map[string]bool
@@ -44,7 +44,7 @@ func newFlat() *flat {
 	return &flat{
 		nodes: map[string]*model.Node{}, on: map[string][]*extpoints.WorkloadInfo{},
 		affine: map[string][]*extpoints.WorkloadInfo{}, anti: map[string][]*extpoints.WorkloadInfo{},
-		ports: map[string]map[model.HostPort]bool{}, images: map[string]flatImage{},
+		ports: map[string]map[model.HostPort]int{}, images: map[string]flatImage{},
 		states: map[string]map[string]extpoints.ImageState{}, touched: map[string]bool{},
 		nominated: map[string][]*extpoints.WorkloadInfo{}, spaces: map[string]*model.Namespace{},
 		groups: map[string]*model.Group{}, budgets: map[string]*model.Budget{}, slots: map[string]int32{},
@@ -211,10 +211,10 @@ func (f *flat) place(w *extpoints.WorkloadInfo, node string) {
 		f.anti[node] = append(f.anti[node], w)
 	}
 	if f.ports[node] == nil {
-		f.ports[node] = map[model.HostPort]bool{}
+		f.ports[node] = map[model.HostPort]int{}
 	}
 	for _, p := range w.Ports {
-		f.ports[node][flatPort(p)] = true
+		f.ports[node][flatPort(p)]++
 	}
 	f.touched[node] = true
 }
@@ -226,7 +226,9 @@ func (f *flat) unplace(id, node string) {
 		return
 	}
 	for _, p := range list[i].Ports {
-		delete(f.ports[node], flatPort(p))
+		if f.ports[node][flatPort(p)]--; f.ports[node][flatPort(p)] == 0 {
+			delete(f.ports[node], flatPort(p))
+		}
 	}
 	swapOut(f.on, id, node)
 	swapOut(f.affine, id, node)

@@ -12,8 +12,11 @@ type placeholder struct {
 	info *extpoints.NodeInfo
 }
 
-// placeholders are kept by name of node.
-type placeholders struct{ pmap[*placeholder] }
+// placeholders are kept by name of node. All infos of nodes begin here.
+type placeholders struct {
+	pmap[*placeholder]
+	firstFreesPort bool
+}
 
 // open returns the info of the placeholder with the name, ready to be changed; it is
 // new where there is no placeholder yet.
@@ -21,7 +24,7 @@ func (m *placeholders) open(tok *token, name string) *extpoints.NodeInfo {
 	g, ok := m.get(name)
 	switch {
 	case !ok:
-		g = &placeholder{tok: tok, info: &extpoints.NodeInfo{}}
+		g = &placeholder{tok: tok, info: &extpoints.NodeInfo{FirstFreesPort: m.firstFreesPort}}
 	case g.tok == tok:
 		return g.info
 	default:
@@ -35,7 +38,9 @@ func (m *placeholders) open(tok *token, name string) *extpoints.NodeInfo {
 // one, which is then no more.
 func (m *placeholders) replace(tok *token, n *model.Node) *extpoints.NodeInfo {
 	if _, ok := m.get(n.Name); !ok {
-		return extpoints.NewNodeInfo(n)
+		info := extpoints.NewNodeInfo(n)
+		info.FirstFreesPort = m.firstFreesPort
+		return info
 	}
 	info := m.open(tok, n.Name)
 	m.unset(tok, n.Name)

@@ -96,6 +96,13 @@ func New() *View {
 	return &View{layout: &layout{}, images: images{epoch: 1}, topologies: new(topologies), lists: [listKinds]*nodeList{new(nodeList), new(nodeList)}}
 }
 
+// NewFor makes an empty View whose nodes are those of the scheduler that is named.
+func NewFor(compat extpoints.Compat) *View {
+	v := New()
+	v.placeholders.firstFreesPort = compat == extpoints.KubeScheduler137
+	return v
+}
+
 // Nominated lists the workloads that wait for room on the node, in the order in
 // which they were nominated.
 func (v *View) Nominated(node string) []*extpoints.WorkloadInfo {
