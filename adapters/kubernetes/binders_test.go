@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -39,7 +40,8 @@ import (
 type library struct {
 	*fake.Clientset
 	version atomic.Int64
-	writes  []string // verb, resource and name of those that were asked for, events apart
+	mu      sync.Mutex // of writes
+	writes  []string   // verb, resource and name of those that were asked for, events apart
 	// before, where not nil, is called before a write, with what would be in writes. An
 	// error is the answer.
 	before func(write string) error
@@ -142,7 +144,9 @@ func (l *library) react(a clienttesting.Action) (handled bool, is runtime.Object
 		is, err = do()
 		return true, is, err
 	}
+	l.mu.Lock()
 	l.writes = append(l.writes, write)
+	l.mu.Unlock()
 	if l.before != nil {
 		err = l.before(write)
 	}

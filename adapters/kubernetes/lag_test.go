@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,8 +37,7 @@ type laggard struct {
 	// lists without asking for the newest gets these, and hears of the rest by the watch.
 	cached *resourcev1.ResourceClaimList
 
-	mu    sync.Mutex
-	twice []string
+	twice []string // under mu
 }
 
 func newLaggard(t *testing.T, lags map[string]time.Duration) *laggard {
@@ -238,26 +238,26 @@ func (l *laggard) start() (stop func()) {
 // in the API, and in the end the second pod gets it.
 func TestNothingIsWrittenTwiceThoughWatchesLag(t *testing.T) {
 	t.Parallel()
-	refuse := func(times int, write string, err error) func(*laggard) {
-		return func(l *laggard) {
-			l.before = func(w string) error {
-				if w == write && times > 0 {
-					times--
-					return err
-				}
-				return nil
+	// spoiled fails the first writes of the kind, of each cluster.
+	spoiled := func(times int64, write string, err error) func(string) error {
+		var left atomic.Int64
+		left.Store(times)
+		return func(w string) error {
+			if w == write && left.Add(-1) >= 0 {
+				return err
 			}
+			return nil
 		}
 	}
-	lose := func(times int, write string, err error) func(*laggard) {
+	refuse := func(times int64, write string, err error) func(*laggard) {
+		return func(l *laggard) { l.before = spoiled(times, write, err) }
+	}
+	lose := func(times int64, write string, err error) func(*laggard) {
 		return func(l *laggard) {
+			answer := spoiled(times, write, err)
 			l.after = func(w string) error {
 				l.look()
-				if w == write && times > 0 {
-					times--
-					return err
-				}
-				return nil
+				return answer(w)
 			}
 		}
 	}
