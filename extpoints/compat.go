@@ -20,6 +20,9 @@ package extpoints
 //     the pool; and a device of which parts are given is not given as a whole.
 //     kube-scheduler reads all this from the slices as they are now
 //     (checkAvailableCounters and deviceInUse, 0.37.1; kubernetes/kubernetes#140802).
+//   - plugins/volumebinding/gather.go: room for new volumes is what is reported, less what volumes
+//     take that were decided on since, and the claims of a workload find room together. kube-scheduler compares
+//     each claim with what is reported (checkVolumeProvisions).
 //   - extpoints/nodeinfo.go: a port that several workloads of a node were put on from outside is
 //     held until the last of them goes. In kube-scheduler the first frees it (HostPortInfo).
 //

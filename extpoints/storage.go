@@ -37,7 +37,7 @@ type Storage interface {
 type VolumeBinder interface {
 	Orchestrator
 	// BindVolumes makes true what was decided about the volumes and claims in
-	// b.Decided: a volume with a Claim is to be bound to it, a claim with a
+	// b.Decided, in which capacities are left out: a volume with a Claim is to be bound to it, a claim with a
 	// SelectedNode is to get a volume that is made for the node. It is called
 	// on binding goroutines before Bind, several at once, and may block until
 	// ctx ends. It returns when the claims are bound. An error means that they

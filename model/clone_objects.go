@@ -46,6 +46,7 @@ func (c *StorageCapacity) clone() *StorageCapacity {
 		c.Nodes = c.Nodes.clone()
 		c.Capacity = clonePlain(c.Capacity)
 		c.MaxVolumeSize = clonePlain(c.MaxVolumeSize)
+		c.Taken = slices.Clone(c.Taken)
 	})
 }
 

@@ -199,6 +199,18 @@ type StorageCapacity struct {
 	Capacity *int64 // bytes; nil: not known, which counts as none
 	// MaxVolumeSize is the largest single volume; nil: Capacity.
 	MaxVolumeSize *int64
+	// Taken is room that volumes take which are to be made, and which Capacity has in it
+	// still. The engine writes it, and a report of the capacity clears it.
+	Taken []TakenRoom `json:",omitempty"`
+}
+
+// TakenRoom is room for a volume that is to be made.
+type TakenRoom struct {
+	Claim string // ID of the VolumeClaim that the volume is for
+	// Workload is the ID of the workload for which that was decided. It is empty as soon as the
+	// orchestrator may have been asked for the volume.
+	Workload string `json:",omitempty"`
+	Bytes    int64  // the size of the volume
 }
 
 // VolumeAttachment is a volume that is attached to a node, or is about to be.

@@ -103,6 +103,12 @@ func (c *StorageCapacity) Validate() error {
 	if c.MaxVolumeSize != nil {
 		k.atLeast("maxVolumeSize", *c.MaxVolumeSize, 0)
 	}
+	for i := range c.Taken {
+		k.item("taken", i)
+		k.notEmpty("claim", c.Taken[i].Claim)
+		k.atLeast("bytes", c.Taken[i].Bytes, 0)
+		k.leave()
+	}
 	return invalid("storage capacity", c.ID, k.problems)
 }
 

@@ -287,11 +287,15 @@ func RandomStorageCapacity(r *rand.Rand) *model.StorageCapacity {
 		bytes := RandomAmount(r)
 		return &bytes
 	}
-	return &model.StorageCapacity{
+	c := &model.StorageCapacity{
 		ID:    fmt.Sprintf("capacity-%d", r.IntN(30)),
 		Class: pick(r, storageClasses),
 		Nodes: RandomSelector(r), Capacity: amount(), MaxVolumeSize: amount(),
 	}
+	for range max(0, r.IntN(5)-2) {
+		c.Taken = append(c.Taken, model.TakenRoom{Claim: fmt.Sprintf("claim-%d", r.IntN(30)), Bytes: RandomAmount(r)})
+	}
+	return c
 }
 
 // RandomVolumeAttachment returns a valid attachment.

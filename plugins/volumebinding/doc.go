@@ -14,14 +14,16 @@
 //   - If there is none, it checks whether one can be made: the class must have a
 //     provisioner, allow the node, and, if the provisioner keeps track of its
 //     capacity, have room for one seen from the node. A claim for which a volume
-//     is being made for a node already is tied to that node.
+//     is being made for a node already is tied to that node. Room is what is reported, less
+//     what volumes take that were decided on since; the claims of a workload find room
+//     together.
 //
 // A feasible node scores higher if the chosen volumes fit the claims better, or if more
 // capacity is left for new ones; see [Args].Shape.
 //
 // Reserve writes the decision into the binding: volumes with the claim that they
-// are for, and claims with the node for which a volume is to be made. From then
-// on views show it, so the plugin keeps no state of its own. PreBind hands it to
+// are for, claims with the node for which a volume is to be made, and the capacities of which such
+// volumes take room. From then on views show it, so the plugin keeps no state of its own. PreBind hands it to
 // the orchestrator, if that is an [extpoints.VolumeBinder], and waits.
 //
 // # Points
@@ -48,7 +50,8 @@
 // # Parity
 //
 // Rules: kube-scheduler plugins/volumebinding/volume_binding.go, binder.go and scorer.go,
-// 1.37.1. No differences in verdicts. The orchestrator binds the volumes; the
+// 1.37.1. No differences in verdicts, except that there each claim is compared with the room that was
+// reported; extpoints.KubeScheduler137 does so. The orchestrator binds the volumes; the
 // reference writes them itself and waits. With extpoints.Improved more events wake
 // workloads; see extpoints.Compat.
 package volumebinding

@@ -281,6 +281,12 @@ func TestVolumesOnNodes(t *testing.T) {
 	}
 }
 
+// taken is the capacity with room taken for the claim.
+func taken(c *model.StorageCapacity, claim string, bytes int64) *model.StorageCapacity {
+	c.Taken = append(c.Taken, model.TakenRoom{Claim: claim, Workload: "of " + claim, Bytes: bytes})
+	return c
+}
+
 func TestVolumesThatCanBeMade(t *testing.T) {
 	for _, c := range []filterCase{
 		{"where the class allows", using("x"), []model.Object{claim("x", "disk").Request(3).Build()}, abc(noMatch, noMatch, "Success")},
@@ -304,8 +310,19 @@ func TestVolumesThatCanBeMade(t *testing.T) {
 		{"room that nobody can see, or of no known size", using("x"), []model.Object{claim("x", "tracked").Request(5).Build(),
 			capacity("1", "tracked", nil, 9, -1), capacity("2", "tracked", onHost("a"), -1, -1)}, everywhere(full)},
 		{"room that all can see", using("x"), []model.Object{claim("x", "tracked").Request(5).Build(), capacity("1", "tracked", &model.Selector{}, 9, -1)}, everywhere("Success")},
-		{"each of two claims finds room by itself", using("x", "y"), []model.Object{claim("x", "tracked").Request(5).Build(), claim("y", "tracked").Request(5).Build(),
-			capacity("1", "tracked", &model.Selector{}, 5, -1)}, everywhere("Success")},
+		{"two claims find room together", using("x", "y"), []model.Object{claim("x", "tracked").Request(5).Build(), claim("y", "tracked").Request(5).Build(),
+			capacity("1", "tracked", &model.Selector{}, 10, -1)}, everywhere("Success")},
+		{"two claims find room for one of them", using("x", "y"), []model.Object{claim("x", "tracked").Request(5).Build(), claim("y", "tracked").Request(5).Build(),
+			capacity("1", "tracked", &model.Selector{}, 9, 5)}, everywhere(full)},
+		{"or one room each", using("x", "y"), []model.Object{claim("x", "tracked").Request(5).Build(), claim("y", "tracked").Request(5).Build(),
+			capacity("1", "tracked", &model.Selector{}, 9, 5), capacity("2", "tracked", onHost("b"), 9, 5)}, abc(full, "Success", full)},
+		{"room that others take", using("x"), []model.Object{claim("x", "tracked").Request(5).Build(),
+			taken(capacity("1", "tracked", onHost("a"), 9, 5), "y", 5), taken(capacity("2", "tracked", onHost("b"), 10, 5), "y", 5),
+			taken(capacity("3", "tracked", onHost("c"), -1, 5), "y", 5)}, abc(full, "Success", "Success")},
+		{"room that is taken for the claim", using("x"), []model.Object{claim("x", "tracked").Request(5).Build(),
+			taken(capacity("1", "tracked", &model.Selector{}, 5, -1), "x", 5)}, everywhere("Success")},
+		{"room that is taken for a claim twice", using("x"), []model.Object{claim("x", "tracked").Request(5).Build(),
+			taken(taken(capacity("1", "tracked", &model.Selector{}, 10, -1), "y", 5), "y", 5)}, everywhere("Success")},
 		{"the first that cannot be made decides", using("large", "small"), []model.Object{
 			claim("large", "tracked").Request(5).Build(), claim("small", "local").Request(1).Build()}, everywhere(noMatch)},
 		{"the same the other way round", using("large", "small"), []model.Object{

@@ -1,6 +1,7 @@
 package volumebinding
 
 import (
+	"math"
 	"slices"
 
 	"github.com/berth-project/berth/extpoints"
@@ -44,7 +45,7 @@ func (c *claims) find(s *extpoints.CycleState, n *model.Node, list []gift) ([]gi
 		if !g.tracked {
 			continue
 		}
-		if g.room = g.roomOn(n); g.room == nil {
+		if g.room = g.roomOn(n, c.givenRoom(list[:i])); g.room == nil {
 			return list, v | notEnoughSpace
 		}
 	}
@@ -102,11 +103,33 @@ func isGiven(v *model.Volume, given []gift) bool {
 	return false
 }
 
-// roomOn returns the capacity with room for the claim on the node, nil for none.
-func (d *need) roomOn(n *model.Node) *model.StorageCapacity {
-	i := d.near.first(n, func(i int32) bool { return d.rooms[i].Nodes.Matches(n.Labels) })
+// givenRoom are the gifts before that take room. In kube-scheduler none does.
+func (c *claims) givenRoom(before []gift) []gift {
+	if c.compat == extpoints.KubeScheduler137 {
+		return nil
+	}
+	return before
+}
+
+// roomOn returns the capacity with room for the claim on the node, beside what is given to other
+// claims of the workload already; nil for none.
+func (d *need) roomOn(n *model.Node, given []gift) *model.StorageCapacity {
+	i := d.near.first(n, func(i int32) bool {
+		r := &d.rooms[i]
+		return r.Nodes.Matches(n.Labels) && r.has(d.claim.Request, roomOf(r.ID, given))
+	})
 	if i < 0 {
 		return nil
 	}
-	return d.rooms[i]
+	return d.rooms[i].StorageCapacity
+}
+
+// roomOf is how much of the room the gifts take.
+func roomOf(id string, given []gift) (taken int64) {
+	for i := range given {
+		if g := &given[i]; g.room != nil && g.room.ID == id {
+			taken += min(g.claim.Request, math.MaxInt64-taken)
+		}
+	}
+	return taken
 }

@@ -3,6 +3,7 @@ package volumebinding
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 
@@ -22,7 +23,8 @@ type claims struct {
 	selected []need
 	// open are the other claims without a volume, those that ask for less
 	// first.
-	open []need
+	open   []need
+	compat extpoints.Compat
 }
 
 // need is a claim without a volume.
@@ -39,18 +41,31 @@ type need struct {
 	// tracked: a new volume needs room. rooms are the capacities with enough of
 	// it, by ID.
 	tracked bool
-	rooms   []*model.StorageCapacity
+	rooms   []space
 	near    places // of rooms
 }
 
+// space is a capacity that has a volume of the claim's size, and what other claims take of it.
+type space struct {
+	*model.StorageCapacity
+	taken int64
+}
+
+// has reports whether there is room for so much beside what is taken. Where nothing is, the
+// size of the largest volume says it, as in the reference.
+func (s *space) has(request, more int64) bool {
+	taken := s.taken + min(more, math.MaxInt64-s.taken)
+	return taken == 0 || s.Capacity == nil || request <= *s.Capacity-min(taken, *s.Capacity)
+}
+
 // gather returns a rejection where a claim is not as it must be.
-func gather(storage extpoints.Storage, w *model.Workload) (*claims, *extpoints.Status) {
+func gather(storage extpoints.Storage, w *model.Workload, compat extpoints.Compat) (*claims, *extpoints.Status) {
 	for i := range w.VolumeClaims {
 		if reason := unfit(storage, w, &w.VolumeClaims[i]); reason != "" {
 			return nil, extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, reason)
 		}
 	}
-	c, rejected := &claims{}, false
+	c, rejected := &claims{compat: compat}, false
 	for i := range w.VolumeClaims {
 		claim := storage.Claim(w.VolumeClaims[i].ID)
 		if claim.Bound {
@@ -214,8 +229,9 @@ func (d *need) findRooms(storage extpoints.Storage) {
 	}
 	d.tracked = true
 	for _, c := range storage.Capacities(d.class.Name) {
-		if limit := largestVolume(c); limit != nil && *limit >= d.claim.Request && c.Nodes != nil {
-			d.rooms = append(d.rooms, c)
+		limit, room := largestVolume(c), space{c, takenOf(c, d.claim.ID)}
+		if limit != nil && *limit >= d.claim.Request && room.has(d.claim.Request, 0) && c.Nodes != nil {
+			d.rooms = append(d.rooms, room)
 		}
 	}
 	d.near = placesOf(len(d.rooms), func(i int) []model.NodeTerm {
@@ -224,6 +240,17 @@ func (d *need) findRooms(storage extpoints.Storage) {
 		}
 		return nil
 	})
+}
+
+// takenOf is how much of what is reported has been given since, to claims other than those.
+func takenOf(c *model.StorageCapacity, but string) (taken int64) {
+	for i, t := range c.Taken {
+		again := slices.ContainsFunc(c.Taken[:i], func(o model.TakenRoom) bool { return o.Claim == t.Claim })
+		if t.Claim != but && !again {
+			taken += min(t.Bytes, math.MaxInt64-taken)
+		}
+	}
+	return taken
 }
 
 // largestVolume is the size of the largest volume that there is room for, nil

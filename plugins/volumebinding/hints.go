@@ -113,7 +113,7 @@ func (p *VolumeBinding) afterCapacityChange(_ *model.Workload, c *extpoints.Even
 		return extpoints.HintQueue, nil
 	}
 	was, is := largestVolume(before), largestVolume(after)
-	return helper.QueueIf(is != nil && (was == nil || *is > *was) ||
+	return helper.QueueIf(is != nil && (was == nil || *is > *was) || takenOf(after, "") < takenOf(before, "") ||
 		p.compat == extpoints.Improved && (before.Class != after.Class || !sameSelector(before.Nodes, after.Nodes)))
 }
 

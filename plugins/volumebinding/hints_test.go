@@ -65,6 +65,7 @@ func TestHints(t *testing.T) {
 	room := func(free, largest int64) *model.StorageCapacity {
 		return capacity("1", "s", onHost("a"), free, largest)
 	}
+	takenBy := func(bytes int64) *model.StorageCapacity { return taken(room(5, -1), "z", bytes) }
 	otherNodes, otherClass := room(5, -1), room(5, -1)
 	otherNodes.Nodes, otherClass.Class = onHost("b"), "t"
 
@@ -116,6 +117,9 @@ func TestHints(t *testing.T) {
 		{"a driver comes", changed(nil, driver("d", true)), asleep, ""},
 
 		{"room comes", changed(nil, room(5, -1)), queue, ""},
+		{"less of a room is taken", changed(takenBy(3), takenBy(2)), queue, ""},
+		{"nothing of a room is taken any more", changed(takenBy(3), room(5, -1)), queue, ""},
+		{"more of a room is taken", changed(takenBy(2), takenBy(3)), leave, ""},
 		{"room becomes known", changed(room(-1, -1), room(5, -1)), queue, ""},
 		{"the largest volume becomes known", changed(room(-1, -1), room(-1, 5)), queue, ""},
 		{"more room", changed(room(5, -1), room(6, -1)), queue, ""},

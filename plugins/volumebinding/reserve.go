@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/berth-project/berth/extpoints"
@@ -14,8 +15,8 @@ import (
 // the claim that they are for, and then claims with the node for which a volume
 // is to be made. Also what says so already is added, because the orchestrator is
 // to see to it for this workload too.
-func (*VolumeBinding) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
-	c, status := claimsOf(s, w)
+func (p *VolumeBinding) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+	c, status := p.claimsOf(s, w)
 	if c == nil {
 		return status
 	}
@@ -44,7 +45,32 @@ func (*VolumeBinding) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo
 			b.Decided = append(b.Decided, &claim)
 		}
 	}
+	if p.compat == extpoints.Improved {
+		takeRoom(w.ID, gifts, b)
+	}
 	return nil
+}
+
+// takeRoom adds to the binding the rooms with what volumes take that are to be made: until the
+// rooms are reported again nobody else knows. What counts already, whatever becomes of others, is
+// not added.
+func takeRoom(workload string, gifts []gift, b *model.Binding) {
+	taken := map[string]*model.StorageCapacity{}
+	for _, g := range gifts {
+		if g.room == nil || g.room.Capacity == nil || slices.ContainsFunc(g.room.Taken, func(t model.TakenRoom) bool {
+			return t.Claim == g.claim.ID && t.Workload == ""
+		}) {
+			continue
+		}
+		room := taken[g.room.ID]
+		if room == nil {
+			own := *g.room
+			own.Taken = slices.Clip(own.Taken)
+			room, taken[own.ID] = &own, &own
+			b.Decided = append(b.Decided, room)
+		}
+		room.Taken = append(room.Taken, model.TakenRoom{Claim: g.claim.ID, Workload: workload, Bytes: g.claim.Request})
+	}
 }
 
 // Unreserve takes volumes and claims out of the binding: nothing else has them
@@ -61,7 +87,7 @@ func (*VolumeBinding) Unreserve(_ *extpoints.CycleState, _ *extpoints.WorkloadIn
 
 func isStorage(o model.Object) bool {
 	kind := model.RefOf(o).Kind
-	return kind == model.VolumeKind || kind == model.VolumeClaimKind
+	return kind == model.VolumeKind || kind == model.VolumeClaimKind || kind == model.StorageCapacityKind
 }
 
 // PreBindPreFlight says Skip where Reserve has decided nothing, and where the
@@ -83,13 +109,22 @@ func (p *VolumeBinding) PreBind(ctx context.Context, _ *extpoints.CycleState, w 
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, p.bindTimeout, fmt.Errorf("not done within %v", p.bindTimeout))
 	defer cancel()
-	if err := binder.BindVolumes(ctx, w.Workload, *b); err != nil {
+	if err := binder.BindVolumes(ctx, w.Workload, toBind(b)); err != nil {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(ctx.Err(), cause) {
 			err = fmt.Errorf("%w (%w)", err, cause)
 		}
 		return extpoints.AsStatus(fmt.Errorf("binding volumes: workload %q, claims %s: %w", w.ID, strings.Join(claimNames(b), ", "), err))
 	}
 	return nil
+}
+
+// toBind is the binding as it is for the orchestrator: room is what it reports, and is not asked for.
+func toBind(b *model.Binding) model.Binding {
+	asked := *b
+	asked.Decided = slices.DeleteFunc(slices.Clone(b.Decided), func(o model.Object) bool {
+		return model.RefOf(o).Kind == model.StorageCapacityKind
+	})
+	return asked
 }
 
 // claimNames lists, quoted, the IDs of the claims that the decision gives a

@@ -9,8 +9,8 @@ import (
 
 // PreScore skips workloads all of whose claims are bound: they score 0
 // everywhere. (The reference has Score say so of each node.)
-func (*VolumeBinding) PreScore(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ []*extpoints.NodeInfo) *extpoints.Status {
-	c, status := claimsOf(s, w)
+func (p *VolumeBinding) PreScore(s *extpoints.CycleState, w *extpoints.WorkloadInfo, _ []*extpoints.NodeInfo) *extpoints.Status {
+	c, status := p.claimsOf(s, w)
 	switch {
 	case !status.IsSuccess():
 		return extpoints.AsStatus(status.AsError())
@@ -24,7 +24,7 @@ func (*VolumeBinding) PreScore(s *extpoints.CycleState, w *extpoints.WorkloadInf
 // Score says how well the claims fit what they would get on the node: the mean,
 // over storage classes, of the curve at the part that they ask for.
 func (p *VolumeBinding) Score(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) (int64, *extpoints.Status) {
-	c, status := claimsOf(s, w)
+	c, status := p.claimsOf(s, w)
 	if c == nil {
 		return 0, extpoints.AsStatus(status.AsError())
 	}

@@ -105,6 +105,9 @@ func (o world) object(r *rand.Rand) model.Object {
 		return &model.NodeStorage{Node: pick(r, nodeNames...), StandsIn: pick(r, nil, []string{"old"}, []string{"other", "old"})}
 	}
 	c := &model.StorageCapacity{ID: pick(r, "1", "2", "3", "4", "5"), Class: pick(r, classNames...), Nodes: randomSelector(r)}
+	for range max(0, r.IntN(5)-2) {
+		c.Taken = append(c.Taken, model.TakenRoom{Claim: fmt.Sprintf("c%d", r.IntN(6)), Workload: pick(r, "", "other"), Bytes: r.Int64N(6)})
+	}
 	for _, amount := range []**int64{&c.Capacity, &c.MaxVolumeSize} {
 		if !one(r, 4) {
 			bytes := r.Int64N(9)

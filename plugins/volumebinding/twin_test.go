@@ -18,9 +18,10 @@ import (
 // twin answers as the rules say, one node after the other, and goes through all
 // there is for each.
 type twin struct {
-	storage extpoints.Storage
-	w       *extpoints.WorkloadInfo
-	shape   []helper.ShapePoint
+	improved bool
+	storage  extpoints.Storage
+	w        *extpoints.WorkloadInfo
+	shape    []helper.ShapePoint
 }
 
 // outcome is what the twin says of a node.
@@ -153,7 +154,7 @@ func (t *twin) unbound(n *model.Node, o *outcome) (matched, roomy bool) {
 		if class.Provisioner == "" || class.Provisioner == model.NoProvisioner || !class.AllowedNodes.Matches(n) {
 			return false, true
 		}
-		room, enough := t.room(c, class, n)
+		room, enough := t.room(c, class, n, o)
 		if !enough {
 			return true, false
 		}
@@ -189,7 +190,7 @@ func (t *twin) match(c *model.VolumeClaim, n *model.Node, taken []*model.Volume)
 	return smallest
 }
 
-func (t *twin) room(c *model.VolumeClaim, class *model.StorageClass, n *model.Node) (*model.StorageCapacity, bool) {
+func (t *twin) room(c *model.VolumeClaim, class *model.StorageClass, n *model.Node, o *outcome) (*model.StorageCapacity, bool) {
 	driver := t.storage.Driver(class.Provisioner)
 	if c.Request == 0 || driver == nil || !driver.TracksCapacity {
 		return nil, true
@@ -199,7 +200,7 @@ func (t *twin) room(c *model.VolumeClaim, class *model.StorageClass, n *model.No
 		if room.MaxVolumeSize != nil {
 			limit = room.MaxVolumeSize
 		}
-		if limit != nil && *limit >= c.Request && room.Nodes.Matches(n.Labels) {
+		if limit != nil && *limit >= c.Request && room.Nodes.Matches(n.Labels) && !t.isTaken(room, c, o) {
 			return room, true
 		}
 	}
@@ -240,7 +241,46 @@ func (t *twin) score(o *outcome) int64 {
 	return int64(math.Round(sum / float64(len(given))))
 }
 
-// decided is what Reserve is to write.
+// isTaken reports whether others have been given so much of the room, or this workload's claims,
+// that there is too little left.
+func (t *twin) isTaken(room *model.StorageCapacity, c *model.VolumeClaim, o *outcome) bool {
+	given := map[string]int64{}
+	for _, taken := range room.Taken {
+		if _, known := given[taken.Claim]; !known && taken.Claim != c.ID {
+			given[taken.Claim] = taken.Bytes
+		}
+	}
+	sum := int64(0)
+	for _, bytes := range given {
+		sum += bytes
+	}
+	for i, r := range o.rooms {
+		if r == room && t.improved {
+			sum += o.made[i].Request
+		}
+	}
+	return sum > 0 && room.Capacity != nil && sum+c.Request > *room.Capacity
+}
+
+// roomsAfter are the rooms with what Reserve takes of them, by ID.
+func (t *twin) roomsAfter(o *outcome) map[string]*model.StorageCapacity {
+	after := map[string]*model.StorageCapacity{}
+	for i, room := range o.rooms {
+		settled := func(taken model.TakenRoom) bool { return taken.Claim == o.made[i].ID && taken.Workload == "" }
+		if !t.improved || room == nil || room.Capacity == nil || slices.ContainsFunc(room.Taken, settled) {
+			continue
+		}
+		if after[room.ID] == nil {
+			own := *room
+			own.Taken = slices.Clone(room.Taken)
+			after[room.ID] = &own
+		}
+		after[room.ID].Taken = append(after[room.ID].Taken, model.TakenRoom{Claim: o.made[i].ID, Workload: t.w.ID, Bytes: o.made[i].Request})
+	}
+	return after
+}
+
+// decided is what Reserve is to write, rooms aside.
 func (t *twin) decided(o *outcome, node string) model.Objects {
 	var list model.Objects
 	for i, v := range o.volumes {
@@ -264,7 +304,7 @@ func TestAgainstTwin(t *testing.T) {
 	for range 20000 {
 		s := world{odd: true}.situation(r)
 		shape := pick(r, nil, []helper.ShapePoint{{Utilization: 10, Score: 1}, {Utilization: 60, Score: 9}, {Utilization: 90, Score: 2}})
-		if problem := againstTwin(t, s, shape, met); problem != "" {
+		if problem := againstTwin(t, s, one(r, 2), shape, met); problem != "" {
 			var objects strings.Builder
 			for _, o := range s.View.Objects {
 				fmt.Fprintf(&objects, "  %T %+v\n", o, o)
@@ -275,7 +315,7 @@ func TestAgainstTwin(t *testing.T) {
 	for _, what := range []string{
 		"Skip", "Success", ReasonImmediate, ReasonNodeConflict, ReasonBindConflict, ReasonNotEnoughSpace, ReasonVolumeGone,
 		ReasonNodeConflict + ", " + ReasonBindConflict, ReasonBindConflict + ", " + ReasonVolumeGone, ReasonNotEnoughSpace + ", " + ReasonVolumeGone,
-		"several decided", "scored",
+		"several decided", "room taken", "scored",
 	} {
 		if met[what] < 20 {
 			t.Errorf("%q was met only %d times", what, met[what])
@@ -285,9 +325,12 @@ func TestAgainstTwin(t *testing.T) {
 
 // againstTwin says where the plugin and the twin differ, and counts in met what
 // they agree on.
-func againstTwin(t *testing.T, s *extpointstest.Situation, shape []helper.ShapePoint, met map[string]int) string {
+func againstTwin(t *testing.T, s *extpointstest.Situation, improved bool, shape []helper.ShapePoint, met map[string]int) string {
 	p := newPlugin(t, Args{Shape: shape}, nil)
-	twin := &twin{storage: s.View.Storage(), w: s.Workload, shape: Args{Shape: shape}.WithDefaults().Shape}
+	if !improved {
+		p.compat = extpoints.KubeScheduler137
+	}
+	twin := &twin{improved: improved, storage: s.View.Storage(), w: s.Workload, shape: Args{Shape: shape}.WithDefaults().Shape}
 	twin.shape = slices.Clone(twin.shape)
 	for i := range twin.shape {
 		twin.shape[i].Score *= 10
@@ -322,11 +365,25 @@ func againstTwin(t *testing.T, s *extpointstest.Situation, shape []helper.ShapeP
 		if status := p.Reserve(state, s.Workload, b); status != nil {
 			return status.String()
 		}
-		if want := twin.decided(o, n.Node.Name); !reflect.DeepEqual(b.Decided, want) {
-			return fmt.Sprintf("node %s: decided %+v, want %+v", n.Node.Name, b.Decided, want)
+		rooms := map[string]*model.StorageCapacity{}
+		rest := slices.DeleteFunc(b.Decided, func(o model.Object) bool {
+			room, is := o.(*model.StorageCapacity)
+			if is {
+				rooms[room.ID] = room
+			}
+			return is
+		})
+		if want := twin.decided(o, n.Node.Name); !reflect.DeepEqual(rest, want) && len(rest)+len(want) > 0 {
+			return fmt.Sprintf("node %s: decided %+v, want %+v", n.Node.Name, rest, want)
 		}
-		if len(b.Decided) > 1 {
+		if want := twin.roomsAfter(o); !reflect.DeepEqual(rooms, want) {
+			return fmt.Sprintf("node %s: takes room %+v, want %+v", n.Node.Name, rooms, want)
+		}
+		if len(rest) > 1 {
 			met["several decided"]++
+		}
+		if len(rooms) > 0 {
+			met["room taken"]++
 		}
 	}
 	return ""

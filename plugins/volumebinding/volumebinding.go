@@ -41,11 +41,11 @@ func (*VolumeBinding) Name() string { return Name }
 // PreFilter skips workloads without claims, rejects those with a claim that is
 // not there, not theirs, or not bound yet by its provisioner, and gathers what
 // Filter needs to know of the others.
-func (*VolumeBinding) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
+func (p *VolumeBinding) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
 	if len(w.VolumeClaims) == 0 {
 		return nil, skip
 	}
-	c, status := gather(s.View().Storage(), w.Workload)
+	c, status := gather(s.View().Storage(), w.Workload, p.compat)
 	if !status.IsSuccess() {
 		return nil, status
 	}
@@ -55,20 +55,20 @@ func (*VolumeBinding) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadIn
 
 // claimsOf returns what PreFilter gathered, or gathers it for a profile in which
 // that is disabled, and after a Skip. It is nil for a workload without claims.
-func claimsOf(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (*claims, *extpoints.Status) {
+func (p *VolumeBinding) claimsOf(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (*claims, *extpoints.Status) {
 	if len(w.VolumeClaims) == 0 {
 		return nil, nil
 	}
 	if c, ok := gathered.Get(s); ok {
 		return c, nil
 	}
-	return gather(s.View().Storage(), w.Workload)
+	return gather(s.View().Storage(), w.Workload, p.compat)
 }
 
 // Filter rejects nodes from which the volume of a bound claim cannot be used,
 // and nodes for which there is no volume for one of the other claims.
-func (*VolumeBinding) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
-	c, status := claimsOf(s, w)
+func (p *VolumeBinding) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
+	c, status := p.claimsOf(s, w)
 	if c == nil {
 		return status
 	}

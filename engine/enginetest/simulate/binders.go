@@ -51,7 +51,7 @@ func (w *simWorld) bindObjects(ctx context.Context, workload *model.Workload, b 
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s, t := w.sim, w.sim.current
-	if t == nil || t.id != workload.ID || t.node != b.Node || !slices.Equal(t.decided, b.Decided) {
+	if t == nil || t.id != workload.ID || t.node != b.Node || !slices.Equal(asked(t.decided), asked(b.Decided)) {
 		s.fail("objects of %s were bound on %s by nobody's task", workload.ID, b.Node)
 		return errElsewhere
 	}

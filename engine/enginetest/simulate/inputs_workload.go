@@ -139,9 +139,12 @@ func (s *sim) confirm(id, node string, devices []model.DeviceShare) string {
 	if row.Node == node && s.chance(50) {
 		devices = nil // those of the decision
 	} else if s.chance(15) && len(devices) > 0 {
-		devices = slices.Clone(devices)
-		devices[0].Device = s.rng.IntN(4)
-		s.forced[node] = true
+		other := s.rng.IntN(4)
+		if !slices.ContainsFunc(devices, func(d model.DeviceShare) bool { return d.Device == other }) { // which would be refused
+			devices = slices.Clone(devices)
+			devices[0].Device = other
+			s.forced[node] = true
+		}
 	}
 	s.apply(engine.Confirm(model.Binding{Workload: id, Node: node, Devices: devices}))
 	e := s.world.book[id]

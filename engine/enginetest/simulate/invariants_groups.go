@@ -15,6 +15,7 @@ import (
 // done is written down before the first of its members is told of.
 func (s *sim) reserved(e engine.PlacedEvent) {
 	s.checkQuotas(e.Workload)
+	s.takesRoom(&e.Binding)
 	if e.Workload.Group == "" {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
@@ -23,6 +24,12 @@ func checkDecided(o *observed) (p problems) {
 		case *model.VolumeClaim:
 			if o.userOnItsWay(now.ID, now.SelectedNode) == "" {
 				p.add("a volume of claim %s is decided to be made for %q, and nobody is on the way there who uses it", ref.ID, now.SelectedNode)
+			}
+		case *model.StorageCapacity:
+			for _, taken := range now.Taken {
+				if taken.Workload != "" && o.userOnItsWay(taken.Claim, "") == "" {
+					p.add("%d of %s are taken for claim %s, and nobody is on the way who uses it", taken.Bytes, ref.ID, taken.Claim)
+				}
 			}
 		case *model.DeviceClaim:
 			p = append(p, o.checkReserved(now, row.Reported)...)
@@ -112,6 +119,48 @@ func (o *observed) checkVolumes(row *model.WorkloadRecord) (p problems) {
 		}
 	}
 	return append(p, o.checkLimit(row, node)...)
+}
+
+// takesRoom: since the room for volumes was reported, no more has been given of it than there is. What
+// is given is noted here, and forgotten when the claim has no node any more.
+func (s *sim) takesRoom(b *model.Binding) {
+	driver, known := s.raw.View().Object(model.ObjectRef{Kind: model.StorageDriverKind, ID: simDriver})
+	if s.o.Compat != extpoints.Improved || !known || !driver.Object.(*model.StorageDriver).TracksCapacity {
+		return
+	}
+	node := s.cur.nodes[b.Node]
+	for _, decided := range b.Decided {
+		c, ok := decided.(*model.VolumeClaim)
+		if !ok || c.SelectedNode == "" || c.Request == 0 || node == nil {
+			continue
+		}
+		for row := range s.raw.View().Objects(model.StorageCapacityKind) {
+			room := row.Object.(*model.StorageCapacity)
+			if room.Class == c.Class && room.Nodes.Matches(node.Labels) && row.Reported != nil {
+				s.takes(c, row.Reported.(*model.StorageCapacity))
+			}
+		}
+	}
+}
+
+func (s *sim) takes(c *model.VolumeClaim, room *model.StorageCapacity) {
+	sum := c.Request
+	for id, other := range s.toBeMade {
+		row, _ := s.raw.View().Object(model.ObjectRef{Kind: model.VolumeClaimKind, ID: id})
+		now, known := row.Object.(*model.VolumeClaim)
+		switch {
+		case id == c.ID || other.room != model.Object(room):
+		case !known || now.SelectedNode == "" && !now.Bound:
+			delete(s.toBeMade, id)
+		default:
+			sum += other.bytes
+		}
+	}
+	if sum > c.Request && sum > *room.Capacity {
+		s.fail("volumes of %d are to be made in %s since it was reported, which has room for %d", sum, room.ID, *room.Capacity)
+	}
+	s.reach("room taken for a volume")
+	s.toBeMade[c.ID] = madeIn{room, c.Request}
 }
 
 // getsVolume reports whether it is decided that the claim gets a volume that will

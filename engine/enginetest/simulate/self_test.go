@@ -95,6 +95,11 @@ func (v asReported) Budgets() (list []*model.Budget) {
 	return list
 }
 
+// believingHandle has a plugin do as kube-scheduler.
+type believingHandle struct{ extpoints.Handle }
+
+func (believingHandle) Compat() extpoints.Compat { return extpoints.KubeScheduler137 }
+
 // blindHandle does not say where room was made in vain.
 type blindHandle struct{ extpoints.Handle }
 
@@ -324,6 +329,12 @@ func TestSimulationFindsFaults(t *testing.T) {
 		{"budgets that are believed until they are reported", "which a budget protects", wrap(plugins.DefaultPreemption, func(p extpoints.Plugin) extpoints.Plugin {
 			return believing{p.(*defaultpreemption.DefaultPreemption)}
 		})},
+		{"room for volumes that is believed until it is reported", "since it was reported, which has room", func(cfg *engine.Config) {
+			for _, e := range entries(cfg, plugins.VolumeBinding) {
+				make := e.New
+				e.New = func(args any, h extpoints.Handle) (extpoints.Plugin, error) { return make(args, believingHandle{h}) }
+			}
+		}},
 		{"room that is made again in vain", "room is made again for", func(cfg *engine.Config) {
 			for _, e := range entries(cfg, plugins.DefaultPreemption) {
 				make := e.New

@@ -47,6 +47,7 @@ type sim struct {
 	turns     turns
 	budgetAt  map[string]uint64 // the index of the view when a budget was reported last
 	evictedAt map[string]uint64 // and when the workload was asked to leave
+	toBeMade  map[string]madeIn // where volumes are to be made, by claim
 	made      int               // workloads ever made
 
 	// Which of the kinds of things there are in this history.
@@ -62,6 +63,12 @@ type sim struct {
 	result  *Result
 	log     bytes.Buffer
 	events  []string
+}
+
+// madeIn is where a volume is to be made, and how large it is.
+type madeIn struct {
+	room  model.Object // as it was reported then
+	bytes int64
 }
 
 // simWorld is the orchestrator of a history. Its book is what really runs

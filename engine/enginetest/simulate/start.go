@@ -56,6 +56,7 @@ func (s *sim) start() {
 	s.missed, s.plans, s.nominated = map[string]bool{}, map[string]string{}, map[string]int{}
 	s.turns = turns{}
 	s.budgetAt, s.evictedAt = map[string]uint64{}, map[string]uint64{}
+	s.toBeMade = map[string]madeIn{}
 	s.cur, s.prev = &observed{}, &observed{}
 	s.tellAll()
 }

@@ -24,6 +24,11 @@ func (s *sim) takeTasks() {
 	}
 }
 
+// asked are the objects that the orchestrator is asked for: not what room is left.
+func asked(decided model.Objects) model.Objects {
+	return slices.DeleteFunc(slices.Clone(decided), func(o model.Object) bool { return model.RefOf(o).Kind == model.StorageCapacityKind })
+}
+
 // draw makes the plans of a task.
 func (s *sim) drawPlans(t *simTask) {
 	for i := range t.plans {

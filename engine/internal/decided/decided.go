@@ -1,5 +1,5 @@
 // Package decided says what decisions do to objects: a claim that is given a
-// volume, a volume that is given to a claim, a claim that is given devices. What was
+// volume, a volume that is given to a claim, room that is taken for a volume, a claim that is given devices. What was
 // decided holds from the decision on, before the orchestrator reports it.
 package decided
 
@@ -12,7 +12,7 @@ import (
 // Can reports whether decisions change objects of the object's kind.
 func Can(o model.Object) bool {
 	switch o.(type) {
-	case *model.VolumeClaim, *model.Volume, *model.DeviceClaim:
+	case *model.VolumeClaim, *model.Volume, *model.StorageCapacity, *model.DeviceClaim:
 		return true
 	}
 	return false
@@ -29,6 +29,8 @@ func Amend(report, decided model.Object, workloads []string) model.Object {
 		return amendVolumeClaim(o, decided)
 	case *model.Volume:
 		return amendVolume(o, decided)
+	case *model.StorageCapacity:
+		return amendStorageCapacity(o, decided, workloads)
 	case *model.DeviceClaim:
 		return amendDeviceClaim(o, decided, workloads)
 	}
@@ -44,6 +46,26 @@ func amendVolumeClaim(c *model.VolumeClaim, decided model.Object) model.Object {
 	}
 	amended := *c
 	amended.SelectedNode, amended.Volume = d.SelectedNode, d.Volume
+	return &amended
+}
+
+// amendStorageCapacity: the report has in it what volumes take that were asked for; those that
+// were not go on counting.
+func amendStorageCapacity(c *model.StorageCapacity, decided model.Object, workloads []string) model.Object {
+	d, ok := decided.(*model.StorageCapacity)
+	if !ok {
+		return nil
+	}
+	amended := *c
+	amended.Taken = slices.Clip(c.Taken)
+	for _, taken := range d.Taken {
+		if slices.Contains(workloads, taken.Workload) {
+			amended.Taken = append(amended.Taken, taken)
+		}
+	}
+	if len(amended.Taken) == len(c.Taken) {
+		return nil
+	}
 	return &amended
 }
 
@@ -88,8 +110,11 @@ func amendDeviceClaim(c *model.DeviceClaim, decided model.Object, workloads []st
 // workloads. It returns what is left when none of them has it by a decision any more: a
 // claim to devices keeps these, and is reserved for none of them. What is reserved outside
 // may end there with the attempt, so each attempt asks for its reservation again. A volume
-// stays with its claim.
+// stays with its claim. Of room, what was asked for goes on being taken.
 func Written(decided model.Object, workloads []string) model.Object {
+	if room, ok := decided.(*model.StorageCapacity); ok {
+		return without(room, func(t model.TakenRoom) bool { return t.Workload != "" })
+	}
 	c, ok := decided.(*model.DeviceClaim)
 	if !ok {
 		return decided
@@ -101,10 +126,38 @@ func Written(decided model.Object, workloads []string) model.Object {
 	return &left
 }
 
+// Asked is for when the orchestrator may have been asked for what was decided for the workload:
+// room that is taken stays so then, whatever becomes of the workload.
+func Asked(decided model.Object, workload string) model.Object {
+	room, ok := decided.(*model.StorageCapacity)
+	if !ok {
+		return decided
+	}
+	asked := *room
+	asked.Taken = slices.Clone(room.Taken)
+	for i := range asked.Taken {
+		if t := &asked.Taken[i]; t.Workload == workload {
+			t.Workload = ""
+		}
+	}
+	return &asked
+}
+
+// without returns the capacity with less room taken.
+func without(c *model.StorageCapacity, free func(model.TakenRoom) bool) model.Object {
+	left := *c
+	left.Taken = slices.DeleteFunc(slices.Clone(c.Taken), free)
+	return &left
+}
+
 // Release is for when one of the workloads that the object was decided for is gone,
 // and others are not. It returns what is left: a claim to devices is no longer reserved
-// for the workload; others that use a volume, or the claim to one, want the same.
+// for the workload, and room that was taken for it is free again; others that use a volume, or the
+// claim to one, want the same.
 func Release(decided model.Object, workload string) model.Object {
+	if room, ok := decided.(*model.StorageCapacity); ok {
+		return without(room, func(t model.TakenRoom) bool { return t.Workload == workload })
+	}
 	c, ok := decided.(*model.DeviceClaim)
 	if !ok {
 		return decided

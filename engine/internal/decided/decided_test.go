@@ -10,7 +10,7 @@ import (
 
 // TestCan: claims and volumes are decided on, and nothing else.
 func TestCan(t *testing.T) {
-	decidable := map[ObjectKind]bool{VolumeClaimKind: true, VolumeKind: true, DeviceClaimKind: true}
+	decidable := map[ObjectKind]bool{VolumeClaimKind: true, VolumeKind: true, StorageCapacityKind: true, DeviceClaimKind: true}
 	for _, kind := range ObjectKinds {
 		if got := Can(NewObject(kind)); got != decidable[kind] {
 			t.Errorf("%s: %v", kind, got)
@@ -146,5 +146,43 @@ func TestDeviceClaimAmend(t *testing.T) {
 	}
 	if len(both.ReservedFor) != 3 {
 		t.Error("Release or Written changed its claim")
+	}
+}
+
+// Room is taken for a workload until the orchestrator may have been asked for the volume, and from
+// then on until the room is reported.
+func TestRoom(t *testing.T) {
+	room := func(taken ...TakenRoom) *StorageCapacity { return &StorageCapacity{ID: "r", Class: "c", Taken: taken} }
+	a, b := TakenRoom{Claim: "a", Workload: "w", Bytes: 1}, TakenRoom{Claim: "b", Workload: "v", Bytes: 2}
+	asked := TakenRoom{Claim: "a", Bytes: 1}
+	both := room(a, b)
+	for _, tt := range []struct {
+		name      string
+		got, want Object
+	}{
+		{"when it is reported", Amend(room(), both, []string{"w", "v"}), room(a, b)},
+		{"when it is reported, and one is gone", Amend(room(), both, []string{"v"}), room(b)},
+		{"when it is reported, and one was asked for", Amend(room(), room(asked, b), []string{"w", "v"}), room(b)},
+		{"when it is reported with room that is taken", Amend(room(asked), room(b), []string{"v"}), room(asked, b)},
+		{"when one is gone", Release(both, "w"), room(b)},
+		{"when one is gone that was asked for", Release(room(asked, b), "w"), room(asked, b)},
+		{"when one is asked for", Asked(both, "w"), room(asked, b)},
+		{"when nobody has it any more", Written(Asked(both, "w"), []string{"w", "v"}), room(asked)},
+	} {
+		if !reflect.DeepEqual(tt.got, tt.want) {
+			t.Errorf("%s: %+v, want %+v", tt.name, tt.got, tt.want)
+		}
+	}
+	if got := Amend(room(), room(asked), []string{"w"}); got != nil {
+		t.Errorf("all of it is in the report: %+v", got)
+	}
+	if got := Amend(room(), &Volume{Name: "r"}, nil); got != nil {
+		t.Errorf("amended by a volume: %+v", got)
+	}
+	if claim := (&VolumeClaim{ID: "c"}); Asked(claim, "w") != Object(claim) {
+		t.Error("a claim is another when it is asked for")
+	}
+	if both.Taken[0].Workload != "w" || len(both.Taken) != 2 {
+		t.Error("the capacity was changed")
 	}
 }

@@ -102,7 +102,8 @@ func (t *Txn) write(ref model.ObjectRef, workload string) {
 		return
 	}
 	row := *old
-	row.Written, row.ModifyIndex = decided.Written(old.Decided, old.Workloads), t.index
+	row.Decided, row.ModifyIndex = decided.Asked(old.Decided, workload), t.index
+	row.Written = decided.Written(row.Decided, old.Workloads)
 	t.put(ObjectKind, objectKey(ref), old, &row)
 }
 
@@ -151,6 +152,9 @@ func (t *Txn) settle(refs []model.ObjectRef, workload string) []model.ObjectRef 
 		case old == nil || !slices.Contains(old.Workloads, workload):
 		case ref.Kind == model.DeviceClaimKind:
 			held = append(held, ref)
+		case ref.Kind == model.StorageCapacityKind: // others take room there, too
+			t.write(ref, workload)
+			t.undecide([]model.ObjectRef{ref}, workload)
 		default:
 			row := *old
 			row.Written, row.Decided, row.Workloads, row.ModifyIndex = old.Decided, nil, nil, t.index
