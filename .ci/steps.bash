@@ -78,9 +78,10 @@ step_readme() { .ci/readme README.md; }
 # Failures of each kind, made on purpose.
 step_scripts() { .ci/selftest; }
 
-# Longer histories, and whole logs and all seeds of published results.
+# Other random choices, longer histories, and whole logs and all seeds of published results.
 step_long() {
   data
+  BERTH_SEED=random each go test -short -timeout 30m ./...
   go test -timeout 60m ./engine ./engine/enginetest/simulate -long
   go test -timeout 60m ./examples/backfill/internal/simulation ./examples/gpupacking/internal/reference ./examples/gpupacking/internal/simulation -long
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 func TestPortSetConflicts(t *testing.T) {
@@ -70,7 +71,7 @@ func TestPortIsHeldByEach(t *testing.T) {
 // TestNodeInfoSums adds and removes workloads at random and compares the sums
 // with those of a node that is made anew each time.
 func TestNodeInfoSums(t *testing.T) {
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	node := &model.Node{Name: "n", Devices: make([]model.Device, 3)}
 	info := NewNodeInfo(node)

@@ -143,7 +143,6 @@ func TestResourcesIsZeroAndNames(t *testing.T) {
 // seeded returns a source of random numbers whose seed is in the test's log.
 func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	return rand.New(rand.NewPCG(seed, 0))
 }

@@ -14,16 +14,14 @@ type validator interface{ Validate() error }
 
 func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := Seed(t)
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // TestRandomIsValid: every generator returns valid objects, and the same seed
 // the same ones.
 func TestRandomIsValid(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := Seed(t)
 	r, again := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 0))
 	generate := func(r *rand.Rand) []validator {
 		return []validator{RandomNode(r), RandomWorkload(r), RandomGroup(r), RandomBudget(r), RandomNamespace(r)}

@@ -11,8 +11,7 @@ import (
 // TestRandomStorageIsValid: every generator returns valid objects, and the same
 // seed the same ones.
 func TestRandomStorageIsValid(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := Seed(t)
 	r, again := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 0))
 	generate := func(r *rand.Rand) []model.Object {
 		return []model.Object{

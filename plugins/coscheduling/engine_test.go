@@ -3,9 +3,7 @@ package coscheduling_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 	"github.com/berth-project/berth/plugins/coscheduling"
 )
 
@@ -235,11 +234,7 @@ func TestBranchLeavesTheBooksAlone(t *testing.T) {
 // looks), nobody holds room longer than allowed, and when there is room for all
 // at last, all get it. The same history goes the same way each time.
 func TestRandomHistories(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("BERTH_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64)
-	}
-	t.Logf("BERTH_SEED=%d", seed)
+	seed := modeltest.Seed(t)
 	for i := range uint64(40) {
 		b := runHistory(t, seed+i)
 		if t.Failed() {

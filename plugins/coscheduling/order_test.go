@@ -10,6 +10,7 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 func at(seconds int) time.Time { return extpointstest.Now.Add(time.Duration(seconds) * time.Second) }
@@ -56,7 +57,7 @@ func TestLess(t *testing.T) {
 
 // Sorted, the members of a group are next to each other.
 func TestGroupsStayTogether(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 200 {
 		p, _ := ordered(t)

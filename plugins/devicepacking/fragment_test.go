@@ -10,6 +10,7 @@ import (
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // gpus makes a node with devices of one class, given by model and what is left.
@@ -143,8 +144,7 @@ func randomCase(r *rand.Rand, mixed bool) ([]Typical, *extpoints.NodeInfo) {
 }
 
 func TestFragmentsAgreeWithTheirTwins(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for i := range 4000 {
 		list, n := randomCase(r, i%2 == 0)
@@ -159,8 +159,7 @@ func TestFragmentsAgreeWithTheirTwins(t *testing.T) {
 // TestFGDAgreesWithItsTwin compares the score of workloads with one request and
 // the device of a share with the rule, tried device by device.
 func TestFGDAgreesWithItsTwin(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 3000 {
 		list, n := randomCase(r, false)

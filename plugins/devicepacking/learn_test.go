@@ -12,6 +12,7 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 const period = time.Hour
@@ -111,8 +112,7 @@ func TestWeightsAreRoundedDown(t *testing.T) {
 // What a learner remembers makes no difference: the mix is that of one that sees the
 // view for the first time, in whatever order views and times come.
 func TestLearnedMixIsAFunctionOfTheView(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	used := newLearner(&supply{class: "gpu"}, period)
 	var lists [6][]*extpoints.WorkloadInfo

@@ -11,6 +11,7 @@ import (
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 func potentialOf(m *mix, n *extpoints.NodeInfo) int64 {
@@ -144,8 +145,7 @@ func randomGPUs(r *rand.Rand) *extpoints.NodeInfo {
 }
 
 func TestPotentialIsWhatItIsDefinedToBe(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	mixes := 60
 	if testing.Short() {

@@ -10,6 +10,7 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 const accelerators = "example.com/gpu"
@@ -83,8 +84,7 @@ func TestModelsOfWorkloads(t *testing.T) {
 
 // Whole devices gain the same, whether they are counted or listed, prices included.
 func TestResourceGainsAsDevicesDo(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 10 {
 		list := []Typical{

@@ -11,13 +11,13 @@ import (
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 	"github.com/berth-project/berth/plugins/helper"
 )
 
 // seeded returns a generator and prints its seed.
 func seeded(t *testing.T) *rand.Rand {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	return rand.New(rand.NewPCG(seed, 0))
 }
 

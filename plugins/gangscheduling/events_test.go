@@ -3,13 +3,11 @@ package gangscheduling
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // hintOf asks the plugin's hints about the change.
@@ -124,10 +122,7 @@ func TestHintsOfTheUnknown(t *testing.T) {
 
 // Whatever lets a member into the queue that was held back, a hint says so.
 func TestNoChangeIsSleptThrough(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("BERTH_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64)
-	}
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	woken := 0
 	for range 4000 {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 	"github.com/berth-project/berth/plugins/helper"
 )
 
@@ -42,8 +43,7 @@ func TestTightestDevices(t *testing.T) {
 
 // TestTightestDevicesAgainstSorting compares with sorting what fits.
 func TestTightestDevicesAgainstSorting(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 5000 {
 		devices, free := make([]model.Device, r.IntN(10)), make([]int64, 10)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // proposed is a placement of the nodes with the members proposed for it.
@@ -88,7 +89,7 @@ func TestScorePlacementCountsTheEstimate(t *testing.T) {
 }
 
 func TestScorePlacementByDefinition(t *testing.T) {
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	f := newFit(t, FitArgs{Strategy: Strategy{Resources: []ResourceWeight{{Name: model.CPU, Weight: 3}, {Name: model.Memory, Weight: 2}, {Name: scalarA, Weight: 7}}}})
 	random := func() model.Resources { return amounts(r.Int64N(5), r.Int64N(5), 0, some(scalarA, r.Int64N(3))) }

@@ -9,6 +9,7 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 	"github.com/berth-project/berth/plugins/helper"
 )
 
@@ -230,7 +231,7 @@ func TestBalancedContract(t *testing.T) {
 
 // The loops that score are compared with their definitions, spelt out.
 func TestFitScoreByDefinition(t *testing.T) {
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	f := newFit(t, FitArgs{Strategy: Strategy{Resources: []ResourceWeight{{Name: model.CPU, Weight: 3}, {Name: model.Memory, Weight: 2}, {Name: scalarA, Weight: 7}}}})
 	for range 2000 {

@@ -4,15 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // twin is the specification of the counting: it makes the set of all volumes on
@@ -175,10 +173,7 @@ func (wo world) situation(r *rand.Rand) *extpointstest.Situation {
 
 // TestCountsLikeItsTwin compares with the specification in random situations.
 func TestCountsLikeItsTwin(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("BERTH_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64)
-	}
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	p, seen := &NodeVolumeLimits{}, map[string]int{}
 	for range 3000 {

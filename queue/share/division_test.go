@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 func TestKnownDivisions(t *testing.T) {
@@ -163,7 +165,7 @@ func randomClaims(r *rand.Rand) (Capacity, []Claim) {
 // TestDivisionIsThatOfFractions compares with the slow way, and what holds of every division.
 func TestDivisionIsThatOfFractions(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 10))
 	for range 4000 {
 		capacity, claims := randomClaims(r)

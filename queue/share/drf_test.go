@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 func TestKnownDRF(t *testing.T) {
@@ -136,7 +138,7 @@ func rat(f Fraction) *big.Rat {
 
 func TestFractionsCompareAsRationals(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	random := func() Fraction {
 		f := Fraction{}
@@ -176,7 +178,7 @@ func TestFractionsCompareAsRationals(t *testing.T) {
 // task of each, as tasks are not divided.
 func TestDRFSharingIncentive(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 2))
 	for range 300 {
 		n := 2 + r.IntN(4)
@@ -278,7 +280,7 @@ func rationalHierarchy(h *Hierarchy, capacity []int64, n int) (vector []*big.Rat
 
 func TestHierarchiesAreCloseToRationals(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 3))
 	for range 200 {
 		capacity := []int64{1 + r.Int64N(1e9), 1 + r.Int64N(1e15)}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // accountsOf reads accounts and users.
@@ -176,7 +178,7 @@ func TestFairTreeRefuses(t *testing.T) {
 // level where their ways part has the higher rank; levels are computed as rationals.
 func TestFairTreeOrder(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 4))
 	for range 200 {
 		accounts := []Account{{Name: "root", Parent: Root, Shares: 1}}

@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 func TestExp2IsCloseFromBelow(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 11))
 	for n := range 3000 {
 		x := r.Uint64()
@@ -83,7 +85,7 @@ func decayed(events []event, halfLife, tick int64) *big.Float {
 // TestLedgerReadsWhatWasUsed compares with the definition, within the bound that the Ledger states.
 func TestLedgerReadsWhatWasUsed(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 12))
 	for range 20 {
 		halfLife := 1 + r.Int64N(1<<(1+r.IntN(24)))
@@ -122,7 +124,7 @@ func TestLedgerReadsWhatWasUsed(t *testing.T) {
 // TestLedgerDoesNotDependOnReadings: advancing and reading in between changes no bit, nor does storing.
 func TestLedgerDoesNotDependOnReadings(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 13))
 	for range 200 {
 		halfLife := 1 + r.Int64N(1000)
@@ -328,7 +330,7 @@ func TestKnownBills(t *testing.T) {
 
 func TestBillsAreExact(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 14))
 	for range 500 {
 		var tariffs []Tariff

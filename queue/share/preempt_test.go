@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 func TestKnownPreemptions(t *testing.T) {
@@ -66,7 +68,7 @@ func TestKnownPreemptions(t *testing.T) {
 // tests of others.
 func TestVictimsPassTheirTestsTogether(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 6))
 	kept := 0
 	for n := range 4000 {
@@ -149,7 +151,7 @@ func fillQuota(r *rand.Rand, nodes []QuotaNode, queue func() int) (*Quota, []Run
 // queue cannot have that exchange reversed.
 func TestPreemptionIsNotReversed(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 7))
 	exchanges := map[Reason]int{}
 	for range 6000 {
@@ -178,7 +180,7 @@ func TestPreemptionIsNotReversed(t *testing.T) {
 // decisions is possible.
 func TestPreemptionMakesSharesMoreEqual(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 9))
 	decisions := 0
 	for range 3000 {
@@ -222,7 +224,7 @@ func descending(q *Quota) (shares []Borrowed) {
 // TestVictimsDoNotDependOnTheirOrder: not on the order in which workloads are listed.
 func TestVictimsDoNotDependOnTheirOrder(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 8))
 	for range 300 {
 		q, running, p := randomTree(r)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // nodesOf reads lines "node name parent nominal... [borrow=] [lend=] [weight=]".
@@ -130,7 +132,7 @@ func randomQuota(r *rand.Rand, cells []int) ([]QuotaNode, *Quota) {
 // added, and nothing is available of what was added up to it.
 func TestQuotaIsConserved(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 5))
 	for range 200 {
 		nodes, q := randomQuota(r, []int{0, 0})
@@ -176,7 +178,7 @@ func spilled(q *Quota, used [][]int64, n, c int) int64 {
 // TestBorrowedSharesCompareAsRationals compares with shares computed from the definition.
 func TestBorrowedSharesCompareAsRationals(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 15))
 	for range 300 {
 		cells := []int{0, 1, 0}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // remote is a fakeServer of another process.
@@ -144,8 +145,7 @@ func TestAgentKilled(t *testing.T) {
 // TestAgentKilledAtRandom kills agents at any moment, while tasks start, run and end.
 // None runs twice, and of each it is said in the end what is true.
 func TestAgentKilledAtRandom(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	const kills, perKill = 15, 4
 	n := &node{t: t, server: newServer(), dir: openFolder(t)}

@@ -6,20 +6,19 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/adapters/fleet/agent/cgroup"
 	"github.com/berth-project/berth/adapters/fleet/agent/cpuset"
 	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // TestPinsAtRandom: whatever starts and ends, whenever agents are killed and processors
 // come and go: no processor has two owners, none is lost, and those that share have some.
 func TestPinsAtRandom(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 12 {
 		var all []cpuset.Processor

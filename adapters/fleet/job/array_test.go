@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 func TestParseArray(t *testing.T) {
@@ -59,8 +61,7 @@ func TestParseArray(t *testing.T) {
 
 // The ranges answer as the list of the indices would.
 func TestIndexesAgainstList(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
 		var parts []string

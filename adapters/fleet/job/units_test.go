@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 func TestParseMilliCPU(t *testing.T) {
@@ -195,8 +197,7 @@ func TestAmountsInJSON(t *testing.T) {
 
 // Every amount that is not negative survives being written and read.
 func TestAmountsComeBack(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for range 20_000 {
 		n := random.Int64() >> random.IntN(63)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"math/rand/v2"
-	"os"
 	"runtime"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,18 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/adapters/fleet/pki"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // seeded is the chance of one test run. BERTH_SEED repeats one.
 func seeded(t testing.TB) *rand.Rand {
 	t.Helper()
-	seed := rand.Uint64()
-	if s := os.Getenv("BERTH_SEED"); s != "" {
-		var err error
-		seed, err = strconv.ParseUint(s, 10, 64)
-		require.NoError(t, err)
-	}
-	t.Logf("to repeat: BERTH_SEED=%d", seed)
+	seed := modeltest.Seed(t)
 	return rand.New(rand.NewPCG(seed, 1))
 }
 

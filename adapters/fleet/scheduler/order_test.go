@@ -12,6 +12,7 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/state"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // placed is when the job got its nodes the last time, zero if it never did.
@@ -68,7 +69,7 @@ func TestPriorityIsStrictUnderLoad(t *testing.T) {
 // A gang that needs all places waits until those have ended that run: none of its equals
 // passes it from when it is the first that waits.
 func TestEqualsDoNotPassAGang(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := modeltest.Seed(t)
 	random := rand.New(rand.NewPCG(seed, 0))
 	in(t, []*api.Registration{node("a", 4), node("b", 4)}, func(w *world) {
 		lasting(w)

@@ -14,6 +14,7 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/state"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // world is a state that commands are applied to.
@@ -106,8 +107,7 @@ func TestRecordsAreCutFromWhoHasMost(t *testing.T) {
 
 // What is taken of counts leaves the largest as small as can be.
 func TestFromTheLargest(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
 		counts := map[string]int64{}

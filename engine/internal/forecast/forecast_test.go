@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 const hour = time.Hour
@@ -62,8 +64,7 @@ func TestRunTimesAreWithinLimits(t *testing.T) {
 // What is remembered is bounded, the oldest goes, and a state that was written down draws the same.
 func TestHistoriesAreBounded(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	h := NewHistory()
 	kind := func() Kind { return Kind{fmt.Sprint(rng.IntN(20)), fmt.Sprint(rng.IntN(200))} }

@@ -8,16 +8,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 var (
-	seedFlag  = flag.Uint64("seed", 0, "seed of the random tests; 0: a new one each time")
+	seedFlag  = flag.Uint64("seed", 0, "seed of the random tests; 0: the usual one")
 	stepsFlag = flag.Int("steps", 1000, "steps of the random tests")
 )
 
@@ -40,7 +40,7 @@ func (h handle) branch() handle { return handle{h.view.Branch(), h.flat.branch()
 func newSeed(t testing.TB) uint64 {
 	s := *seedFlag
 	if s == 0 {
-		s = uint64(time.Now().UnixNano())
+		s = modeltest.Seed(t)
 	}
 	t.Logf("to see this again: -seed=%d -steps=%d", s, *stepsFlag)
 	return s

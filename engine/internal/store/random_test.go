@@ -13,14 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
-var seedFlag = flag.Uint64("store.seed", 0, "seed of the random tests; 0 for a new one")
+var seedFlag = flag.Uint64("store.seed", 0, "seed of the random tests; 0 for the usual one")
 
 func newRand(t *testing.T) *rand.Rand {
 	seed := *seedFlag
 	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
+		seed = modeltest.Seed(t)
 	}
 	t.Logf("to repeat: -store.seed=%d", seed)
 	return rand.New(rand.NewPCG(seed, 0))

@@ -4,9 +4,10 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // grid is a machine of so many nodes (a socket each), cores in each and threads in each
@@ -80,8 +81,7 @@ func TestChoose(t *testing.T) {
 
 // TestChooseAtRandom: what holds for any machine, whatever is taken of it.
 func TestChooseAtRandom(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 3000 {
 		all := grid(1+r.IntN(4), 1+r.IntN(6), 1+r.IntN(3))

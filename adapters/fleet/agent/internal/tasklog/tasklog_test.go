@@ -8,16 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // TestTwin writes and reads at random, beside the simplest log there is: all that was
 // written in one piece of memory, of which the last files are kept.
 func TestTwin(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 200 {
 		dir := t.TempDir()
