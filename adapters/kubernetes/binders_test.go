@@ -2,14 +2,11 @@ package kubernetes_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -22,26 +19,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/berth-project/berth/adapters/kubernetes"
+	"github.com/berth-project/berth/adapters/kubernetes/internal/kubetest"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
 )
 
-// library is an API server in memory that keeps its objects like the real one: with
-// versions and conflicts, UIDs that must match, finalizers that hold deletions back, and
-// a status that is written apart from the rest.
+// library is an API server in memory that keeps its objects like the real one.
 type library struct {
 	*fake.Clientset
-	version atomic.Int64
-	mu      sync.Mutex // of writes
-	writes  []string   // verb, resource and name of those that were asked for, events apart
+	*kubetest.Versions
+	mu     sync.Mutex // of writes
+	writes []string   // verb, resource and name of those that were asked for, events apart
 	// before, where not nil, is called before a write, with what would be in writes. An
 	// error is the answer.
 	before func(write string) error
@@ -51,8 +45,8 @@ type library struct {
 
 func newLibrary(t *testing.T, objects ...runtime.Object) *library {
 	t.Helper()
-	l := &library{Clientset: fake.NewSimpleClientset()}
-	l.version.Store(100)
+	client := fake.NewSimpleClientset()
+	l := &library{Clientset: client, Versions: kubetest.NewVersions(client.Tracker())}
 	l.PrependReactor("*", "*", l.react)
 	for _, o := range objects {
 		l.add(t, o)
@@ -71,28 +65,18 @@ var resources = map[reflect.Type]schema.GroupVersionResource{
 	reflect.TypeFor[*schedulingv1beta1.PodGroup](): schedulingv1beta1.SchemeGroupVersion.WithResource("podgroups"),
 }
 
-// object is an object of the API.
-type object interface {
-	runtime.Object
-	metav1.Object
-}
-
-func (l *library) stamp(o metav1.Object) {
-	o.SetResourceVersion(fmt.Sprint(l.version.Add(1)))
-}
-
 func (l *library) add(t *testing.T, o runtime.Object) {
 	t.Helper()
 	o = o.DeepCopyObject()
-	m := o.(object)
-	l.stamp(m)
+	m := o.(kubetest.Object)
+	l.Stamp(m)
 	if err := l.Tracker().Create(resources[reflect.TypeOf(o)], o, m.GetNamespace()); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // get is the object as it is now; the zero value where there is none.
-func get[T object](l *library, namespace, name string) (none T) {
+func get[T kubetest.Object](l *library, namespace, name string) (none T) {
 	o, err := l.Tracker().Get(resources[reflect.TypeFor[T]()], namespace, name)
 	if err != nil {
 		return none
@@ -101,49 +85,40 @@ func get[T object](l *library, namespace, name string) (none T) {
 }
 
 // change has somebody else change the object.
-func change[T object](l *library, namespace, name string, f func(T)) {
+func change[T kubetest.Object](l *library, namespace, name string, f func(T)) {
 	o := get[T](l, namespace, name)
 	f(o)
-	l.stamp(o)
+	l.Stamp(o)
 	if err := l.Tracker().Update(resources[reflect.TypeFor[T]()], o, namespace); err != nil {
 		panic(err)
 	}
 }
 
 // drop has somebody else delete the object, for good.
-func drop[T object](l *library, namespace, name string) {
+func drop[T kubetest.Object](l *library, namespace, name string) {
 	if err := l.Tracker().Delete(resources[reflect.TypeFor[T]()], namespace, name); err != nil {
 		panic(err)
 	}
 }
 
 func (l *library) react(a clienttesting.Action) (handled bool, is runtime.Object, err error) {
-	gvr, namespace := a.GetResource(), a.GetNamespace()
 	var name string
-	var do func() (runtime.Object, error)
 	switch a := a.(type) {
 	case clienttesting.CreateActionImpl:
-		name = a.Object.(object).GetName()
-		do = func() (runtime.Object, error) { return l.create(gvr, a.Object.(object)) }
+		name = a.Object.(kubetest.Object).GetName()
 	case clienttesting.UpdateActionImpl:
-		name = a.Object.(object).GetName()
-		do = func() (runtime.Object, error) { return l.update(gvr, a.Object.(object), a.Subresource) }
+		name = a.Object.(kubetest.Object).GetName()
 	case clienttesting.PatchActionImpl:
 		name = a.Name
-		do = func() (runtime.Object, error) { return l.patch(gvr, namespace, name, a.Patch) }
 	case clienttesting.DeleteActionImpl:
 		name = a.Name
-		do = func() (runtime.Object, error) {
-			return nil, l.delete(gvr, namespace, name, a.DeleteOptions.Preconditions)
-		}
 	default:
 		return false, nil, nil
 	}
-	write := a.GetVerb() + " " + strings.TrimSuffix(gvr.Resource+"/"+a.GetSubresource(), "/") + " " + name
-	if gvr.Resource == "events" {
-		is, err = do()
-		return true, is, err
+	if a.GetResource().Resource == "events" {
+		return l.Write(a)
 	}
+	write := a.GetVerb() + " " + strings.TrimSuffix(a.GetResource().Resource+"/"+a.GetSubresource(), "/") + " " + name
 	l.mu.Lock()
 	l.writes = append(l.writes, write)
 	l.mu.Unlock()
@@ -151,87 +126,12 @@ func (l *library) react(a clienttesting.Action) (handled bool, is runtime.Object
 		err = l.before(write)
 	}
 	if err == nil {
-		is, err = do()
+		_, is, err = l.Write(a)
 	}
 	if err == nil && l.after != nil {
 		err = l.after(write)
 	}
 	return true, is, err
-}
-
-func (l *library) create(gvr schema.GroupVersionResource, o object) (runtime.Object, error) {
-	if o.GetUID() == "" {
-		o.SetUID(types.UID(fmt.Sprintf("uid-%d", l.version.Load())))
-	}
-	l.stamp(o)
-	return o, l.Tracker().Create(gvr, o, o.GetNamespace())
-}
-
-func (l *library) update(gvr schema.GroupVersionResource, o object, subresource string) (runtime.Object, error) {
-	was, err := l.Tracker().Get(gvr, o.GetNamespace(), o.GetName())
-	if err != nil {
-		return nil, err
-	}
-	if was.(object).GetResourceVersion() != o.GetResourceVersion() {
-		return nil, apierrors.NewConflict(gvr.GroupResource(), o.GetName(), errors.New("the object has been modified"))
-	}
-	if c, ok := o.(*resourcev1.ResourceClaim); ok {
-		whole := was.(*resourcev1.ResourceClaim)
-		if subresource == "status" {
-			whole.Status = c.Status
-			o = whole
-		} else {
-			c.Status = whole.Status
-		}
-	}
-	l.stamp(o)
-	return o, l.Tracker().Update(gvr, o, o.GetNamespace())
-}
-
-func (l *library) patch(gvr schema.GroupVersionResource, namespace, name string, patch []byte) (runtime.Object, error) {
-	was, err := l.Tracker().Get(gvr, namespace, name)
-	if err != nil {
-		return nil, err
-	}
-	var says struct{ Metadata struct{ UID types.UID } }
-	if err := json.Unmarshal(patch, &says); err != nil {
-		return nil, err
-	}
-	if says.Metadata.UID != was.(object).GetUID() {
-		return nil, apierrors.NewConflict(gvr.GroupResource(), name, errors.New("the UID is another"))
-	}
-	whole, err := json.Marshal(was)
-	if err != nil {
-		return nil, err
-	}
-	whole, err = strategicpatch.StrategicMergePatch(whole, patch, was)
-	if err != nil {
-		return nil, err
-	}
-	is := reflect.New(reflect.TypeOf(was).Elem()).Interface().(object)
-	if err := json.Unmarshal(whole, is); err != nil {
-		return nil, err
-	}
-	l.stamp(is)
-	return is, l.Tracker().Update(gvr, is, namespace)
-}
-
-func (l *library) delete(gvr schema.GroupVersionResource, namespace, name string, must *metav1.Preconditions) error {
-	was, err := l.Tracker().Get(gvr, namespace, name)
-	if err != nil {
-		return err
-	}
-	o := was.(object)
-	if must != nil && (must.UID != nil && *must.UID != o.GetUID() || must.ResourceVersion != nil && *must.ResourceVersion != o.GetResourceVersion()) {
-		return apierrors.NewConflict(gvr.GroupResource(), name, errors.New("a precondition is not met"))
-	}
-	if len(o.GetFinalizers()) == 0 {
-		return l.Tracker().Delete(gvr, namespace, name)
-	}
-	now := metav1.Now()
-	o.SetDeletionTimestamp(&now)
-	l.stamp(o)
-	return l.Tracker().Update(gvr, o, namespace)
 }
 
 // scene is an adapter over a library, in a bubble.

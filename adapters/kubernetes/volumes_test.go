@@ -206,7 +206,7 @@ func TestSelectNode(t *testing.T) {
 	provision := func(v *v1.PersistentVolume) func(*library) {
 		return func(l *library) {
 			v = v.DeepCopy()
-			l.stamp(v)
+			l.Stamp(v)
 			if err := l.Tracker().Create(resources[reflect.TypeOf(v)], v, ""); err != nil {
 				panic(err)
 			}
@@ -236,7 +236,7 @@ func TestSelectNode(t *testing.T) {
 			bind("new")(l)
 			time.Sleep(time.Minute)
 			v := disk("new")
-			l.stamp(v)
+			l.Stamp(v)
 			if err := l.Tracker().Create(resources[reflect.TypeOf(v)], v, ""); err != nil {
 				panic(err)
 			}

@@ -25,13 +25,14 @@ type server struct {
 
 // NewServer returns a client of an API server in memory with the objects. It knows of
 // pods what counts for a scheduler: a pod gets a UID, is bound once, and where it is
-// bound a deletion only asks it to end, unless the grace period is 0. Field selectors
-// and conflicts of versions it does not know.
+// bound a deletion only asks it to end, unless the grace period is 0. Claims to devices have
+// versions; see [Versions]. Field selectors it does not know.
 func NewServer(objects ...runtime.Object) *fake.Clientset {
 	client := fake.NewClientset(objects...)
 	s := &server{tracker: client.Tracker()}
 	client.PrependReactor("create", "pods", s.create)
 	client.PrependReactor("delete", "pods", s.delete)
+	client.PrependReactor("*", "resourceclaims", NewVersions(client.Tracker()).Write)
 	return client
 }
 
