@@ -26,8 +26,8 @@
 //   - misses a change: the change turns its rejection of a node into
 //     acceptance, but none of its hints says so.
 //
-// Random situations come from a seed that is printed when something is wrong;
-// set the environment variable BERTH_SEED to it to see the same again.
+// Random situations come from [modeltest.Seed]: they are the same each time. The environment
+// variable BERTH_SEED names another seed; with "random" it is another each time, and is printed.
 //
 // [TestView] does for a View what TestPlugin does for a plugin.
 package extpointstest

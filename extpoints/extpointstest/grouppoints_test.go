@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // twistedGroups is twisted for the points of groups.
@@ -163,7 +164,7 @@ func TestGivenGroupsAreTried(t *testing.T) {
 // Random groups are sound: they are valid, the view knows them and their
 // members, and the same seed makes the same.
 func TestRandomGroupsAreSound(t *testing.T) {
-	seed := seed(t)
+	seed := modeltest.Seed(t)
 	r, twin := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 0))
 	for range 300 {
 		s := RandomGroupSituation(r)

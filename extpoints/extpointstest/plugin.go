@@ -3,19 +3,17 @@ package extpointstest
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // TestPlugin proves that the plugin keeps the contract of package extpoints; see
 // the package comment.
 func TestPlugin(t *testing.T, s Suite) {
 	t.Helper()
-	seed := seed(t)
+	seed := modeltest.Seed(t)
 	for _, part := range parts {
 		t.Run(part.name, func(t *testing.T) {
 			if reason := s.Without[part.name]; reason != "" {
@@ -37,19 +35,6 @@ func TestPlugin(t *testing.T, s Suite) {
 			}
 		})
 	}
-}
-
-// seed is BERTH_SEED, or else drawn from the clock.
-func seed(t *testing.T) uint64 {
-	text := os.Getenv("BERTH_SEED")
-	if text == "" {
-		return uint64(time.Now().UnixNano())
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("BERTH_SEED: %v", err)
-	}
-	return n
 }
 
 // parts are the parts of the contract. Each is tried with a plugin of its own.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // twisted is a plugin at every point. It keeps the contract, except for what
@@ -329,8 +330,7 @@ func (p *slotted) NormalizeScore(*extpoints.CycleState, *extpoints.WorkloadInfo,
 // violations are what a part of the contract finds in a plugin.
 func violations(t *testing.T, s Suite, name string) []string {
 	t.Helper()
-	seed := seed(t)
-	t.Logf("BERTH_SEED=%d", seed)
+	seed := modeltest.Seed(t)
 	for _, part := range parts {
 		if part.name == name {
 			tr, err := newTrial(s, seed)
@@ -447,7 +447,7 @@ func TestRandomIsReproducible(t *testing.T) {
 
 // Random situations are sound: sums are right, before and after a change.
 func TestRandomIsSound(t *testing.T) {
-	seed := seed(t)
+	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 300 {
 		s := RandomSituation(r)

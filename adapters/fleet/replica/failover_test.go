@@ -16,11 +16,10 @@ import (
 	"github.com/berth-project/berth/model/modeltest"
 )
 
-// seeded is the chance of one test run. BERTH_SEED repeats one.
+// seeded is the chance of one test run, the same every time.
 func seeded(t testing.TB) *rand.Rand {
 	t.Helper()
-	seed := modeltest.Seed(t)
-	return rand.New(rand.NewPCG(seed, 1))
+	return rand.New(rand.NewPCG(modeltest.Seed(t), 1))
 }
 
 // dialAs connects to s1 for replication, with any credential.

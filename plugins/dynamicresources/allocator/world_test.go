@@ -3,8 +3,6 @@ package allocator_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/berth-project/berth/extpoints"
@@ -13,19 +11,10 @@ import (
 	"github.com/berth-project/berth/model/modeltest"
 )
 
-// seeded returns a generator that makes the same things every time, or others
-// with BERTH_SEED.
+// seeded returns a generator that makes the same things every time.
 func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
-	seed := uint64(1)
-	if text := os.Getenv("BERTH_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatalf("BERTH_SEED: %v", err)
-		}
-	}
-	t.Logf("BERTH_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
+	return rand.New(rand.NewPCG(modeltest.Seed(t), 0))
 }
 
 // world is a random cluster with some claims that have devices.

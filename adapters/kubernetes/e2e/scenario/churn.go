@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -62,21 +60,6 @@ type churn struct {
 type owners struct {
 	app    string
 	claims []string // of pod 0, 1 and so on
-}
-
-// drawSeed is the seed of random choices: that of BERTH_SEED, or one by the clock. It
-// is shown by a test that fails, or with -v.
-func drawSeed(t *testing.T) uint64 {
-	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("BERTH_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatalf("BERTH_SEED: %v", err)
-		}
-	}
-	t.Logf("BERTH_SEED=%d", seed)
-	return seed
 }
 
 // newChurn makes the nodes and starts the controllers that clean up behind pods.

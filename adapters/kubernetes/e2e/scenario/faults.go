@@ -12,6 +12,7 @@ import (
 	"github.com/berth-project/berth/adapters/kubernetes/e2e/cluster"
 	"github.com/berth-project/berth/adapters/kubernetes/e2e/controlplane"
 	"github.com/berth-project/berth/adapters/kubernetes/e2e/proxy"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // faults is about an API server that does not answer as it should. In the end every
@@ -149,7 +150,7 @@ const inFlight = 800
 // or its node goes, and all writes fail now and then, those about volumes and devices
 // as well.
 func goneInFlight(t *testing.T, e *Env) {
-	c := newChurn(t, e, drawSeed(t))
+	c := newChurn(t, e, modeltest.Seed(t))
 	p, options := e.proxied(t)
 	e.ScheduleWith(t, options)
 	changes := []string{"create", "update", "patch", "delete"}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/adapters/kubernetes/e2e/controlplane"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // kills is about schedulers that are killed, again and again. It takes a minute and a
@@ -25,7 +26,7 @@ const (
 )
 
 func killedAtRandom(t *testing.T, e *Env) {
-	seed := drawSeed(t)
+	seed := modeltest.Seed(t)
 	c := newChurn(t, e, seed)
 	c.begin(t)
 	random := rand.New(rand.NewPCG(seed, 0))

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/kubernetes/config"
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model/modeltest"
 	"github.com/berth-project/berth/plugins/noderesources"
 )
 
@@ -47,22 +47,9 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// seed is where random files come from; BERTH_SEED chooses another.
-func seed(t *testing.T) uint64 {
-	text := os.Getenv("BERTH_SEED")
-	if text == "" {
-		return 1
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
 // Random files, above all random sets of plugins.
 func TestRandom(t *testing.T) {
-	seed, cases := seed(t), 600
+	seed, cases := modeltest.Seed(t), 600
 	if testing.Short() {
 		cases = 60
 	}
@@ -86,7 +73,7 @@ func TestRandom(t *testing.T) {
 		}
 		stages[stage]++
 	}
-	t.Log("BERTH_SEED =", seed, stages)
+	t.Log(stages)
 	for stage, least := range map[string]int{taken: cases / 4, loading: 1, validating: cases / 10, making: cases / 20} {
 		if stages[stage] < least {
 			t.Errorf("%s: only %d of %d files", stage, stages[stage], cases)
