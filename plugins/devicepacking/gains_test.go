@@ -43,7 +43,7 @@ func TestGainsAreThoseWorkedOut(t *testing.T) {
 	}
 	view := extpointstest.NewView(nodes...)
 	known := 0
-	for range 200 {
+	for range 400 {
 		n := nodes[r.IntN(len(nodes))]
 		if len(n.DeviceFree) > 0 && r.IntN(2) == 0 {
 			n.DeviceFree[r.IntN(len(n.DeviceFree))] = r.Int64N(11) * 100
@@ -65,7 +65,7 @@ func TestGainsAreThoseWorkedOut(t *testing.T) {
 			require.Equal(t, p.gain(o, w, n), p.remembered(o, w, n), "%v on %v with %v", w.Workload.Devices, n.DeviceFree, n.Node.Devices)
 		}
 	}
-	require.Positive(t, known)
+	require.Greater(t, known, 100)
 }
 
 // With too many kinds all is forgotten, and with it no memory grows for ever.

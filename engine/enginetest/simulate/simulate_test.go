@@ -3,6 +3,7 @@ package simulate_test
 import (
 	"flag"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/berth-project/berth/engine/enginetest/simulate"
@@ -20,31 +21,36 @@ var (
 // repeats it.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
+	rare := rare
+	want := slices.Clip(rare)
+	if *longFlag {
+		want = append(want, "devices given to a group")
+	}
+	run(t, 280, simulate.Options{}, nil, want)
+}
+
+// run runs histories, see [histories] for how many, and wants some to come by what they ought to, unless it
+// is rare and they are few. With -seed it runs that one only.
+func run(t *testing.T, n uint64, o simulate.Options, ought, rare []string) {
+	t.Helper()
 	if *seedFlag != 0 {
-		simulate.Run(t, *seedFlag, simulate.Options{})
+		simulate.Run(t, *seedFlag, o)
 		return
 	}
-	first, n := firstSeed(t), histories(280)
-	steps, reached := 0, map[string]int{}
-	for i := range n {
-		r := simulate.Run(t, first+i, simulate.Options{})
+	first, steps, reached := firstSeed(t), 0, map[string]int{}
+	for i := range histories(n) {
+		r := simulate.Run(t, first+i, o)
 		steps += r.Steps
 		for what, times := range r.Reached {
 			reached[what] += times
 		}
 	}
-	t.Logf("%d histories, %d steps, %v", n, steps, reached)
-	reaches(t, reached, ought...)
-	if *longFlag {
-		reaches(t, reached, "devices given to a group")
+	t.Logf("%d histories, %d steps, %v", histories(n), steps, reached)
+	if !testing.Short() {
+		ought = slices.Concat(ought, rare)
 	}
-}
-
-// reaches fails where no history has come by what it ought to, unless they are few.
-func reaches(t *testing.T, reached map[string]int, ought ...string) {
-	t.Helper()
 	for _, what := range ought {
-		if reached[what] == 0 && !testing.Short() {
+		if reached[what] == 0 {
 			t.Errorf("no history has come by: %s", what)
 		}
 	}
@@ -75,68 +81,33 @@ func histories(n uint64) uint64 {
 // TestSimulationOfKubeSchedulersWakeUps runs some with the wake-ups of kube-scheduler.
 func TestSimulationOfKubeSchedulersWakeUps(t *testing.T) {
 	t.Parallel()
-	for i := range histories(60) {
-		simulate.Run(t, 1+i, simulate.Options{Compat: extpoints.KubeScheduler137})
-	}
+	run(t, 60, simulate.Options{Compat: extpoints.KubeScheduler137}, nil, nil)
 }
 
 // TestSimulationOfQueues runs some with the order by queues: what is charged is what runs,
 // and nothing that is placed breaks a quota.
 func TestSimulationOfQueues(t *testing.T) {
 	t.Parallel()
-	if *seedFlag != 0 {
-		simulate.Run(t, *seedFlag, simulate.Options{Queues: true})
-		return
-	}
-	first, reached := firstSeed(t), map[string]int{}
-	for i := range histories(60) {
-		for what, times := range simulate.Run(t, first+i, simulate.Options{Queues: true}).Reached {
-			reached[what] += times
-		}
-	}
-	t.Logf("%v", reached)
-	reaches(t, reached, "workload of a queue placed", "workload held back", "workload displaced for another queue",
-		"victim in another queue", "victim tried to come back")
+	run(t, 60, simulate.Options{Queues: true}, []string{"workload of a queue placed", "workload held back"},
+		[]string{"workload displaced for another queue", "victim in another queue", "victim tried to come back"})
 }
 
 // TestSimulationOfScarceObjects runs some in which many want the same devices and volumes, and
 // the answers of binders are lost: outside none is given twice.
 func TestSimulationOfScarceObjects(t *testing.T) {
 	t.Parallel()
-	if *seedFlag != 0 {
-		simulate.Run(t, *seedFlag, simulate.Options{Scarce: true})
-		return
-	}
-	first, reached := firstSeed(t), map[string]int{}
-	for i := range histories(100) {
-		for what, times := range simulate.Run(t, first+i, simulate.Options{Scarce: true}).Reached {
-			reached[what] += times
-		}
-	}
-	t.Logf("%v", reached)
-	reaches(t, reached, "devices given", "volume bound", "devices taken back")
+	run(t, 100, simulate.Options{Scarce: true}, []string{"devices given", "volume bound", "devices taken back"}, nil)
 }
 
 // TestSimulationOfCrowdedNodes runs some in which all that counts is room, of which there is too
 // little: nobody is displaced in vain, budgets are kept, and no room is kept for nothing.
 func TestSimulationOfCrowdedNodes(t *testing.T) {
 	t.Parallel()
-	if *seedFlag != 0 {
-		simulate.Run(t, *seedFlag, simulate.Options{Crowded: true})
-		return
-	}
-	first, reached := firstSeed(t), map[string]int{}
-	for i := range histories(100) {
-		for what, times := range simulate.Run(t, first+i, simulate.Options{Crowded: true}).Reached {
-			reached[what] += times
-		}
-	}
-	t.Logf("%v", reached)
-	reaches(t, reached, "room made for a group", "group displaced as one")
+	run(t, 100, simulate.Options{Crowded: true}, nil, []string{"room made for a group", "group displaced as one"})
 }
 
-// ought is what histories must come by, or they show nothing.
-var ought = []string{
+// rare is what histories must come by, or they show nothing.
+var rare = []string{
 	"group Success", "group Unschedulable", "group Error", "group placed in part", "group of one zone placed",
 	"group of a tree placed", "group that leaves as one placed", "room made for a group", "group displaced as one",
 	"volume bound", "volume made", "volume not made", "workload with volumes bound",
