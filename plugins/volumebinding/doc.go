@@ -16,7 +16,8 @@
 //     capacity, have room for one seen from the node. A claim for which a volume
 //     is being made for a node already is tied to that node. Room is what is reported, less
 //     what volumes take that were decided on since; the claims of a workload find room
-//     together.
+//     together. A driver must report its capacity again when it has made volumes, or its
+//     room seems to run out.
 //
 // A feasible node scores higher if the chosen volumes fit the claims better, or if more
 // capacity is left for new ones; see [Args].Shape.

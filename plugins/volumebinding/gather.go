@@ -244,9 +244,13 @@ func (d *need) findRooms(storage extpoints.Storage) {
 
 // takenOf is how much of what is reported has been given since, to claims other than those.
 func takenOf(c *model.StorageCapacity, but string) (taken int64) {
-	for i, t := range c.Taken {
-		again := slices.ContainsFunc(c.Taken[:i], func(o model.TakenRoom) bool { return o.Claim == t.Claim })
-		if t.Claim != but && !again {
+	if len(c.Taken) == 0 {
+		return 0
+	}
+	counted := map[string]bool{but: true} // several workloads may have decided on one claim
+	for _, t := range c.Taken {
+		if !counted[t.Claim] {
+			counted[t.Claim] = true
 			taken += min(t.Bytes, math.MaxInt64-taken)
 		}
 	}

@@ -73,22 +73,28 @@ func takeRoom(workload string, gifts []gift, b *model.Binding) {
 	}
 }
 
-// Unreserve takes volumes and claims out of the binding: nothing else has them
+// Unreserve takes volumes, claims and rooms out of the binding: nothing else has them
 // yet.
 func (*VolumeBinding) Unreserve(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, b *model.Binding) {
-	var rest model.Objects
-	for _, o := range b.Decided {
-		if !isStorage(o) {
+	b.Decided = without(b.Decided, isStorage)
+}
+
+// without are the objects but some; nil for none.
+func without(objects model.Objects, some func(model.Object) bool) (rest model.Objects) {
+	for _, o := range objects {
+		if !some(o) {
 			rest = append(rest, o)
 		}
 	}
-	b.Decided = rest
+	return rest
 }
 
 func isStorage(o model.Object) bool {
 	kind := model.RefOf(o).Kind
-	return kind == model.VolumeKind || kind == model.VolumeClaimKind || kind == model.StorageCapacityKind
+	return kind == model.VolumeKind || kind == model.VolumeClaimKind || isRoom(o)
 }
+
+func isRoom(o model.Object) bool { return model.RefOf(o).Kind == model.StorageCapacityKind }
 
 // PreBindPreFlight says Skip where Reserve has decided nothing, and where the
 // orchestrator needs no call. PreBind may run beside others.
@@ -121,9 +127,7 @@ func (p *VolumeBinding) PreBind(ctx context.Context, _ *extpoints.CycleState, w 
 // toBind is the binding as it is for the orchestrator: room is what it reports, and is not asked for.
 func toBind(b *model.Binding) model.Binding {
 	asked := *b
-	asked.Decided = slices.DeleteFunc(slices.Clone(b.Decided), func(o model.Object) bool {
-		return model.RefOf(o).Kind == model.StorageCapacityKind
-	})
+	asked.Decided = without(b.Decided, isRoom)
 	return asked
 }
 
