@@ -12,6 +12,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/differences"
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 )
 
 // Views are what the next cycle of each side will see.
@@ -99,7 +100,11 @@ func (v Views) describeSubject(b *extpoints.NodeInfo) string {
 	for _, s := range sortedScalars(b.Node.Allocatable.Scalars) {
 		d.add(s.Name, s.Amount)
 	}
-	d.add("ports", len(b.Ports))
+	ports := map[model.HostPort]bool{} // the subject has one for each that holds it
+	for _, p := range b.Ports {
+		ports[p] = true
+	}
+	d.add("ports", len(ports))
 	for _, name := range sortedNames(b.Images) {
 		d.add("image "+name, b.Images[name].Size, b.Images[name].NumNodes)
 	}
