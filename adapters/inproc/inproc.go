@@ -16,7 +16,7 @@ import (
 // Task is what a workload does on its node. It is called on a goroutine of its
 // own, and the workload runs until it returns: nil for success. When ctx ends
 // it must return soon; context.Cause says why: ErrEvicted, ErrNodeLost,
-// ErrDrained, ErrCancelled or ErrClosed. A task that panics has failed.
+// ErrDrained, ErrCancelled or ErrClosed. A task that panics, or ends its goroutine, has failed.
 type Task func(ctx context.Context, b model.Binding) error
 
 // Errors to compare with errors.Is. All but the last three are causes of the
@@ -40,7 +40,7 @@ var (
 type End struct {
 	Workload *model.Workload
 	Binding  model.Binding
-	// Err is what the task returned, or its panic.
+	// Err is what the task returned, or that it panicked or ended its goroutine.
 	Err error
 	// Cause is why the run was ended from outside, nil where it ended by
 	// itself.
@@ -72,10 +72,11 @@ type Options struct {
 	// After says what happens to a workload whose run has ended. It is called
 	// on the run's goroutine and may take its time; until it returns the
 	// workload keeps its room. It is not asked about cancelled ones, which are
-	// forgotten. Default: DefaultAfter.
+	// forgotten. Default: DefaultAfter, which also stands in for one that panics.
 	After func(End) Next
 	// Failed is told when the engine refuses what it is told, which happens
-	// only where somebody else changes the engine's record of what is ours. It
+	// only where somebody else changes the engine's record of what is ours or the
+	// engine is broken, and of a panic of After. It
 	// must not call the orchestrator. Default: nobody is told.
 	Failed func(error)
 }

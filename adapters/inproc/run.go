@@ -68,17 +68,40 @@ func (o *Orchestrator) start(j *job, b model.Binding) {
 
 // work is the goroutine of a run, from its start to the report of its end.
 func (o *Orchestrator) work(ctx context.Context, j *job, r *run) {
-	err := perform(ctx, j.task, r.binding)
-	r.stop(nil)
+	err := errEndedGoroutine // where the task does not return
+	defer func() {
+		r.stop(nil)
+		o.ended(j, r, err)
+	}()
+	err = perform(ctx, j.task, r.binding)
+}
 
+// ended asks what happens to the workload of a run that has ended, and reports it.
+func (o *Orchestrator) ended(j *job, r *run, err error) {
 	o.mu.Lock()
 	e := End{Workload: j.workload, Binding: r.binding, Err: err, Cause: r.cause, Run: j.starts}
 	o.mu.Unlock()
 	next := Forget
+	defer func() { o.leave(j, r, next) }() // also where After does not return
 	if !errors.Is(e.Cause, ErrCancelled) && !errors.Is(e.Cause, ErrClosed) {
-		next = o.opts.After(e)
+		next = DefaultAfter(e)
+		next = o.after(e)
 	}
+}
 
+// after asks Options.After. Where it panics, the default policy stands in for it.
+func (o *Orchestrator) after(e End) (next Next) {
+	next = DefaultAfter(e)
+	defer func() {
+		if cause := recover(); cause != nil {
+			o.opts.Failed(fmt.Errorf("Options.After panicked about workload %q: %v", e.Workload.ID, cause))
+		}
+	}()
+	return o.opts.After(e)
+}
+
+// leave ends the run and reports what happens to its workload.
+func (o *Orchestrator) leave(j *job, r *run, next Next) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	j.run = nil
@@ -92,6 +115,8 @@ func (o *Orchestrator) work(ctx context.Context, j *job, r *run) {
 		o.report(engine.Remove(id))
 	}
 }
+
+var errEndedGoroutine = errors.New("the task has ended its goroutine")
 
 // perform runs the task and makes an error of a panic.
 func perform(ctx context.Context, task Task, b model.Binding) (err error) {

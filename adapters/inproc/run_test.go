@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -26,7 +27,9 @@ type bench struct {
 func inBubble(t *testing.T, opts inproc.Options, test func(b *bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		opts.Failed = func(err error) { t.Errorf("the engine refused: %v", err) }
+		if opts.Failed == nil {
+			opts.Failed = func(err error) { t.Errorf("the engine refused: %v", err) }
+		}
 		b := &bench{T: t, o: inproc.New(opts)}
 		var err error
 		b.e, err = engine.New(engine.Config{
@@ -110,6 +113,42 @@ func TestRetryPolicy(t *testing.T) {
 	}
 	if !slices.Equal(ends, want) {
 		t.Errorf("runs ended as %q, want %q", ends, want)
+	}
+}
+
+// However a run and the question what comes after it end, the workload leaves its node.
+func TestWhatDoesNotReturn(t *testing.T) {
+	good := func(context.Context, model.Binding) error { return nil }
+	for name, test := range map[string]struct {
+		task  inproc.Task
+		after func(inproc.End) inproc.Next
+		told  string // of Failed
+	}{
+		"a task that ends its goroutine": {
+			task:  func(context.Context, model.Binding) error { runtime.Goexit(); return nil },
+			after: func(e inproc.End) inproc.Next { return inproc.DefaultAfter(e) },
+		},
+		"an After that panics": {
+			task: good, after: func(inproc.End) inproc.Next { panic("no policy") },
+			told: `Options.After panicked about workload "w": no policy`,
+		},
+		"an After that ends its goroutine": {
+			task: good, after: func(inproc.End) inproc.Next { runtime.Goexit(); return inproc.Retry },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var told string
+			inBubble(t, inproc.Options{After: test.after, Failed: func(err error) { told += err.Error() }}, func(b *bench) {
+				b.join("n1")
+				b.submit("w", test.task)
+				b.expect("w", "forgotten")
+				b.submit("next", forever)
+				b.expect("next", "Confirmed n1")
+			})
+			if told != test.told {
+				t.Errorf("Failed was told %q, want %q", told, test.told)
+			}
+		})
 	}
 }
 
