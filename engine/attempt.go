@@ -29,6 +29,22 @@ type attempt struct {
 	objects []store.Change
 }
 
+// attempt makes an attempt for what was popped from the queue. It reports whether anything
+// of it still waits.
+func (s scheduling) attempt(now time.Time, item *queue.Item) bool {
+	if item.Group != nil {
+		s.attemptGroup(now, item)
+		return true
+	}
+	row := s.rec.Workload(item.ID())
+	if row == nil || row.Phase != model.Pending {
+		s.queue.Done(item.ID()) // gone, or placed by somebody else
+		return false
+	}
+	s.attemptWorkload(now, item, row)
+	return true
+}
+
 // attemptWorkload runs the scheduling cycle of a workload to its end.
 func (s scheduling) attemptWorkload(now time.Time, item *queue.Item, row *store.Workload) {
 	s.listener.Popped(PoppedEvent{At: now, Workload: row.Info.Workload, Attempt: item.Attempts})
@@ -337,10 +353,8 @@ func (p port) TurnedDown(c *decide.Cycle) { p.s.giveBack(c) }
 func (s scheduling) giveBack(c *decide.Cycle) {
 	s.unreserve(c)
 	tx := s.rec.Begin()
-	if err := tx.Forget(c.Info.ID); err != nil {
-		tx.Abort() // gone, or confirmed meanwhile: nothing to take back
-		return
+	defer tx.Abort()
+	if err := tx.Forget(c.Info.ID); err == nil { // else gone, or confirmed meanwhile: nothing to take back
+		s.commitOwn(c.Now, tx) // nobody has seen it, so nobody needs to be told
 	}
-	// Nobody has seen it, so nobody needs to be told.
-	s.commitOwn(c.Now, tx)
 }

@@ -29,11 +29,10 @@ func (o outside) ask(c *tasks.Member) {
 		return
 	}
 	tx := o.rec.Begin()
-	if err := tx.Ask(c.Info.ID); err != nil {
-		tx.Abort()
-		return
+	defer tx.Abort()
+	if err := tx.Ask(c.Info.ID); err == nil {
+		o.rec.Commit(tx)
 	}
-	o.rec.Commit(tx)
 }
 
 // answer records what may have been written of that; false where there was nothing to ask.
@@ -53,11 +52,10 @@ func (o outside) answer(tx *store.Txn, t *tasks.Task) bool {
 // answered is answer in a transaction of its own.
 func (o outside) answered(t *tasks.Task) {
 	tx := o.rec.Begin()
-	if !o.answer(tx, t) {
-		tx.Abort()
-		return
+	defer tx.Abort()
+	if o.answer(tx, t) {
+		o.commitObjects(t.Member.Now, tx)
 	}
-	o.commitObjects(t.Member.Now, tx)
 }
 
 func (o outside) finishBinding(now time.Time, t *tasks.Task) {
@@ -73,6 +71,7 @@ func (o outside) finishBinding(now time.Time, t *tasks.Task) {
 	delete(o.lastWhy, id)
 	delete(o.rooms, id)
 	tx := o.rec.Begin()
+	defer tx.Abort()
 	answered := o.answer(tx, t)
 	err := tx.Bind(id)
 	switch {
@@ -133,6 +132,7 @@ func (o outside) failBinding(t *tasks.Task, st *extpoints.Status) {
 	}
 	var given []store.Change // back
 	tx := o.rec.Begin()
+	defer tx.Abort()
 	o.answer(tx, t)
 	if err := tx.Forget(id); err != nil {
 		tx.Abort()

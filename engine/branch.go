@@ -34,8 +34,8 @@ func (b *Branch) View() *View { return &View{store: b.decider.Record.Store.Snaps
 // evicted there: [Drain] only closes the node.
 func (b *Branch) Apply(now time.Time, changes ...Change) error {
 	tx := b.decider.Record.Begin()
+	defer tx.Abort()
 	if err := write(intakeOf(b.decider.Profiles, tx, now), changes); err != nil {
-		tx.Abort()
 		return err
 	}
 	b.decider.Record.Commit(tx)

@@ -42,9 +42,8 @@ func (o outside) note(now time.Time, do func(*store.Txn) bool) {
 		return
 	}
 	tx := o.rec.Begin()
-	if !do(tx) {
-		tx.Abort()
-		return
+	defer tx.Abort()
+	if do(tx) {
+		o.commit(now, tx)
 	}
-	o.commit(now, tx)
 }

@@ -18,6 +18,7 @@ import (
 type core struct {
 	cfg      *Config
 	rec      *record.Record
+	handed   record.Handed
 	decider  *decide.Decider
 	queue    *queue.Queue
 	listener Listener

@@ -29,6 +29,14 @@ var (
 	// while the engine decides, and would have had to wait for what waits for it. Call
 	// it from a goroutine of its own, and do not wait for that.
 	ErrCalledBack = errors.New("a listener or a plugin must not wait for the engine")
+	// ErrBroken: a call of the engine did not come to its end, because something panicked
+	// where nobody expects it, or because a plugin, a listener or a hint ended the goroutine
+	// that called it (runtime.Goexit, as testing's FailNow does). The text says which call,
+	// why and where. What it was about may be half done, so whatever would change the engine
+	// returns this error from then on, or panics with it where it returns none, and Run ends
+	// with it. View, Branch, Queue and what else reads may still be called. A new engine can
+	// take up what this one knew: see [View.Changes].
+	ErrBroken = errors.New("the engine is broken")
 	// ErrRecorderTaken: the recorder of the configuration is another engine's. Make
 	// one for each engine.
 	ErrRecorderTaken = errors.New("the recorder belongs to another engine")

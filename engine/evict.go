@@ -97,6 +97,7 @@ func (o outside) finishEviction(now time.Time, t *tasks.Task) {
 		return // gone already
 	}
 	tx := o.rec.Begin()
+	defer tx.Abort()
 	var err error
 	switch {
 	case t.Evict.By != preempt.Nobody && !row.Info.Displaced:
@@ -105,9 +106,7 @@ func (o outside) finishEviction(now time.Time, t *tasks.Task) {
 	default:
 		err = tx.Terminate(id)
 	}
-	if err != nil {
-		tx.Abort()
-		return
+	if err == nil {
+		o.commit(now, tx)
 	}
-	o.commit(now, tx)
 }

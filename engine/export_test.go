@@ -28,3 +28,8 @@ func (r *Raw) FastAnswers() int { return r.decider.FastAnswers() }
 
 // FastAnswers is how many decisions the fast decider has made on the branch.
 func (b *Branch) FastAnswers() int { return b.decider.FastAnswers() }
+
+// Panic lets the engine panic in the middle of an Apply.
+func (r *Raw) Panic(now time.Time, cause any) error {
+	return r.act("Apply", now, func() error { panic(cause) })
+}

@@ -110,8 +110,8 @@ func (o outside) nominate(c *tasks.Member, present string) string {
 		return present
 	}
 	tx := o.rec.Begin()
+	defer tx.Abort()
 	if err := tx.Nominate(c.Info.ID, next); err != nil {
-		tx.Abort()
 		return present
 	}
 	o.commit(c.Now, tx)

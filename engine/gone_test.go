@@ -142,6 +142,7 @@ var bounded = map[string]int{
 	// Resources are numbered once for all where the order is by queues.
 	".core.queue.tree.names[]":          1 << 30,
 	".core.queue.tree.resources{key}":   1 << 30,
+	".core.handed":                      64, // the last object of each verb
 	".core.decider.fast":                1024 * 64,
 	".core.rec.Store.current.recent":    64 * 1024,
 	".allocator.selectors.numbers{key}": 512,

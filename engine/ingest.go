@@ -18,24 +18,25 @@ func (r *Raw) Apply(now time.Time, changes ...Change) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	if err := r.enter("Apply", now); err != nil {
-		return err
-	}
-	defer r.leave()
-	tx := r.rec.Begin()
-	in := intakeOf(r.decider.Profiles, tx, now)
-	in.Admit = r.queue.Admission()
-	if err := write(in, changes); err != nil {
-		tx.Abort()
-		return err
-	}
-	r.work.commit(now, tx)
-	r.work.chargeUsages(now, in.Usages)
-	for _, d := range in.Drains {
-		r.work.drain(now, d)
-	}
-	r.settle(now, input{At: now, Apply: changes})
-	return nil
+	return r.act("Apply", now, func() error {
+		tx := r.rec.Begin()
+		defer tx.Abort()
+		in := intakeOf(r.decider.Profiles, tx, now)
+		in.Admit, in.Batch.Before = r.queue.Admission(), r.handed
+		if err := write(in, changes); err != nil {
+			return err
+		}
+		for _, ch := range changes {
+			ch.c.NoteIn(r.handed)
+		}
+		r.work.commit(now, tx)
+		r.work.chargeUsages(now, in.Usages)
+		for _, d := range in.Drains {
+			r.work.drain(now, d)
+		}
+		r.settle(now, input{At: now, Apply: changes})
+		return nil
+	})
 }
 
 // drain evicts what is on a node that was closed.

@@ -227,8 +227,8 @@ func placedEvent(now time.Time, c *decide.Cycle) PlacedEvent {
 // Tee returns a listener that tells all of the given ones, in order.
 func Tee(listeners ...Listener) Listener { return tee(nil, listeners) }
 
-// tee is Tee. With a logger it is for the engine: then every function is there, and
-// none panics.
+// tee is Tee. With a logger it is for the engine: then every function is there, so that the
+// engine never tests for nil, and none panics.
 func tee(log hclog.Logger, listeners []Listener) Listener {
 	return Listener{
 		Submitted:           join(log, listeners, func(l *Listener) func(SubmittedEvent) { return l.Submitted }),
@@ -265,10 +265,14 @@ func tee(log hclog.Logger, listeners []Listener) Listener {
 func join[E any](log hclog.Logger, listeners []Listener, pick func(*Listener) func(E)) func(E) {
 	var functions []func(E)
 	for i := range listeners {
-		functions = append(functions, pick(&listeners[i]))
+		f := pick(&listeners[i])
+		if log != nil {
+			f = observe.Guarded(log, f) // each by itself: one that panics silences no other
+		}
+		functions = append(functions, f)
 	}
-	if log != nil {
-		return observe.Guarded(log, observe.Join(functions...))
+	if f := observe.Join(functions...); f != nil || log == nil {
+		return f
 	}
-	return observe.Join(functions...)
+	return func(E) {}
 }

@@ -60,8 +60,8 @@ func (o outside) unnominate(now time.Time, id string) {
 		return
 	}
 	tx := o.rec.Begin()
+	defer tx.Abort()
 	if err := tx.Nominate(id, ""); err != nil {
-		tx.Abort()
 		return
 	}
 	o.listener.Unnominated(UnnominatedEvent{At: now, Workload: before.Info.Workload, Node: before.Info.Nominated})

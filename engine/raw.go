@@ -31,8 +31,7 @@ import (
 // calls may read (View, Queue, QueueCounts, Branch). The methods that change it are
 // refused there: Apply and Evict return ErrCalledBack, the others panic with it.
 type Raw struct {
-	within string    // the method that is under way, empty for none
-	now    time.Time // of the last call
+	calls
 	// forgotten is the number of the last task that was made before the log of a replay
 	// begins: evictions that nobody needed any more, whose end changes nothing.
 	forgotten uint64
@@ -68,8 +67,9 @@ func newRaw(cfg Config) (*Raw, error) {
 		lastWhy:  map[string]Rejection{},
 		rooms:    rooms{},
 		memory:   decide.Memory{Limit: cfg.RememberDecisions},
-		cfg:      &cfg, rec: record.New(cfg.Compat), forecasts: newForecasts(cfg.Forecast),
+		cfg:      &cfg, rec: record.New(cfg.Compat), handed: record.Handed{}, forecasts: newForecasts(cfg.Forecast),
 	}}
+	r.calls = calls{log: cfg.Logger, failed: r.listener.Failed}
 	r.work = scheduling{outside{facts{r.core}}}
 	r.permits = tasks.NewPermits(&r.commands)
 	env := framework.Env{
@@ -164,33 +164,27 @@ func (r *Raw) queueHooks() queue.Hooks {
 // task afterwards, at once or when it has been permitted; see NextTask. While
 // evictions are under way that a plugin wants to await (see
 // [extpoints.CycleState.AwaitEvictions]) there is none.
-func (r *Raw) Schedule(now time.Time) bool {
-	r.mustEnter("Schedule", now)
-	defer r.leave()
-	var in input
-	defer func() { r.settle(now, in) }()
+func (r *Raw) Schedule(now time.Time) (tried bool) {
+	r.mustAct("Schedule", now, func() { tried = r.schedule(now) })
+	return tried
+}
+
+func (r *Raw) schedule(now time.Time) bool {
 	if r.room.Awaited() {
+		r.settle(now, input{})
 		return false
 	}
+	var in input
 	plans, looks := r.plan.Made(), r.queue.Looks()
 	item, ok := r.work.pop(now)
 	if ok || r.plan.Made() != plans || r.queue.Looks() != looks {
 		in = input{At: now, Schedule: true}
 	}
-	for ; ok; item, ok = r.work.pop(now) {
-		if item.Group != nil {
-			r.work.attemptGroup(now, item)
-			return true
-		}
-		row := r.rec.Workload(item.ID())
-		if row == nil || row.Phase != model.Pending {
-			r.queue.Done(item.ID()) // gone, or placed by somebody else
-			continue
-		}
-		r.work.attemptWorkload(now, item, row)
-		return true
+	for ok && !r.work.attempt(now, item) {
+		item, ok = r.work.pop(now)
 	}
-	return false
+	r.settle(now, in)
+	return ok
 }
 
 // Tick does what is due at the time: it ends backoffs, wakes workloads that
@@ -198,8 +192,10 @@ func (r *Raw) Schedule(now time.Time) bool {
 // Permit has timed out, and tells of limits that are reached. Call it when
 // the time of NextDue has come; calling it more often does no harm.
 func (r *Raw) Tick(now time.Time) {
-	r.mustEnter("Tick", now)
-	defer r.leave()
+	r.mustAct("Tick", now, func() { r.tick(now) })
+}
+
+func (r *Raw) tick(now time.Time) {
 	var in input
 	if due, ok := r.NextDue(now); ok && !due.After(now) {
 		in = input{At: now, Tick: true}
@@ -243,44 +239,11 @@ func (r *Raw) nextTask() *tasks.Task {
 	return r.tasks.NextBinding(true)
 }
 
-// check returns what is wrong with calling the method now.
-func (r *Raw) check(method string, now time.Time) error {
-	if r.within != "" {
-		return fmt.Errorf("%w: %s was called while %s was under way", ErrCalledBack, method, r.within)
-	}
-	if now.IsZero() {
-		return fmt.Errorf("%w: %s was called with the zero time", ErrTime, method)
-	}
-	if now.Before(r.now) {
-		return fmt.Errorf("%w: %s was called with %v, %v before an earlier call", ErrTime, method, now.Round(0), r.now.Sub(now))
-	}
-	return nil
-}
-
-// enter notes that the method is under way; leave ends it.
-func (r *Raw) enter(method string, now time.Time) error {
-	if err := r.check(method, now); err != nil {
-		return err
-	}
-	r.within, r.now = method, now
-	return nil
-}
-
-func (r *Raw) mustEnter(method string, now time.Time) {
-	if err := r.enter(method, now); err != nil {
-		panic(err)
-	}
-}
-
-func (r *Raw) leave() { r.within = "" }
-
 // Settle carries out what plugins have asked for from other goroutines since
 // the last call: allow, reject, activate. Apply, Schedule, Tick, Finish and Evict
 // do so too when they end.
 func (r *Raw) Settle(now time.Time) {
-	r.mustEnter("Settle", now)
-	defer r.leave()
-	r.settle(now, input{})
+	r.mustAct("Settle", now, func() { r.settle(now, input{}) })
 }
 
 // settle goes on with what the input has set in motion, notes it, and carries out the
@@ -307,12 +270,10 @@ func (r *Raw) executeAll(now time.Time, list []tasks.Command) {
 // again, with the cause as their failure. It is for an engine that stops and
 // leaves its record to be read, or to be taken up again.
 func (r *Raw) CallOff(now time.Time, cause error) {
-	r.mustEnter("CallOff", now)
-	defer r.leave()
 	if cause == nil {
 		cause = ErrStopped
 	}
-	r.callOff(now, cause, r.nextTask)
+	r.mustAct("CallOff", now, func() { r.callOff(now, cause, r.nextTask) })
 }
 
 // callOff calls off the tasks that next hands out: in a replay those that were
@@ -338,13 +299,15 @@ func (r *Raw) View() *View { return &View{store: r.rec.Store.Snapshot(), live: r
 // Finish takes a task back and records its outcome. A task that has not run
 // counts as failed; one that was given back before is ignored.
 func (r *Raw) Finish(now time.Time, t *Task) {
-	r.mustEnter("Finish", now)
-	defer r.leave()
-	if !t.task.Finish() {
+	r.mustAct("Finish", now, func() { r.finish(now, t.task) })
+}
+
+func (r *Raw) finish(now time.Time, t *tasks.Task) {
+	if !t.Finish() {
 		return
 	}
-	in := finishOf(now, t.task)
-	r.work.finish(now, t.task)
+	in := finishOf(now, t)
+	r.work.finish(now, t)
 	r.settle(now, in)
 }
 
@@ -352,20 +315,18 @@ func (r *Raw) Finish(now time.Time, t *Task) {
 // node. It is an error if the workload is on none. A workload whose eviction is
 // under way is not asked twice.
 func (r *Raw) Evict(now time.Time, id, reason string) error {
-	if err := r.enter("Evict", now); err != nil {
-		return err
-	}
-	defer r.leave()
-	row := r.rec.Workload(id)
-	if row == nil {
-		return fmt.Errorf("evict workload %q: %w", id, ErrNotFound)
-	}
-	if row.TakesRoomOn() == "" {
-		return fmt.Errorf("evict workload %q: it is on no node", id)
-	}
-	r.work.evict(now, id, reason, preempt.Nobody)
-	r.settle(now, input{At: now, Evict: &evictInput{id, reason}})
-	return nil
+	return r.act("Evict", now, func() error {
+		row := r.rec.Workload(id)
+		if row == nil {
+			return fmt.Errorf("evict workload %q: %w", id, ErrNotFound)
+		}
+		if row.TakesRoomOn() == "" {
+			return fmt.Errorf("evict workload %q: it is on no node", id)
+		}
+		r.work.evict(now, id, reason, preempt.Nobody)
+		r.settle(now, input{At: now, Evict: &evictInput{id, reason}})
+		return nil
+	})
 }
 
 // Queue says where a workload waits and why: in the queue, on Permit, for its binding,

@@ -45,17 +45,16 @@ func (o outside) released(now time.Time, l *tasks.Release) {
 		return // reported anew, or given to somebody meanwhile
 	}
 	tx := o.rec.Begin()
+	defer tx.Abort()
 	var err error
 	if l.Left == nil {
 		err = tx.DeleteObject(model.ObjectRef{Kind: model.DeviceClaimKind, ID: l.Claim.ID})
 	} else {
 		err = tx.PutObject(l.Left)
 	}
-	if err != nil {
-		tx.Abort()
-		return
+	if err == nil {
+		o.commit(now, tx)
 	}
-	o.commit(now, tx)
 }
 
 func (o outside) finishRelease(now time.Time, t *tasks.Task) {

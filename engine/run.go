@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/berth-project/berth/engine/internal/observe"
+	"github.com/berth-project/berth/engine/internal/callers"
 	"github.com/berth-project/berth/engine/internal/tasks"
 	"github.com/berth-project/berth/queue"
 )
@@ -20,8 +20,8 @@ import (
 // long as Run runs. All methods may be called by any goroutine, before, while
 // and after Run runs.
 //
-// Goroutines, all started by Run and all joined when it returns: the caller's
-// own, which schedules; and one for each task under way, at most
+// Goroutines, all started by Run and all joined when it returns: one that schedules,
+// and one for each task under way, at most
 // Config.MaxBindings bindings and as many evictions. (Workers that share one decision end before it is made.)
 // One lock guards the Raw; it is held for one call of the Raw at a time, listeners
 // and plugins that it calls included, and never while a task runs. View and
@@ -89,8 +89,8 @@ func (e *Engine) poke() {
 
 // do calls the Raw with the present time, and wakes the loop.
 func (e *Engine) do(f func(r *Raw, now time.Time)) {
+	defer e.poke() // also where the goroutine is ended
 	e.locked(f)
-	e.poke()
 }
 
 func (e *Engine) locked(f func(r *Raw, now time.Time)) {
@@ -99,13 +99,13 @@ func (e *Engine) locked(f func(r *Raw, now time.Time)) {
 }
 
 // hold calls f with the lock, and lets go of it. A callback of the engine
-// has this function on its stack, see [observe.Callback].
+// has this function on its stack, see [callers.Callback].
 func (e *Engine) hold(f func(r *Raw, now time.Time)) {
+	defer e.mu.Unlock()
 	defer func() {
 		if counts := e.raw.QueueCounts(); counts != *e.counts.Load() {
 			e.counts.Store(&counts)
 		}
-		e.mu.Unlock()
 	}()
 	// Round strips the monotonic reading, which no record keeps.
 	f(e.raw, e.made.Add(time.Since(e.made)).Round(0))
@@ -117,7 +117,7 @@ func (e *Engine) lock(method string) error {
 	if e.mu.TryLock() {
 		return nil
 	}
-	if from := observe.Callback(); from != "" {
+	if from := callers.Callback(); from != "" {
 		return fmt.Errorf("%w: %s was called from %s", ErrCalledBack, method, from)
 	}
 	e.mu.Lock()
@@ -129,8 +129,8 @@ func (e *Engine) call(method string, f func(r *Raw, now time.Time) error) (err e
 	if err := e.lock(method); err != nil {
 		return err
 	}
+	defer e.poke()
 	e.hold(func(r *Raw, now time.Time) { err = f(r, now) })
-	e.poke()
 	return err
 }
 
@@ -139,7 +139,8 @@ func (e *Engine) call(method string, f func(r *Raw, now time.Time) error) (err e
 // the cause. It returns nil when everything it started has ended. Tasks that do not
 // heed that their context has ended are left behind after 5 more seconds: the error is
 // ErrTasksLeft and names them, their workloads stay as they are (Assumed, or on their
-// nodes), and if one returns after all its outcome is recorded. Run can be called once.
+// nodes), and if one returns after all its outcome is recorded. Where the engine breaks, Run
+// cancels what is under way and returns the error, an ErrBroken. Run can be called once.
 func (e *Engine) Run(ctx context.Context) error {
 	if err := e.lock("Run"); err != nil {
 		return err
@@ -155,22 +156,37 @@ func (e *Engine) Run(ctx context.Context) error {
 	// Tasks outlive ctx: they get what is left of the drain timeout.
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
-	e.loop(ctx, work)
+	looped := make(chan struct{})
+	go e.loop(ctx, work, looped)
+	<-looped
+	e.locked(func(r *Raw, _ time.Time) {
+		if r.broken != nil {
+			stop(r.broken)
+		}
+	})
 	left := e.drain(stop)
+	var broken error
 	e.locked(func(r *Raw, now time.Time) {
-		r.CallOff(now, ErrStopped)
+		broken = r.act("CallOff", now, func() error { r.callOff(now, ErrStopped, r.nextTask); return nil })
 		e.ended = true
 		e.beginRecording(r, now)
 	})
+	if broken != nil {
+		return errors.Join(broken, left)
+	}
 	return left
 }
 
-// loop is the scheduling loop.
-func (e *Engine) loop(ctx, work context.Context) {
+// loop is the scheduling loop. It has a goroutine of its own, because a plugin may end it.
+func (e *Engine) loop(ctx, work context.Context, looped chan<- struct{}) {
+	defer close(looped)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		busy, due := e.step(ctx, work)
+		busy, due, err := e.step(ctx, work)
+		if err != nil {
+			return
+		}
 		if busy {
 			continue
 		}
@@ -191,22 +207,25 @@ const longestSleep = time.Hour
 // It reports whether there may be more to do at once, and if not, when there will be.
 // While bindings are left over because all places are taken, nothing is scheduled: what
 // cannot be bound need not be decided yet. Once ctx has ended, what was decided meanwhile
-// is called off and not begun.
-func (e *Engine) step(ctx, work context.Context) (busy bool, due time.Duration) {
-	e.locked(func(r *Raw, now time.Time) { r.Tick(now) })
+// is called off and not begun. The error is that the engine is broken.
+func (e *Engine) step(ctx, work context.Context) (busy bool, due time.Duration, err error) {
+	e.locked(func(r *Raw, now time.Time) { err = r.act("Tick", now, func() error { r.tick(now); return nil }) })
+	if err != nil {
+		return false, 0, err
+	}
 	e.locked(func(r *Raw, now time.Time) {
 		if !e.beginRecording(r, now) && (e.binding < r.cfg.MaxBindings || r.tasks.NextBinding(false) == nil) {
-			busy = r.Schedule(now)
+			err = r.act("Schedule", now, func() error { busy = r.schedule(now); return nil })
 		}
 		due = longestSleep
 		if at, ok := r.NextDue(now); ok {
 			due = min(max(at.Sub(now), 0), longestSleep)
 		}
 	})
-	for ctx.Err() == nil && e.startTask(work) {
+	for err == nil && ctx.Err() == nil && e.startTask(work) {
 		busy = true
 	}
-	return busy, due
+	return busy, due, err
 }
 
 // startTask starts a task that is ready, if there is a place for it. It reports whether
@@ -254,7 +273,7 @@ func (e *Engine) occupy(t *tasks.Task, n int) {
 func (e *Engine) runTask(work context.Context, t *tasks.Task) {
 	defer e.do(func(r *Raw, now time.Time) {
 		e.occupy(t, -1)
-		r.Finish(now, asTask(t))
+		_ = r.act("Finish", now, func() error { r.finish(now, t); return nil }) // the loop ends where that breaks the engine
 	})
 	t.Run(work, tasks.Limit{Timeout: e.raw.cfg.BindTimeout, Cause: ErrBindTimeout})
 }

@@ -52,24 +52,22 @@ type state struct {
 //   - what anybody has asked for, with Handle.Activate say, that was not carried out yet:
 //     it is in the log when it is.
 func (r *Raw) StartRecording(now time.Time, rec *Recorder) error {
-	if err := r.enter("StartRecording", now); err != nil {
-		return err
-	}
-	defer r.leave()
-	s, err := r.state()
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("record the state of the engine: %w", err)
-	}
-	if err := rec.take(r.listener.Failed); err != nil {
-		return err
-	}
-	r.record(now, rec, text)
-	r.rec.Renew(s.Record)
-	return r.goOnFrom(s)
+	return r.act("StartRecording", now, func() error {
+		s, err := r.state()
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(s)
+		if err != nil {
+			return fmt.Errorf("record the state of the engine: %w", err)
+		}
+		if err := rec.take(r.listener.Failed); err != nil {
+			return err
+		}
+		r.record(now, rec, text)
+		r.rec.Renew(s.Record)
+		return r.goOnFrom(s)
+	})
 }
 
 // state returns the engine's.

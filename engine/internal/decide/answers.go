@@ -15,6 +15,8 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
+var errEndedGoroutine = errors.New("it has ended its goroutine")
+
 // What extenders are asked while a decision is made.
 const (
 	verbFilter     = "filter"
@@ -97,11 +99,13 @@ func (l *Answers) ask(w *extpoints.WorkloadInfo, questions ...question) []Answer
 		}
 	} else {
 		parallel.Together(indexes, func(i int) {
-			a := &list[i]
-			if err := framework.Guard(func() error { return questions[i].call(a) }); err != nil {
+			a := list[i]
+			list[i].fail(errEndedGoroutine)
+			if err := framework.Guard(func() error { return questions[i].call(&a) }); err != nil {
 				a.fail(err)
 			}
 			a.own()
+			list[i] = a
 		})
 	}
 	if l != nil {

@@ -274,9 +274,10 @@ func (a *Attempt) Reserve() []store.Change {
 		return nil
 	}
 	tx := a.d.Record.Begin()
+	defer tx.Abort()
 	for _, c := range chosen {
 		if _, err := tx.Assume(c.Binding, a.Now); err != nil {
-			tx.Abort()
+			tx.Abort() // before plugins are called
 			a.failRecording(chosen, extpoints.AsStatus(err))
 			return nil
 		}

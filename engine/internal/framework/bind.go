@@ -37,7 +37,10 @@ func (f *Framework) PreBindPreFlight(s *extpoints.CycleState, w *extpoints.Workl
 }
 
 // errOtherPreBind is why the neighbours of a failed parallel PreBind end.
-var errOtherPreBind = errors.New("some other PreBind operation failed")
+var (
+	errOtherPreBind   = errors.New("some other PreBind operation failed")
+	errEndedGoroutine = errors.New("it has ended its goroutine")
+)
 
 // PreBind runs the PreBind plugins in order; neighbours that allow it run in
 // parallel, and the first failure ends the others. The lowest plugin's failure
@@ -69,6 +72,7 @@ func (f *Framework) preBindGroup(ctx context.Context, r *run, s *extpoints.Cycle
 		}
 	}
 	call := func(i int) {
+		statuses[i-from] = failed("PreBind", f.preBind[i].Name(), about(w), extpoints.AsStatus(errEndedGoroutine))
 		statuses[i-from] = f.preBindOne(ctx, r, f.preBind[i], s, w, b)
 		if statuses[i-from] != nil {
 			cancel(errOtherPreBind)

@@ -26,12 +26,22 @@ func (l *Lines) Write(v any) error {
 	if l.err.Load() != nil {
 		return nil
 	}
-	if err := l.enc.Encode(v); err != nil {
+	if err := l.encode(v); err != nil {
 		err = fmt.Errorf("record an input: %w; nothing more is recorded", err)
 		l.err.Store(&err)
 		return err
 	}
 	return nil
+}
+
+// encode writes the line; a writer that panics has failed.
+func (l *Lines) encode(v any) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("the writer panicked: %v", cause)
+		}
+	}()
+	return l.enc.Encode(v)
 }
 
 // Err returns the first failure. Any goroutine may call it.

@@ -53,7 +53,7 @@ func GuardedClock(log hclog.Logger, clock func() time.Duration) func() time.Dura
 		}
 		defer func() {
 			if cause := recover(); cause != nil {
-				log.Error("the clock panicked", "panic", cause)
+				LogError(log, "the clock panicked", "panic", cause)
 			}
 		}()
 		return clock()

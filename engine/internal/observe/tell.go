@@ -32,20 +32,25 @@ func Join[E any](functions ...func(E)) func(E) {
 }
 
 // Guarded returns a function that calls f and logs where it panics: the engine goes
-// on, and in the middle of a cycle the panic would pass for a plugin's. Where f is nil
-// it does nothing, so that the engine never tests for nil.
+// on, and in the middle of a cycle the panic would pass for a plugin's. Nil stays nil.
 func Guarded[E any](log hclog.Logger, f func(E)) func(E) {
 	if f == nil {
-		return func(E) {}
+		return nil
 	}
 	return func(e E) {
 		defer func() {
 			if cause := recover(); cause != nil {
-				log.Error("a listener panicked", "event", fmt.Sprintf("%T", e), "panic", cause)
+				LogError(log, "a listener panicked", "event", fmt.Sprintf("%T", e), "panic", cause)
 			}
 		}()
 		f(e)
 	}
+}
+
+// LogError logs the message. Where the logger panics itself nobody is left to be told.
+func LogError(log hclog.Logger, message string, fields ...any) {
+	defer func() { _ = recover() }()
+	log.Error(message, fields...)
 }
 
 // Log returns a function that logs the event at the level, with the keys and values

@@ -2,13 +2,21 @@
 // results are the same for any number of workers.
 package parallel
 
-import "sync"
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/berth-project/berth/engine/internal/callers"
+)
 
 // For calls f for every index in [0, n), in blocks of neighbouring indexes, on
 // at most workers goroutines (the caller's included), and returns when all
 // calls have returned. f must write only to places that belong to its index.
 // With one worker, or a loop not worth splitting, everything runs in order on
-// the caller's goroutine.
+// the caller's goroutine. A worker that panics, or whose goroutine is ended, has not done
+// its part: For panics with a [*Failure] then, once the others have ended.
 func For(workers, n int, f func(i int)) {
 	blocks := min(workers, n/minBlock)
 	if blocks <= 1 {
@@ -17,17 +25,35 @@ func For(workers, n int, f func(i int)) {
 		}
 		return
 	}
-	var wg sync.WaitGroup
-	for b := 1; b < blocks; b++ {
-		wg.Go(func() { run(f, n*b/blocks, n*(b+1)/blocks) })
+	var failure atomic.Pointer[Failure]
+	func() {
+		var wg sync.WaitGroup
+		defer wg.Wait() // also where the caller's own part panics
+		for b := 1; b < blocks; b++ {
+			wg.Go(func() { try(f, n*b/blocks, n*(b+1)/blocks, &failure) })
+		}
+		run(f, 0, n/blocks)
+	}()
+	if first := failure.Load(); first != nil {
+		panic(first)
 	}
-	run(f, 0, n/blocks)
-	wg.Wait()
 }
 
 // minBlock is the smallest number of calls worth a goroutine: starting one
 // costs about as much as filtering a few nodes.
 const minBlock = 16
+
+// try is run on a goroutine of its own, where a panic would end the program.
+func try(f func(int), from, to int, failure *atomic.Pointer[Failure]) {
+	whole := false
+	defer func() {
+		if !whole {
+			failure.CompareAndSwap(nil, &Failure{Cause: recover(), At: callers.Outside(), Stack: debug.Stack()})
+		}
+	}()
+	run(f, from, to)
+	whole = true
+}
 
 func run(f func(int), from, to int) {
 	for i := from; i < to; i++ {
@@ -35,17 +61,34 @@ func run(f func(int), from, to int) {
 	}
 }
 
+// Failure is why a worker has not done its part.
+type Failure struct {
+	Cause any    // what it panicked with; nil: its goroutine was ended
+	At    string // the function that did so, with its place
+	Stack []byte
+}
+
+// Error says it in one line.
+func (f *Failure) Error() string {
+	what := "its goroutine was ended"
+	if f.Cause != nil {
+		what = fmt.Sprintf("panic: %v", f.Cause)
+	}
+	return fmt.Sprintf("a worker failed: %s, in %s", what, f.At)
+}
+
 // Together calls f for every element at the same time, the first on the
-// caller's goroutine, and returns when all calls have returned. It is for
-// calls that wait for something; they must not panic.
+// caller's goroutine, and returns when all calls have ended. It is for
+// calls that wait for something; they must not panic. One that ends its goroutine has done
+// what it did before.
 func Together[T any](list []T, f func(T)) {
 	if len(list) == 0 {
 		return
 	}
 	var wg sync.WaitGroup
+	defer wg.Wait()
 	for _, v := range list[1:] {
 		wg.Go(func() { f(v) })
 	}
 	f(list[0])
-	wg.Wait()
 }

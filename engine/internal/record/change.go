@@ -60,8 +60,12 @@ func (c Change) Write(in *Intake) error {
 	if c.op == nil {
 		return ErrZero
 	}
-	if _, given := c.op.id(c.value); !given {
+	id, given := c.op.id(c.value)
+	if !given {
 		return fmt.Errorf("engine.%s needs %s", c.op.name, c.op.needs)
+	}
+	if err := in.Batch.check(c.op.name, c.handsOver(), id); err != nil {
+		return err
 	}
 	return c.op.write(in, c.value)
 }
@@ -107,6 +111,21 @@ func (c Change) Value() any {
 		return nil
 	}
 	return c.value
+}
+
+// handsOver is the object that the change hands over, nil where it does none.
+func (c Change) handsOver() any {
+	if _, copied := c.value.(model.Binding); copied {
+		return nil
+	}
+	return c.Value()
+}
+
+// NoteIn notes that the change was made.
+func (c Change) NoteIn(h Handed) {
+	if object := c.handsOver(); object != nil {
+		h[c.op.name] = handed{object, c.ID()}
+	}
 }
 
 // MarshalJSON implements [json.Marshaler]: an object with one field, of the name of

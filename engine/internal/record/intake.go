@@ -15,6 +15,8 @@ type Intake struct {
 	HasProfile func(*model.Workload) bool
 	// Admit, where set, refuses workloads that are submitted.
 	Admit func(*model.Workload) error
+	// Batch is what is handed over.
+	Batch Batch
 	// Drains are the nodes whose workloads are to be evicted once this is committed.
 	Drains []Drain
 	// Usages are to be charged once this is committed.
