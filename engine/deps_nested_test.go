@@ -54,7 +54,7 @@ var nestedFloors = map[string][][]string{
 		{"fault"},
 	},
 	"examples": {
-		{"hello", "quickstart", "customorchestrator", "customplugin", "gang", "fairshare", "gpupacking/trace", "backfill/internal/swf"},
+		{"hello", "quickstart", "customorchestrator", "customplugin", "gang", "orchestrator", "fairshare", "gpupacking/trace", "backfill/internal/swf"},
 		{"backfill/internal/simulation", "gpupacking/internal/openb", "gpupacking/internal/bound", "gpupacking/internal/reference", "gpupacking/internal/simulation"},
 		{"backfill", "gpupacking"},
 	},

@@ -1,11 +1,9 @@
 // Customorchestrator is a render farm with an engine in it: an orchestrator
 // that has its own idea of machines and jobs (farm.go), and one file that
-// translates between the two (translate.go). It is a model for linking the
-// engine into a program of your own.
-//
-// The farm lives in simulated time, so the program drives [engine.Raw], the
-// engine without goroutines and clock; an orchestrator that lives in real time
-// uses [engine.Engine] and reports to it from wherever it likes.
+// translates between the two (translate.go). It is a model for a simulation: the
+// farm lives in simulated time, so the program drives [engine.Raw], the
+// engine without goroutines and clock. For one that lives in real time and survives its
+// own end see examples/orchestrator.
 package main
 
 import (
