@@ -284,3 +284,20 @@ func TestUserFiles(t *testing.T) {
 	}
 	require.Equal(t, "before\nout\nerr", file(t, path), "nothing went through the link")
 }
+
+// TestOneFileForBothStreams: what the task writes to its output and its error output is in
+// the file in its order, and no more of an earlier job.
+func TestOneFileForBothStreams(t *testing.T) {
+	n := newNode(t, nil)
+	path := filepath.Join(sharedFolder(t), "out.txt")
+	for i, c := range []struct {
+		mode job.OpenMode
+		want string
+	}{{job.OpenTruncate, "1\n2\n3"}, {job.OpenTruncate, "1\n2\n3"}, {job.OpenAppend, "1\n2\n3\n1\n2\n3"}, {"", "1\n2\n3\n1\n2\n3\n1\n2\n3"}} {
+		o := script(i+1, "echo 1; echo 2 >&2; echo 3")
+		o.Run.Spec.Output, o.Run.Spec.OpenMode = path, c.mode
+		o.Run.Spec.Error = path
+		require.Equal(t, job.Completed, n.run(o).State)
+		require.Equal(t, c.want, file(t, path))
+	}
+}

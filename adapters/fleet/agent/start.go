@@ -193,17 +193,36 @@ func (a *Agent) shimTask(o api.Order, who person, env []string) (shim.Task, erro
 	for _, f := range []struct {
 		what, pattern string
 		path          *string
-	}{{"output", spec.Output, &t.Stdout}, {"error", spec.Error, &t.Stderr}} {
+		truncate      *bool
+	}{{"output", spec.Output, &t.Stdout, &t.TruncateStdout}, {"error", spec.Error, &t.Stderr, &t.TruncateStderr}} {
 		path, err := job.ExpandPath(f.pattern, o.Task, job.PathNames{Node: a.cfg.Node, User: who.Name, Job: spec.Name})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", f.what, err))
 		}
-		if path != "" && !filepath.IsAbs(path) {
-			path = filepath.Join(t.Dir, path)
-		}
-		*f.path = path
+		*f.path, *f.truncate = below(t.Dir, path), truncates(o, f.pattern)
 	}
 	return t, errors.Join(errs...)
+}
+
+// below is the path of a file that is named from a folder on. What ".." leads to the
+// kernel knows, which follows links.
+func below(dir, path string) string {
+	switch {
+	case path == "" || filepath.IsAbs(path):
+		return path
+	case slices.Contains(strings.Split(path, "/"), ".."):
+		return dir + "/" + path
+	}
+	return filepath.Join(dir, path)
+}
+
+// truncates reports whether the task empties a file of its output: where nothing is in it
+// that another task of the job, or an earlier try, has written. Jobs that were submitted
+// to older servers name no mode, and append.
+func truncates(o api.Order, pattern string) bool {
+	return o.Run.Spec.OpenMode == job.OpenTruncate && try(o) == 1 &&
+		(len(o.Run.Hosts) <= 1 || job.PathHas(pattern, 't')) &&
+		(o.Run.Array == 0 || job.PathHas(pattern, 'a'))
 }
 
 // fork writes down that the task is started, the mark, and starts its shim. From the

@@ -378,3 +378,42 @@ func TestHealthScript(t *testing.T) {
 	require.NoError(t, os.Remove(sick))
 	n.server.until(t, "the end of it", func() bool { return !last("disk")() })
 }
+
+// TestOutputFiles: where a task's output goes, and whether the file is emptied: not where
+// that would take what another task of the job, or an earlier try, has written.
+func TestOutputFiles(t *testing.T) {
+	alone := func(*api.Order) {}
+	gang := func(o *api.Order) { o.Run.Hosts = []string{"10.0.0.1", "10.0.0.2"} }
+	array := func(o *api.Order) { o.Run.Array, o.Task.Element = 3, 2 }
+	for _, c := range []struct {
+		output  string
+		mode    job.OpenMode
+		change  func(*api.Order)
+		path    string
+		emptied bool
+	}{
+		{"out", job.OpenTruncate, alone, "/work/out", true},
+		{"out", job.OpenAppend, alone, "/work/out", false},
+		{"out", "", alone, "/work/out", false}, // it was submitted to an older server
+		{"./logs/%4j", job.OpenTruncate, alone, "/work/logs/0017", true},
+		{"../logs/out", job.OpenTruncate, alone, "/work/../logs/out", true},
+		{"/data/%x", job.OpenTruncate, alone, "/data/test", true},
+		{"out", job.OpenTruncate, gang, "/work/out", false},
+		{"out.%t", job.OpenTruncate, gang, "/work/out.0", true},
+		{"out.%n", job.OpenTruncate, gang, "/work/out.n1", false},
+		{"out-%j", job.OpenTruncate, array, "/work/out-17", false},
+		{"out-%3a", job.OpenTruncate, array, "/work/out-002", true},
+		{"out", job.OpenTruncate, func(o *api.Order) { o.Task.Attempt = 2 }, "/work/out", false},
+		{"out", job.OpenTruncate, func(o *api.Order) { o.Task.Attempt, o.Run.Try = 100_001, 1 }, "/work/out", true},
+	} {
+		o := script(17, "")
+		o.Run.Spec.Dir, o.Run.Spec.Output, o.Run.Spec.Error, o.Run.Spec.OpenMode = "/work", c.output, "/dev/null", c.mode
+		c.change(&o)
+		a := &Agent{cfg: Config{Node: "n1"}, folders: &folders{}}
+		task, err := a.shimTask(o, person{}, nil)
+		require.NoError(t, err)
+		require.Equal(t, c.path, task.Stdout)
+		require.Equal(t, c.emptied, task.TruncateStdout, "%s %v", c.output, o.Task)
+		require.Equal(t, "/dev/null", task.Stderr)
+	}
+}

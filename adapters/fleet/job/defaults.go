@@ -28,6 +28,10 @@ func (s *Spec) WithDefaults() Spec {
 	if out.Dir == OwnDir {
 		out.Dir = ""
 	}
+	orDefault(&out.Error, out.Output)
+	if out.Error != "" {
+		orDefault(&out.OpenMode, OpenTruncate)
+	}
 	orDefault(&out.Resources.CPU, 1000)
 	if g := s.Resources.GPUs; g != nil {
 		gpus := *g

@@ -19,3 +19,16 @@ func TestConstraintWithDefaults(t *testing.T) {
 		require.Equal(t, k, with)
 	}
 }
+
+// A file of the output takes the error output, too, unless that has one of its own.
+func TestOutputWithDefaults(t *testing.T) {
+	for _, c := range []struct{ given, want Spec }{
+		{Spec{}, Spec{}},
+		{Spec{Output: "o"}, Spec{Output: "o", Error: "o", OpenMode: OpenTruncate}},
+		{Spec{Error: "e"}, Spec{Error: "e", OpenMode: OpenTruncate}},
+		{Spec{Output: "o", Error: "e", OpenMode: OpenAppend}, Spec{Output: "o", Error: "e", OpenMode: OpenAppend}},
+	} {
+		got := c.given.WithDefaults()
+		require.Equal(t, c.want, Spec{Output: got.Output, Error: got.Error, OpenMode: got.OpenMode})
+	}
+}

@@ -32,14 +32,18 @@ type Spec struct {
 	// User is the account on the node that the job runs as. Default: that of the
 	// name of who submits, where nodes run jobs as their users.
 	User string `json:"user,omitempty"`
-	// Output and Error are files on the node that the task's output is appended
-	// to; "%j", "%x", "%a", "%t", "%n" and "%u" in them stand for the job, its name,
-	// the element, the rank, the node and the user, "%%" for "%". A path that does
-	// not begin with "/" is relative to Dir, which must not be the task's own folder
-	// then. Default: files that the agent keeps, limits in size, and hands out (berth
-	// logs).
+	// Output and Error are files on the node for the task's output; "%j", "%x", "%a",
+	// "%t", "%n" and "%u" in them stand for the job, its name, the element, the rank,
+	// the node and the user, "%%" for "%"; "%4a" has at least four digits. A path that
+	// does not begin with "/" is relative to Dir, which must not be the task's own
+	// folder then. Default of Output: a file that the agent keeps, limits in size, and
+	// hands out (berth logs). Default of Error: Output where that is set, else another
+	// file that the agent keeps.
 	Output string `json:"output,omitempty"`
 	Error  string `json:"error,omitempty"`
+	// OpenMode says what happens to what is in Output and Error already. Default:
+	// truncate.
+	OpenMode OpenMode `json:"openMode,omitempty"`
 
 	// Resources are what each task gets.
 	Resources Resources `json:"resources,omitzero"`
@@ -111,6 +115,16 @@ const (
 	OwnDir = "own"
 	// NoTimeLimit as Spec.TimeLimit is no limit, whatever the queue's default is.
 	NoTimeLimit = maxTime
+)
+
+// OpenMode says how the files of a task's output are opened.
+type OpenMode string
+
+// The modes. A file that several tasks of the job write to, or that an earlier try of
+// the element has written to, is appended to in both.
+const (
+	OpenTruncate OpenMode = "truncate" // what was there before the job is removed
+	OpenAppend   OpenMode = "append"   // it stays
 )
 
 // Resources are what each task of a job gets.

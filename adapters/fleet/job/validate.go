@@ -111,7 +111,12 @@ func (s *Spec) validateProgram(c *checker) {
 		}
 	}
 	s.validateOutput(c, "output", s.Output)
-	s.validateOutput(c, "error", s.Error)
+	if s.Error != s.Output { // which has been looked at
+		s.validateOutput(c, "error", s.Error)
+	}
+	if s.OpenMode != "" {
+		oneOf(c, "openMode", s.OpenMode, []OpenMode{OpenTruncate, OpenAppend})
+	}
 }
 
 // validateOutput looks at a file that output goes to. One in the task's own folder
@@ -120,7 +125,10 @@ func (s *Spec) validateOutput(c *checker, field, pattern string) {
 	if pattern == "" {
 		return
 	}
-	c.path(field, pattern)
+	c.raw(field, pattern, MaxPath)
+	if strings.HasSuffix(pattern, "/") {
+		c.report(field, "%s is a folder: write the name of a file after it", quote(pattern))
+	}
 	name := s.Name
 	if name == "" {
 		name = s.defaultName()

@@ -92,9 +92,13 @@ func TestValidate(t *testing.T) {
 		"output in own":        {func(s *Spec) { s.Output = "out-%j.txt" }, `output: "out-%j.txt" would be in the task's own folder, which is removed with the task: write a path that begins with "/", or a working directory (dir)`},
 		"error in own, named":  {func(s *Spec) { s.Dir, s.Error = OwnDir, "./err" }, `error: "./err" would be in the task's own folder`},
 		"output unknown":       {func(s *Spec) { s.Output = "/%q" }, `output: "/%q" has "%q", only %j`},
-		"output wide":          {func(s *Spec) { s.Output = "/%4a" }, `output: "/%4a" has "%4", only %j`},
+		"output wide":          {func(s *Spec) { s.Output = "/%4a" }, ""},
+		"output wide unknown":  {func(s *Spec) { s.Output = "/%4q" }, `output: "/%4q" has "%4q", only %j`},
+		"output folder":        {func(s *Spec) { s.Dir, s.Output = "/work", "logs/" }, `output: "logs/" is a folder: write the name of a file after it`},
+		"output once":          {func(s *Spec) { s.Output, s.Error = "/%q", "/%q" }, `invalid job: output: "/%q" has "%q", only %j, %x, %a, %t, %n, %u and %% stand for something`},
+		"open mode":            {func(s *Spec) { s.OpenMode = "w" }, `openMode: "w" is not one of truncate, append`},
 		"output, bad name":     {func(s *Spec) { s.Name, s.Output = "a/b", "/logs/%x" }, `output: the job's name "a/b" cannot be part of a file name`},
-		"error upwards":        {func(s *Spec) { s.Error = "../%j" }, `error: "../%j" has ".." in it`},
+		"error upwards":        {func(s *Spec) { s.Dir, s.Error = "/work", "../%j" }, ""},
 		"cpu":                  {func(s *Spec) { s.Resources.CPU = -1 }, "resources.cpu: -0.001 is not between 0 and 1000000"},
 		"memory":               {func(s *Spec) { s.Resources.Memory = 1 << 60 }, "resources.memory: 1Ei is not between 0 and 512Ti"},
 		"a share":              {gpus(1, 500), ""},
@@ -257,6 +261,9 @@ func TestExpandPath(t *testing.T) {
 		{pattern: "%x-%j.out", want: "train-17.out"},
 		{pattern: "100%%", want: "100%"},
 		{pattern: "", want: ""},
+		{pattern: "%4j-%2a-%t-%4x-%12a", want: "0017-03-2-train-0000000003"},
+		{pattern: "%0a-%01t-%99999999999999999999a", want: "3-2-0000000003"},
+		{pattern: "%4", err: `ends with a lone "%"`},
 		{pattern: "%", err: `ends with a lone "%"`},
 		{pattern: "%b", err: "stand for something"},
 	} {
@@ -268,6 +275,14 @@ func TestExpandPath(t *testing.T) {
 			_, err := ExpandPath(pattern, task, PathNames{Node: bad, User: bad, Job: bad})
 			assert.ErrorContains(t, err, "cannot be part of a file name", bad)
 		}
+	}
+}
+
+func TestPathHas(t *testing.T) {
+	for pattern, want := range map[string]bool{
+		"%a": true, "out-%j_%4a": true, "a": false, "": false, "%": false, "%%a": false, "%%%a": true, "%4": false, "%ja": false,
+	} {
+		assert.Equal(t, want, PathHas(pattern, 'a'), pattern)
 	}
 }
 

@@ -82,6 +82,7 @@ var described = map[string]reflect.Type{
 	"MilliCPU": reflect.TypeFor[job.MilliCPU](), "Bytes": reflect.TypeFor[job.Bytes](), "Duration": reflect.TypeFor[job.Duration](),
 	"JobID": reflect.TypeFor[job.ID](), "TaskID": reflect.TypeFor[job.TaskID](), "Array": reflect.TypeFor[job.Array](),
 	"State": reflect.TypeFor[job.State](), "Reason": reflect.TypeFor[job.Reason](), "Operator": reflect.TypeFor[job.Operator](),
+	"OpenMode":       reflect.TypeFor[job.OpenMode](),
 	"DependencyKind": reflect.TypeFor[job.DependencyKind](), "NodeState": reflect.TypeFor[api.NodeState](),
 	"EventKind": reflect.TypeFor[api.EventKind](), "ErrorCode": reflect.TypeFor[api.ErrorCode](), "Role": reflect.TypeFor[api.Role](),
 }

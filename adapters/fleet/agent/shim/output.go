@@ -29,19 +29,23 @@ type outputs struct {
 func openOutputs(t Task) (*outputs, error) {
 	o := &outputs{}
 	var err error
-	if o.stdout, err = o.open(t, tasklog.Stdout, "output file", t.Stdout); err != nil {
+	if o.stdout, err = o.open(t, tasklog.Stdout, "output file", t.Stdout, t.TruncateStdout); err != nil {
 		return nil, err
 	}
-	if o.stderr, err = o.open(t, tasklog.Stderr, "error file", t.Stderr); err != nil {
+	if t.Stderr != "" && t.Stderr == t.Stdout {
+		o.stderr = o.stdout
+		return o, nil
+	}
+	if o.stderr, err = o.open(t, tasklog.Stderr, "error file", t.Stderr, t.TruncateStderr); err != nil {
 		return nil, err
 	}
 	return o, nil
 }
 
-func (o *outputs) open(t Task, stream, what, path string) (f *os.File, err error) {
+func (o *outputs) open(t Task, stream, what, path string, truncate bool) (f *os.File, err error) {
 	if path != "" {
 		err = as(t.Account, func() (err error) {
-			if f, err = openUserFile(path); err == nil {
+			if f, err = openUserFile(path, truncate); err == nil {
 				return nil
 			}
 			return t.noUserFile(what, path, err)
@@ -105,8 +109,8 @@ func firstMissing(folder string) string {
 // so no link leads to where the user may not write. The last part of the path must
 // be no link at all, for in a folder that others write to they may have put it
 // there. Only files and /dev/null will do: nothing that blocks, or does something
-// else when it is written to.
-func openUserFile(path string) (*os.File, error) {
+// else when it is written to. It is always appended to, for others may write to it, too.
+func openUserFile(path string, truncate bool) (*os.File, error) {
 	flags := unix.O_WRONLY | unix.O_CREAT | unix.O_APPEND | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
 	fd, err := unix.Open(path, flags, 0o644)
 	if err != nil {
@@ -119,6 +123,11 @@ func openUserFile(path string) (*os.File, error) {
 			err = errNoFile
 		} else {
 			err = unix.SetNonblock(fd, false)
+		}
+	}
+	if err == nil && truncate && st.Mode&unix.S_IFMT == unix.S_IFREG {
+		if err = unix.Ftruncate(fd, 0); err != nil {
+			err = &os.PathError{Op: "truncate", Path: path, Err: err}
 		}
 	}
 	if err != nil {

@@ -39,10 +39,14 @@ type Task struct {
 	// Account is who it runs as; nil: the shim's own.
 	Account *Account `json:"account,omitempty"`
 	// Stdout and Stderr are the files that it writes to, opened as the account and
-	// appended to. Empty: it is kept in the task's folder, up to Logs.
-	Stdout string         `json:"stdout,omitempty"`
-	Stderr string         `json:"stderr,omitempty"`
-	Logs   tasklog.Limits `json:"logs"`
+	// appended to. Where they are the same, both streams are in it in their order.
+	// Empty: it is kept in the task's folder, up to Logs.
+	Stdout string `json:"stdout,omitempty"`
+	Stderr string `json:"stderr,omitempty"`
+	// TruncateStdout and TruncateStderr: the file is emptied first.
+	TruncateStdout bool           `json:"truncateStdout,omitempty"`
+	TruncateStderr bool           `json:"truncateStderr,omitempty"`
+	Logs           tasklog.Limits `json:"logs"`
 
 	// Cgroup is the folder of its control group. Empty: it has none.
 	Cgroup string `json:"cgroup,omitempty"`

@@ -26,7 +26,8 @@ var berthOptions = []*option{
 		set: text(func(s *job.Spec) *string { return &s.User })},
 	{name: "output", usage: "`file` on the node for the output, relative to the working directory; %j, %x, %a, %t, %n, %u stand for job, its name, element, rank, node, user",
 		set: setPattern("output")},
-	{name: "error", short: "e", usage: "`file` on the node for the error output, as --output has it", set: setPattern("error")},
+	{name: "error", short: "e", usage: "`file` on the node for the error output, as --output has it; default: the file of --output", set: setPattern("error")},
+	{name: "open-mode", usage: "`mode` of these files: truncate, the default, removes what is in them before the job; append keeps it", set: setOpenMode},
 
 	{name: "cpu", short: "c", aliases: []string{"cpus-per-task"}, usage: "`cores` for each task: 2, 0.5 or 500m",
 		set: parsed(parseCores, func(s *job.Spec) *job.MilliCPU { return &s.Resources.CPU })},
@@ -171,6 +172,15 @@ func setQueue(r *reading, value string) error {
 		return fmt.Errorf("a job waits in one queue, and %q are several", value)
 	}
 	r.spec.Queue = value
+	return nil
+}
+
+func setOpenMode(r *reading, value string) error {
+	mode := job.OpenMode(strings.ToLower(value))
+	if mode != job.OpenTruncate && mode != job.OpenAppend {
+		return fmt.Errorf("%q is neither truncate nor append", value)
+	}
+	r.spec.OpenMode = mode
 	return nil
 }
 

@@ -22,7 +22,9 @@
 // directory where it is submitted, as sbatch has it: the directory must be there on
 // the nodes. --dir names another one, relative to that, and --dir=own a folder that is
 // made for each task and removed with it. Paths of --output and --error are relative
-// to the working directory.
+// to the working directory. --output without --error takes both streams. What is in
+// the files is removed, unless --open-mode=append is given, or another task of the job
+// or an earlier try has written it.
 //
 // # Scripts for Slurm
 //
@@ -36,9 +38,9 @@
 //   - --time=10 is minutes, and --signal=USR1@60 seconds; elsewhere a number needs
 //     its unit. --time=0 is no limit.
 //   - -o and -e are --output and --error. In file names %A is the job and %N the
-//     node. %j is the job, too, but in an array the job and the element, "17_3",
-//     because each element has a number of its own in Slurm. %n and a width, as in
-//     %4a, are refused.
+//     node. %j and %J are the job, too, but in an array the job and the element,
+//     "17_3", because each element has a number of its own in Slurm. %n, %s and %b
+//     are refused.
 //
 // Options of Slurm that Berth does not have, or that count otherwise for several
 // tasks (--mem, --gres, --gpus), are in one table, words, with what to write instead:

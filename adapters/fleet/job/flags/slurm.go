@@ -1,7 +1,9 @@
 package flags
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/berth-project/berth/adapters/fleet/job"
@@ -80,8 +82,11 @@ func setPattern(name string) func(*reading, string) error {
 		plain := value
 		if r.slurm {
 			plain = plainPattern(value, false)
-			if strings.Contains(strings.ReplaceAll(value, "%%", ""), "%n") {
-				return fmt.Errorf("%%n is the place of a node among those of the job, which Berth does not count: write %%N for its name")
+			switch {
+			case job.PathHas(value, 'n'):
+				return errors.New("%n is the place of a node among those of the job, which Berth does not count: write %N for its name")
+			case job.PathHas(value, 's'):
+				return errors.New("%s is the number of a job step, which Berth does not have")
 			}
 		}
 		// Whether the job's name can be part of it is not known yet.
@@ -100,13 +105,23 @@ func setPattern(name string) func(*reading, string) error {
 	}
 }
 
+// inPattern is what stands for something in a pattern.
+var inPattern = regexp.MustCompile(`%([0-9]*)(.)`)
+
 // plainPattern is a pattern of Slurm in Berth's words. Each element of an array has a
-// number of its own there, %j, beside that of the array, %A.
+// number of its own there, %j, beside that of the array, %A. %J is %j with the number of
+// a job step, and the script is none.
 func plainPattern(pattern string, array bool) string {
-	own := "%j"
+	own := "%${1}j"
 	if array {
-		own = "%j_%a"
+		own += "_%a"
 	}
-	// "%%" stands first, so that "%%A" is left alone.
-	return strings.NewReplacer("%%", "%%", "%A", "%j", "%j", own, "%N", "%n").Replace(pattern)
+	words := map[string]string{"A": "%${1}j", "j": own, "J": own, "N": "%n"}
+	return inPattern.ReplaceAllStringFunc(pattern, func(part string) string {
+		word, ok := words[part[len(part)-1:]]
+		if !ok {
+			return part
+		}
+		return inPattern.ReplaceAllString(part, word)
+	})
 }

@@ -62,7 +62,6 @@ var words = []word{
 	{name: "exclusive", bare: true, verdict: refused, text: "Berth gives no whole nodes: --cpus-per-task gives as many cores to the task alone"},
 	{name: "nodefile", short: "F", verdict: refused, text: "write --nodelist with the names"},
 	{name: "no-kill", short: "k", bare: true, verdict: refused, text: "write --keep-going: the failure of one task does not end the others"},
-	{name: "open-mode", judge: unless("append"), text: "output is always appended: put %j into the file's name for one of its own"},
 	{name: "input", short: "i", verdict: refused, text: "the standard input is /dev/null: write \"< file\" in the script"},
 	{name: "qos", short: "q", verdict: refused, text: "Berth has no QOS: priorities and limits are those of a queue, --queue"},
 	{name: "export-file", verdict: refused, text: "write --export or --env"},

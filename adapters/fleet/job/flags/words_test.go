@@ -115,7 +115,7 @@ func TestWords(t *testing.T) {
 			"--acctg-freq: means nothing: usage is measured all the time",
 			"--comment: is not kept: --label=key=value is"}, "\n")},
 		{"--open-mode=append", ""},
-		{"--open-mode=truncate", "--open-mode: output is always appended: put %j into the file's name for one of its own\nrefused"},
+		{"--open-mode=truncate", ""},
 		{"--exclusive --qos=high -L matlab:2 --switches=1 --test-only", strings.Join([]string{
 			"--exclusive: Berth gives no whole nodes: --cpus-per-task gives as many cores to the task alone",
 			"--qos: Berth has no QOS: priorities and limits are those of a queue, --queue",
