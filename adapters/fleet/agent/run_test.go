@@ -39,12 +39,23 @@ func TestEnds(t *testing.T) {
 			script: "trap '' TERM; while :; do sleep 600; done",
 			edit:   func(s *job.Spec) { s.TimeLimit, s.KillGrace = seconds(0.3), &grace },
 			exit:   &api.Exit{Code: -1, Signal: "KILL"}},
-		{name: "warning before the time limit, at which it ends by itself", state: job.Failed,
+		{name: "warning of the shell before the time limit, at which it ends by itself", state: job.Failed,
 			script: "trap 'echo warned; exit 7' USR2; while :; do sleep 0.05; done",
+			edit: func(s *job.Spec) {
+				s.TimeLimit, s.Warn = seconds(600), &job.Warning{Signal: "USR2", Before: seconds(599.7), Shell: true}
+			},
+			exit: &api.Exit{Code: 7}, out: "warned\n"},
+		{name: "warning of what the shell has started", state: job.Completed,
+			script: `sh -c 'trap "echo warned; exit 7" USR2; while :; do sleep 0.05; done'; echo saved $?`,
 			edit: func(s *job.Spec) {
 				s.TimeLimit, s.Warn = seconds(600), &job.Warning{Signal: "USR2", Before: seconds(599.7)}
 			},
-			exit: &api.Exit{Code: 7}, out: "warned\n"},
+			exit: &api.Exit{}, out: "warned\nsaved 7\n"},
+		{name: "warning of a script that has started nothing", state: job.Timeout, message: "B:USR2 is for the script itself",
+			script: "exec sleep 600",
+			edit: func(s *job.Spec) {
+				s.TimeLimit, s.Warn = seconds(0.6), &job.Warning{Signal: "USR2", Before: seconds(0.3)}
+			}},
 		{name: "TERM at the time limit", state: job.Timeout,
 			script: "trap 'echo asked; exit 0' TERM; while :; do sleep 0.05; done",
 			edit:   func(s *job.Spec) { s.TimeLimit = seconds(0.3) },

@@ -186,7 +186,15 @@ func (a *Agent) shimTask(o api.Order, who person, env []string) (shim.Task, erro
 	if w := spec.Warn; w != nil {
 		t.WarnSignal, t.WarnBefore = w.Signal, time.Duration(w.Before)
 		if t.WarnSignal == "" {
-			t.WarnSignal = "USR1"
+			t.WarnSignal = job.DefaultSignal
+		}
+		switch {
+		case w.Shell:
+			t.WarnTo = shim.WarnFirst
+		case spec.Script != "":
+			t.WarnTo = shim.WarnOthers
+		default:
+			t.WarnTo = shim.WarnAll
 		}
 	}
 	var errs []error

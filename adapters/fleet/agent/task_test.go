@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/berth-project/berth/adapters/fleet/agent/shim"
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
@@ -415,5 +416,24 @@ func TestOutputFiles(t *testing.T) {
 		require.Equal(t, c.path, task.Stdout)
 		require.Equal(t, c.emptied, task.TruncateStdout, "%s %v", c.output, o.Task)
 		require.Equal(t, "/dev/null", task.Stderr)
+	}
+}
+
+// TestWarnTo: which processes get the signal before the time limit.
+func TestWarnTo(t *testing.T) {
+	a := &Agent{cfg: Config{Node: "n1"}, folders: &folders{}}
+	for _, c := range []struct {
+		spec job.Spec
+		want shim.WarnTo
+	}{
+		{job.Spec{Script: "#!/bin/sh", Warn: &job.Warning{}}, shim.WarnOthers},
+		{job.Spec{Script: "#!/bin/sh", Warn: &job.Warning{Shell: true}}, shim.WarnFirst},
+		{job.Spec{Command: []string{"python"}, Warn: &job.Warning{}}, shim.WarnAll},
+		{job.Spec{Command: []string{"python"}, Warn: &job.Warning{Shell: true}}, shim.WarnFirst},
+	} {
+		task, err := a.shimTask(api.Order{Run: api.Run{Spec: c.spec}}, person{}, nil)
+		require.NoError(t, err)
+		require.Equal(t, c.want, task.WarnTo)
+		require.Equal(t, "USR1", task.WarnSignal)
 	}
 }

@@ -217,6 +217,9 @@ type Dependency struct {
 type Warning struct {
 	Signal string   `json:"signal,omitempty"` // default: "USR1"
 	Before Duration `json:"before"`
+	// Shell: only the first process of the task gets it, the shell of a script. Without
+	// it all other processes do; where the job is a command, that does, too.
+	Shell bool `json:"shell,omitempty"`
 }
 
 // Retry says when an attempt that did not succeed is tried again.

@@ -37,6 +37,8 @@ type supervisor struct {
 	ending *Stop
 	killAt time.Time
 	peak   int64 // of what was seen of its memory
+	// unheard: there was no process to get the signal before the time limit.
+	unheard bool
 }
 
 func newSupervisor(t Task) *supervisor {
@@ -108,8 +110,8 @@ func (s *supervisor) supervise() {
 		case q := <-s.asked:
 			s.answer(q)
 		case <-s.warn.C:
-			if n, err := SignalNumber(s.task.WarnSignal); err == nil && s.ending == nil {
-				unix.Kill(s.family.first, n)
+			if s.ending == nil {
+				s.sendWarning()
 			}
 		case <-s.limit.C:
 			if s.ending == nil {
@@ -126,6 +128,26 @@ func (s *supervisor) supervise() {
 			sample.Reset(s.sample())
 		}
 	}
+}
+
+// sendWarning sends the signal before the time limit.
+func (s *supervisor) sendWarning() {
+	n, err := SignalNumber(s.task.WarnSignal)
+	if err != nil {
+		return
+	}
+	reached := false
+	if s.task.WarnTo != WarnOthers {
+		reached = unix.Kill(s.family.first, n) == nil
+	}
+	if s.task.WarnTo != WarnFirst {
+		for _, pid := range proc.Descendants(os.Getpid()) {
+			if pid != s.family.first && proc.Signal(pid, n, isDescendant) {
+				reached = true
+			}
+		}
+	}
+	s.unheard = !reached
 }
 
 // stop asks the task to end, and sees to it that it does.
@@ -192,6 +214,9 @@ func (s *supervisor) end() error {
 		}
 		s.status.Usage = s.usage()
 		s.noteMemory()
+	}
+	if s.unheard {
+		s.note(fmt.Sprintf("the signal %s before the time limit went to no process: its script had started none; B:%[1]s is for the script itself", s.task.WarnSignal))
 	}
 	if s.outputs != nil {
 		s.outputs.finish(drainLimit)

@@ -57,12 +57,23 @@ type Task struct {
 
 	// TimeLimit is how long it may run, 0: as long as it wants. KillGrace is the
 	// time from TERM to KILL. WarnBefore, where not 0, is how long before the limit
-	// it gets WarnSignal.
+	// WarnSignal goes to the processes that WarnTo names.
 	TimeLimit  time.Duration `json:"timeLimit,omitempty"`
 	KillGrace  time.Duration `json:"killGrace,omitempty"`
 	WarnSignal string        `json:"warnSignal,omitempty"`
 	WarnBefore time.Duration `json:"warnBefore,omitempty"`
+	WarnTo     WarnTo        `json:"warnTo,omitempty"`
 }
+
+// WarnTo says which processes of a task get the signal before its time limit.
+type WarnTo string
+
+// The processes that get it.
+const (
+	WarnFirst  WarnTo = "" // the first process alone
+	WarnOthers WarnTo = "others"
+	WarnAll    WarnTo = "all"
+)
 
 // Account is a user of the machine.
 type Account struct {

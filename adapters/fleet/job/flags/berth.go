@@ -74,7 +74,7 @@ var berthOptions = []*option{
 	{name: "kill-on-invalid-dep", usage: "`yes` cancels the job when a dependency can never be met; no, the default, lets it wait", set: setKillOnInvalidDep},
 
 	{name: "time", short: "t", usage: "time limit of an attempt, a `duration`: 90s, 1h30m, 2d, 01:30:00, or UNLIMITED", set: setTimeLimit},
-	{name: "signal", usage: "`signal@duration`: send it that long before the time limit", set: setSignal},
+	{name: "signal", usage: "`signal@duration`: send it that long before the time limit to what the script has started; B:signal@duration: to its shell alone", set: setSignal},
 	{name: "kill-grace", usage: "`duration` between TERM and KILL",
 		set: setDuration(func(s *job.Spec) *job.Duration { s.KillGrace = new(job.Duration); return s.KillGrace })},
 

@@ -37,6 +37,8 @@
 //     is 4000000000 bytes, and a number needs its unit.
 //   - --time=10 is minutes, and --signal=USR1@60 seconds; elsewhere a number needs
 //     its unit. --time=0 is no limit.
+//   - --signal=USR1 is for the processes that the shell has started, and
+//     --signal=B:USR1 for the shell alone, as elsewhere.
 //   - -o and -e are --output and --error. In file names %A is the job and %N the
 //     node. %j and %J are the job, too, but in an array the job and the element,
 //     "17_3", because each element has a number of its own in Slurm. %n, %s and %b

@@ -73,6 +73,7 @@ func (j *Job) complete(o Origin) error {
 		}
 	}
 	problems = append(problems, j.takeNice()...)
+	j.Warnings = append(j.Warnings, deafTraps(&j.Spec)...)
 	for name, pattern := range j.slurmPaths {
 		*pathFields[name](&j.Spec) = plainPattern(pattern, !j.Spec.Array.IsZero())
 	}

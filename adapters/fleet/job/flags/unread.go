@@ -2,6 +2,7 @@ package flags
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"strings"
 
@@ -26,21 +27,7 @@ func unread(text string, directives int) []job.Problem {
 		reasons
 	)
 	var lines [reasons][]int
-	end := "" // of a here-document: its text is often another script
-	number := 0
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		number++
-		if end != "" {
-			if strings.TrimSpace(line) == end {
-				end = ""
-			}
-			continue
-		}
-		if m := hereDocument.FindStringSubmatch(line); m != nil && number > directives && !strings.HasPrefix(strings.TrimSpace(line), "#") {
-			end = m[1]
-			continue
-		}
+	for number, line := range ownLines(text, directives) {
 		m := meant.FindStringSubmatch(line)
 		_, berth := isDirective(line, berthMark)
 		_, slurm := isDirective(line, slurmMark)
@@ -66,6 +53,34 @@ func unread(text string, directives int) []job.Problem {
 	}
 	return warnings
 }
+
+// ownLines are the lines of a script, with their numbers, without the text of
+// here-documents: that is often another script. The first lines, as many as directives,
+// begin none.
+func ownLines(text string, directives int) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		end := "" // of a here-document
+		number := 0
+		for line := range strings.Lines(text) {
+			line = strings.TrimRight(line, "\r\n")
+			number++
+			if end != "" {
+				if strings.TrimSpace(line) == end {
+					end = ""
+				}
+				continue
+			}
+			if m := hereDocument.FindStringSubmatch(line); m != nil && number > directives && !isComment(line) {
+				end = m[1]
+			}
+			if !yield(number, line) {
+				return
+			}
+		}
+	}
+}
+
+func isComment(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "#") }
 
 // others says that there are more lines.
 func others(lines []int) string {

@@ -246,9 +246,14 @@ func setRetryOn(r *reading, value string) error {
 	return nil
 }
 
-// setSignal reads "USR1@5m"; Slurm's "B:", which names the shell, is left out.
+// setSignal reads "USR1@5m", with "B:" before it where it is for the shell alone.
 func setSignal(r *reading, value string) error {
-	name, before, ok := strings.Cut(strings.TrimPrefix(value, "B:"), "@")
+	rest, shell := strings.CutPrefix(value, "B:")
+	rest, overlap := strings.CutPrefix(rest, "R:")
+	if overlap {
+		r.warn("signal", "R: means nothing: reservations do not wait for jobs")
+	}
+	name, before, ok := strings.Cut(rest, "@")
 	switch {
 	case !ok && r.slurm:
 		before = "60s"
@@ -265,7 +270,7 @@ func setSignal(r *reading, value string) error {
 	if err != nil {
 		return err
 	}
-	r.spec.Warn = &job.Warning{Signal: signal, Before: d}
+	r.spec.Warn = &job.Warning{Signal: signal, Before: d, Shell: shell}
 	return nil
 }
 

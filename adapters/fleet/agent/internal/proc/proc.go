@@ -172,14 +172,17 @@ func BootID() (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// Kill sends SIGKILL to process pid where it still is the one that belongs says it
+// Kill sends SIGKILL as Signal does.
+func Kill(pid int, belongs func(pid int) bool) bool { return Signal(pid, unix.SIGKILL, belongs) }
+
+// Signal sends a signal to process pid where it still is the one that belongs says it
 // is, and reports whether it did.
-func Kill(pid int, belongs func(pid int) bool) bool {
+func Signal(pid int, signal unix.Signal, belongs func(pid int) bool) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return false
 	}
 	defer unix.Close(fd)
 	// The check comes after the pidfd is there: it is true of the process held.
-	return belongs(pid) && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
+	return belongs(pid) && unix.PidfdSendSignal(fd, signal, nil, 0) == nil
 }
