@@ -20,7 +20,13 @@ import (
 type person struct {
 	shim.Account
 	Home string
+	// Shell is what the account's commands run in. Empty: it is not known, or one that
+	// runs none.
+	Shell string
 }
+
+// defaultShell is that of accounts without one.
+const defaultShell = "/bin/sh"
 
 // accountName is what is let through to programs and files: no options, no paths.
 var accountName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,254}\$?$`)
@@ -63,7 +69,7 @@ func ownAccount() (person, error) {
 		p.Name = strconv.Itoa(os.Geteuid())
 		return p, nil //nolint:nilerr // Containers may have no name for it.
 	}
-	p.Name, p.Home = u.Username, u.HomeDir
+	p.Name, p.Home, p.Shell = u.Username, u.HomeDir, shellOf(u.Username)
 	return p, nil
 }
 
@@ -86,7 +92,9 @@ func lookupAccount(ctx context.Context, name string) (person, error) {
 		if err != nil {
 			return person{}, fmt.Errorf("the groups of %s: %w", name, err)
 		}
-		return newPerson(name, u.Uid, u.Gid, u.HomeDir, groups)
+		p, err := newPerson(name, u.Uid, u.Gid, u.HomeDir, groups)
+		p.Shell = shellOf(name)
+		return p, err
 	}
 	if unknown := user.UnknownUserError(""); !errors.As(err, &unknown) {
 		return person{}, err
@@ -122,7 +130,37 @@ func parsePasswd(name, line, groups string) (person, error) {
 	if len(f) != 7 || f[0] != name || strings.Contains(line, "\n") {
 		return person{}, fmt.Errorf("%.200q is not the account %s", line, name)
 	}
-	return newPerson(name, f[2], f[3], f[5], strings.Fields(groups))
+	p, err := newPerson(name, f[2], f[3], f[5], strings.Fields(groups))
+	p.Shell = usableShell(f[6])
+	return p, err
+}
+
+// shellOf is the shell of an account of the machine's file, which package os/user does not
+// tell.
+func shellOf(name string) string {
+	text, err := os.ReadFile("/etc/passwd")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Split(strings.TrimRight(line, "\n"), ":"); len(f) == 7 && f[0] == name {
+			return usableShell(f[6])
+		}
+	}
+	return ""
+}
+
+// usableShell is a shell that programs may start, empty where the account's is to keep
+// people from logging in.
+func usableShell(shell string) string {
+	switch filepath.Base(shell) {
+	case "nologin", "false", "true", "sync":
+		return ""
+	}
+	if !filepath.IsAbs(shell) {
+		return ""
+	}
+	return shell
 }
 
 func newPerson(name, uid, gid, home string, groups []string) (person, error) {

@@ -43,7 +43,7 @@ func environment(o api.Order, p place) []string {
 // distributed training look for.
 func usual(o api.Order, p place) map[string]string {
 	env := map[string]string{
-		"HOME": p.who.Home, "USER": p.who.Name, "LOGNAME": p.who.Name, "SHELL": "/bin/sh",
+		"HOME": p.who.Home, "USER": p.who.Name, "LOGNAME": p.who.Name, "SHELL": cmp.Or(p.who.Shell, defaultShell),
 		"PATH":   "/usr/local/bin:/usr/bin:/bin",
 		"TMPDIR": p.work + "/tmp",
 	}
@@ -129,7 +129,7 @@ func hookEnvironment(taskEnv []string) []string {
 	env := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/"}
 	for _, line := range taskEnv {
 		name, _, _ := strings.Cut(line, "=")
-		if strings.HasPrefix(name, "BERTH_") {
+		if strings.HasPrefix(name, job.EnvPrefix) && job.ReservedVariable(name) { // others are the user's
 			env = append(env, line)
 		}
 	}

@@ -312,3 +312,24 @@ func TestOneFileForBothStreams(t *testing.T) {
 		require.Equal(t, c.want, file(t, path))
 	}
 }
+
+// TestUmask: the task, and the file of its output, have the umask of the job.
+func TestUmask(t *testing.T) {
+	n := newNode(t, nil)
+	dir := sharedFolder(t)
+	for i, c := range []struct {
+		umask string
+		mode  os.FileMode
+	}{{"", 0o644}, {"0077", 0o600}, {"0002", 0o664}} {
+		o := script(i+1, "umask")
+		o.Run.Spec.Umask = c.umask
+		o.Run.Spec.Output = filepath.Join(dir, o.Task.String())
+		require.Equal(t, job.Completed, n.run(o).State)
+		info, err := os.Stat(o.Run.Spec.Output)
+		require.NoError(t, err)
+		require.Equal(t, c.mode, info.Mode().Perm())
+		want, err := job.ParseUmask(c.umask)
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprintf("%04o", want), file(t, o.Run.Spec.Output))
+	}
+}

@@ -166,12 +166,17 @@ func (r *runner) makeCgroup(ctx context.Context) error {
 // shimTask puts an order in the words of the shim.
 func (a *Agent) shimTask(o api.Order, who person, env []string) (shim.Task, error) {
 	spec := o.Run.Spec
+	umask, err := job.ParseUmask(spec.Umask)
+	if err != nil {
+		return shim.Task{}, err
+	}
 	t := shim.Task{
 		ID: o.Task, Argv: spec.Command, Env: env, Dir: spec.Dir,
 		Logs:      tasklog.Limits{FileBytes: int64(a.cfg.Logs.FileBytes), Files: a.cfg.Logs.Files},
 		Memory:    int64(spec.Resources.Memory),
 		TimeLimit: time.Duration(spec.TimeLimit),
 		KillGrace: time.Duration(job.DefaultKillGrace),
+		Umask:     &umask,
 	}
 	if spec.Script != "" {
 		t.Argv = append([]string{a.folders.script(o.Task)}, spec.Args...)

@@ -19,7 +19,7 @@ import (
 
 // TestEnvironment: what tasks find, and what users may not change.
 func TestEnvironment(t *testing.T) {
-	who := person{Home: "/home/ann"}
+	who := person{Home: "/home/ann", Shell: "/bin/zsh"}
 	who.Name, who.UID = "ann", 1000
 	gpus := []api.GPU{{Model: "A"}, {Model: "A"}, {Model: "A"}}
 	single := script(17, "")
@@ -35,6 +35,7 @@ func TestEnvironment(t *testing.T) {
 	hostile.Run.Spec.Env = map[string]string{
 		"BERTH_TASK_ID": "1_0.1.0", "BERTH_NEW": "x", "CUDA_VISIBLE_DEVICES": "0,1,2", "A=B": "x", "": "x",
 		"PATH": "/opt/bin", "MASTER_PORT": "1", "GREETING": "two words\nand a line",
+		"BERTH_TOKEN": "x", "BERTH_CONFIG": "/x", "BASH_FUNC_f%%": "() { :; }",
 	}
 	const unset = "(unset)"
 	for _, c := range []struct {
@@ -48,7 +49,7 @@ func TestEnvironment(t *testing.T) {
 			"BERTH_SIZE": "1", "BERTH_HOSTS": "10.0.0.1", "BERTH_LEADER_ADDRESS": "10.0.0.1", "BERTH_NODE": "n1",
 			"BERTH_CPUS": "2", "BERTH_MEMORY": "1073741824", "BERTH_GPUS": "", "BERTH_ARRAY_INDEX": unset,
 			"CUDA_VISIBLE_DEVICES": unset, "RANK": unset, "MASTER_ADDR": unset,
-			"HOME": "/home/ann", "USER": "ann", "LOGNAME": "ann", "PATH": "/usr/local/bin:/usr/bin:/bin",
+			"HOME": "/home/ann", "USER": "ann", "LOGNAME": "ann", "SHELL": "/bin/zsh", "PATH": "/usr/local/bin:/usr/bin:/bin",
 			"TMPDIR": "/work/tmp", "BERTH_TASK_DIR": "/work",
 		}},
 		{"one without devices on a node that has some", single, gpus, map[string]string{
@@ -66,6 +67,7 @@ func TestEnvironment(t *testing.T) {
 		{"a user who tries", hostile, gpus, map[string]string{
 			"BERTH_TASK_ID": "17_0.1.0", "BERTH_NEW": unset, "CUDA_VISIBLE_DEVICES": "", "A": unset, "": unset,
 			"PATH": "/opt/bin", "MASTER_PORT": "1", "GREETING": "two words\nand a line",
+			"BERTH_TOKEN": unset, "BERTH_CONFIG": "/x", "BASH_FUNC_f%%": "() { :; }",
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -212,8 +214,24 @@ func TestLookupAccount(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []uint32{100, 27}, p.Groups)
 		require.Equal(t, "/home/ann", p.Home)
+		require.Equal(t, "/bin/sh", p.Shell)
 		require.Equal(t, uint32(1000), p.UID)
 	}
+}
+
+// TestUsableShell: programs that start a shell start one that works.
+func TestUsableShell(t *testing.T) {
+	for shell, want := range map[string]string{
+		"/bin/zsh": "/bin/zsh", "/usr/sbin/nologin": "", "/bin/false": "", "": "", "zsh": "",
+	} {
+		require.Equal(t, want, usableShell(shell), shell)
+	}
+}
+
+// TestHookEnvironment: a prolog, which may run as root, gets nothing of the user's.
+func TestHookEnvironment(t *testing.T) {
+	got := hookEnvironment([]string{"BERTH_NODE=n1", "BERTH_CONFIG=/home/ann/x", "BERTH_ADDR=x", "BASH_FUNC_f%%=() { :; }", "PATH=/x"})
+	require.Equal(t, []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "BERTH_NODE=n1"}, got)
 }
 
 // asRoot skips tests that need to be root, with an account to run tasks as.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,8 +20,8 @@ type app struct {
 	getenv   func(string) string
 	environ  []string
 	now      func() time.Time
-	// dir and hostname say where commands are called, as far as that is known.
-	dir, hostname string
+	// dir, hostname and umask say where commands are called, as far as that is known.
+	dir, hostname, umask string
 	// pause waits between two looks at something.
 	pause func(context.Context, time.Duration) error
 	// patience is that of the client.
@@ -37,6 +38,7 @@ func NewCommand(version string, extra ...*cobra.Command) *cobra.Command {
 	a := &app{version: version, getenv: os.Getenv, environ: os.Environ(), now: time.Now, pause: sleep, patience: patience}
 	a.dir, _ = os.Getwd() // "submit" says so where it needs it
 	a.hostname, _ = os.Hostname()
+	a.umask = umask()
 	return newCommand(a, extra)
 }
 
@@ -81,6 +83,13 @@ exit with the code of the job, or with 125.`
 		Run: func(c *cobra.Command, _ []string) { fmt.Fprintf(c.OutOrStdout(), "berth %s\n", a.version) },
 	})
 	return root
+}
+
+// umask is that of the process, which cannot be read without setting it.
+func umask() string {
+	mask := syscall.Umask(0o077)
+	syscall.Umask(mask)
+	return fmt.Sprintf("%04o", mask)
 }
 
 // group is a command that only has others.

@@ -76,7 +76,7 @@ func (s *submission) field(text string) string {
 }
 
 func submitCommand(a *app) *cobra.Command {
-	origin := flags.Origin{Now: a.now(), Environ: a.environ, Dir: a.dir, Host: a.hostname}
+	origin := flags.Origin{Now: a.now(), Environ: a.environ, Dir: a.dir, Host: a.hostname, Umask: a.umask}
 	options := flags.New(origin)
 	var s submission
 	c := &cobra.Command{

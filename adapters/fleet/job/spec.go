@@ -20,6 +20,9 @@ type Spec struct {
 	Args   []string `json:"args,omitempty"`
 
 	Env map[string]string `json:"env,omitempty"`
+	// Umask is that of the task, in octal digits. "berth submit" fills in the one of
+	// where it is called. Default: DefaultUmask.
+	Umask string `json:"umask,omitempty"`
 	// Dir is the working directory on the node: an absolute path, or OwnDir, a
 	// folder that is made for the task and removed with it, which is the default.
 	// "berth submit" fills in the directory where it is called.

@@ -27,21 +27,7 @@ const (
 	MaxValues     = 1000
 	MaxAfter      = 1000
 	MaxRetries    = 1000
-
-	// EnvPrefix begins the names of variables that agents set, and jobs may not.
-	EnvPrefix = "BERTH_"
 )
-
-// slurmPrefixes begin the names of variables that agents set for scripts that were
-// written for Slurm. Jobs may not set any of them, not even those that agents do not
-// set: variables of two batch systems in one environment mislead programs.
-var slurmPrefixes = []string{"SLURM_", "SLURMD_"}
-
-// ReservedVariable reports whether only agents set the variable.
-func ReservedVariable(name string) bool {
-	return strings.HasPrefix(name, EnvPrefix) ||
-		slices.ContainsFunc(slurmPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-}
 
 // The largest amounts, which leave room for sums over all tasks of a job.
 const (
@@ -99,6 +85,8 @@ func (s *Spec) validateProgram(c *checker) {
 		c.report("args", "are those of a script; those of a command stand in it")
 	}
 	c.env("env", s.Env)
+	_, err := ParseUmask(s.Umask)
+	c.check("umask", err)
 	if s.Dir != OwnDir {
 		c.folder("dir", s.Dir)
 	}
@@ -167,24 +155,6 @@ func (c *checker) env(field string, env map[string]string) {
 		c.raw(at, env[name], MaxVariable-len(name))
 	}
 	c.atMost(field, sum, MaxEnv, "bytes")
-}
-
-// CheckVariable says what is wrong with the name of an environment variable of a
-// job: nil where it has letters, digits and "_", does not begin with a digit, is not
-// a ReservedVariable, and is not longer than 256 bytes.
-func CheckVariable(name string) error {
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-	switch {
-	case name == "":
-		return fmt.Errorf("a variable must have a name")
-	case len(name) > 256:
-		return fmt.Errorf("the name of the variable has %d bytes, at most 256 are allowed", len(name))
-	case strings.Trim(name, letters+"0123456789") != "", strings.IndexByte(letters, name[0]) < 0:
-		return fmt.Errorf(`%s may only have letters, digits and "_", and not begin with a digit`, quote(name))
-	case ReservedVariable(name):
-		return fmt.Errorf("names that begin with %s_ are set by Berth", name[:strings.IndexByte(name, '_')])
-	}
-	return nil
 }
 
 // path looks at a path on a node.

@@ -41,7 +41,6 @@ func run(dir string) error {
 	// Whatever else this process was left with is not for the task. Kernels that
 	// cannot do it (before 5.11) leave only what the agent was started with.
 	unix.CloseRange(socketFD, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
-	unix.Umask(0o022) // the task's, and that of the files that it names, whatever the agent's
 	if err := os.Chdir(dir); err != nil {
 		return err
 	}
@@ -52,6 +51,7 @@ func run(dir string) error {
 	if err != nil {
 		return err
 	}
+	unix.Umask(task.umask()) // whatever the agent's
 	if _, err := ReadStatus("."); !os.IsNotExist(err) {
 		return fmt.Errorf("the task %s has been started before (%s: %v)", task.ID, statusFile, err) //nolint:errorlint // It may be nil.
 	}

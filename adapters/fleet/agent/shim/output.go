@@ -112,7 +112,7 @@ func firstMissing(folder string) string {
 // else when it is written to. It is always appended to, for others may write to it, too.
 func openUserFile(path string, truncate bool) (*os.File, error) {
 	flags := unix.O_WRONLY | unix.O_CREAT | unix.O_APPEND | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
-	fd, err := unix.Open(path, flags, 0o644)
+	fd, err := unix.Open(path, flags, 0o666)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}

@@ -33,6 +33,8 @@ type Task struct {
 	Argv []string `json:"argv"`
 	Env  []string `json:"env"`
 	Dir  string   `json:"dir"`
+	// Umask is that of the task and of the files that Stdout and Stderr name. nil: 022.
+	Umask *int `json:"umask,omitempty"`
 	// Folder is the one that the agent made for the task, with its script: what is
 	// wrong there is the node's fault.
 	Folder string `json:"folder,omitempty"`
@@ -129,12 +131,20 @@ func (t Task) check() error {
 	bad(t.Stdout != "" && !filepath.IsAbs(t.Stdout), "stdout: it is not an absolute path")
 	bad(t.Stderr != "" && !filepath.IsAbs(t.Stderr), "stderr: it is not an absolute path")
 	bad(t.Logs.FileBytes <= 0 || t.Logs.Files <= 0, "logs: the limits are not above 0")
+	bad(t.Umask != nil && *t.Umask&^0o077 != 0, "umask: it takes rights from the owner") // the shim's files would lose them, too
 	bad(t.Cgroup != "" && !filepath.IsAbs(t.Cgroup), "cgroup: it is not an absolute path")
 	bad(t.Memory < 0 || t.TimeLimit < 0 || t.KillGrace < 0 || t.WarnBefore < 0, "a limit is negative")
 	if _, err := SignalNumber(t.WarnSignal); t.WarnSignal != "" && err != nil {
 		problems = append(problems, fmt.Errorf("warnSignal: %w", err))
 	}
 	return errors.Join(problems...)
+}
+
+func (t Task) umask() int {
+	if t.Umask == nil {
+		return 0o022
+	}
+	return *t.Umask
 }
 
 func hasNUL(list []string) bool {

@@ -201,52 +201,6 @@ func setLabel(r *reading, value string) error {
 	return job.CheckLabel(key, label)
 }
 
-// setEnv sets NAME=value, or takes the value from the environment.
-func setEnv(r *reading, value string) error {
-	name, content, ok := strings.Cut(value, "=")
-	if err := job.CheckVariable(name); err != nil {
-		return err
-	}
-	if !ok {
-		found := false
-		for _, v := range r.Environ {
-			if rest, is := strings.CutPrefix(v, name+"="); is {
-				content, found = rest, true
-			}
-		}
-		if !found {
-			return fmt.Errorf("the variable %s is not set here, write %s=value", name, name)
-		}
-	}
-	put(&r.spec.Env, name, content)
-	put(&r.named, name, true)
-	return nil
-}
-
-// setExport sets the variables that go along. With ALL those that no job may set
-// stay behind. What the same place sets one by one stays, be it before or after.
-func setExport(r *reading, value string) error {
-	for part := range strings.SplitSeq(value, ",") {
-		switch strings.ToUpper(part) {
-		case "ALL":
-			for _, v := range r.Environ {
-				if name, content, _ := strings.Cut(v, "="); !r.named[name] && job.CheckVariable(name) == nil {
-					put(&r.spec.Env, name, content)
-				}
-			}
-		case "NONE", "NIL":
-			env := maps.Clone(r.spec.Env)
-			maps.DeleteFunc(env, func(name, _ string) bool { return !r.named[name] })
-			r.spec.Env = env
-		default:
-			if err := setEnv(r, part); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 func setResource(r *reading, value string) error {
 	name, amount, ok := strings.Cut(value, "=")
 	n, err := strconv.ParseInt(amount, 10, 64)

@@ -2,6 +2,7 @@ package flags
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/berth-project/berth/adapters/fleet/job"
@@ -26,4 +27,16 @@ func deafTraps(s *job.Spec) []job.Problem {
 		}
 	}
 	return nil
+}
+
+// callOf is the first line of a script that has the command in it, 0 for none. Where it
+// stands it need not be called: people are told, and know better.
+func callOf(script, command string) int {
+	called := regexp.MustCompile(`(^|[\s;&|("'` + "`" + `=/])` + regexp.QuoteMeta(command) + `($|[\s;&|)"'` + "`" + `])`)
+	for number, line := range ownLines(script, len(directiveLines(script))) {
+		if !isComment(line) && called.MatchString(line) {
+			return number
+		}
+	}
+	return 0
 }

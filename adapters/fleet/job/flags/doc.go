@@ -26,6 +26,11 @@
 // the files is removed, unless --open-mode=append is given, or another task of the job
 // or an earlier try has written it.
 //
+// The umask of who submits goes along, and with --export=ALL the environment: functions
+// that bash has exported and the settings of berth itself, too (BERTH_ADDR, BERTH_CACERT,
+// BERTH_CLIENT_CERT, BERTH_CONFIG, BERTH_TOKEN_FILE), which a job needs that submits jobs.
+// What cannot go along is named.
+//
 // # Scripts for Slurm
 //
 // Lines that begin with "#SBATCH" are read, too, with the names and meanings that

@@ -73,7 +73,9 @@ func (j *Job) complete(o Origin) error {
 		}
 	}
 	problems = append(problems, j.takeNice()...)
+	j.takeUmask(o)
 	j.Warnings = append(j.Warnings, deafTraps(&j.Spec)...)
+	j.Warnings = append(j.Warnings, j.lackedSettings(o)...)
 	for name, pattern := range j.slurmPaths {
 		*pathFields[name](&j.Spec) = plainPattern(pattern, !j.Spec.Array.IsZero())
 	}

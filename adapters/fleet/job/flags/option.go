@@ -23,6 +23,9 @@ type Origin struct {
 	// without a working directory gets Dir, and one with a relative one that below
 	// it. Without Dir the jobs stay as they are.
 	Dir, Host string
+	// Umask is that of who submits, "0077", which jobs without one get. Empty: it is
+	// not known.
+	Umask string
 }
 
 // option is one option. Set gets its value, "true" where a bool has none.
