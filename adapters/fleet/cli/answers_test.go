@@ -20,6 +20,7 @@ var files = map[string]string{
 	"wrong.sh":    "#!/bin/bash\n#SBATCH --tme=4\n#BERTH --mem=100 -n 2\n#SBATCH --exclusive --priority=5000\n",
 	"wrong.yaml":  "jobs:\n- {name: a, command: [x], priority: 5000}\n- {name: b, command: [x], tasks: -1, timeLimit: 2h, warn: {signal: USR1, before: 3h}}\n",
 	"bits.yaml":   "command: [x]\nresources: {memory: 8Gb}\n",
+	"marked.sh":   "\uFEFF#!/bin/sh\ntrue\n",
 	"bare.sh":     "echo hi\n",
 	"bare-slurm":  "#SBATCH -n 1\nname: x\n",
 	"jobs":        "---\nname: a\ncommand: [\"true\"]\ndir: data\noutput: out.txt\n",
@@ -275,6 +276,7 @@ var answers = map[string]any{
 // texts are answers that are no single JSON.
 var texts = map[string]string{
 	"GET /v1/jobs/17/logs?element=40&stream=stdout":                              "line 1\nline 2\n",
+	"GET /v1/jobs/17/logs?element=40&stream=stderr":                              "a warning\n",
 	"GET /v1/jobs/17/logs?attempt=2&follow=true&offset=-10&rank=1&stream=stderr": "the end\n",
 	"GET /v1/events": `{"id":"5.0","at":"2026-01-30T14:00:00Z","kind":"submitted","job":17,"owner":"eve","by":"eve"}
 {"id":"6.0","at":"2026-01-30T14:00:01Z","kind":"ended","job":17,"element":3,"attempt":2,"state":"FAILED","node":"n1","message":"\u001b[31mred"}

@@ -130,7 +130,7 @@ func (a *app) jobTable(c *cobra.Command, jobs []api.Job) *table {
 		if j.Array {
 			done = fmt.Sprintf("%d/%d", endedElements(j), j.Elements)
 		}
-		t.row(j.ID.String(), j.Name, j.Owner, j.Queue, strconv.Itoa(int(j.Priority)), string(j.State), done,
+		t.row(j.ID.String(), shortText(j.Name), j.Owner, j.Queue, strconv.Itoa(int(j.Priority)), string(j.State), done,
 			a.stamp(j.Ended), a.runTime(j), where(j))
 	}
 	return t

@@ -51,13 +51,38 @@ On a terminal, characters that would act on it are made visible, but for colours
 		}
 		defer log.Close()
 		a.noteFirst(c, servers, t)
-		if raw || !isTerminal(c.OutOrStdout()) {
-			_, err = io.Copy(c.OutOrStdout(), log)
+		if err := copyOut(c, log, raw); err != nil {
 			return err
 		}
-		to := &tame{to: c.OutOrStdout()}
-		_, err = io.Copy(to, log)
-		return errors.Join(err, to.Close())
+		if !stderr {
+			noteErrorOutput(c, servers, t, q)
+		}
+		return nil
 	})
 	return c
+}
+
+// copyOut prints a log.
+func copyOut(c *cobra.Command, log io.Reader, raw bool) error {
+	if raw || !isTerminal(c.OutOrStdout()) {
+		_, err := io.Copy(c.OutOrStdout(), log)
+		return err
+	}
+	to := &tame{to: c.OutOrStdout()}
+	_, err := io.Copy(to, log)
+	return errors.Join(err, to.Close())
+}
+
+// noteErrorOutput says on the error output that the task has written error output, too,
+// where that is kept: in Slurm both are in one file.
+func noteErrorOutput(c *cobra.Command, servers *client.Client, t one, q api.LogQuery) {
+	q.Stream, q.Offset, q.Follow = api.Stderr, 0, false
+	log, err := servers.Logs(c.Context(), t.job, q)
+	if err != nil {
+		return
+	}
+	defer log.Close()
+	if n, _ := io.ReadFull(log, make([]byte, 1)); n > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "berth: there is error output, too: berth logs --stderr %s\n", t)
+	}
 }

@@ -189,7 +189,8 @@ func readJobs(stdin io.Reader, args []string, isCommand bool, origin flags.Origi
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
-	if strings.HasPrefix(string(data), "#!") {
+	// One with a byte order mark is refused as a script.
+	if strings.HasPrefix(strings.TrimPrefix(string(data), "\uFEFF"), "#!") {
 		j, err := flags.Script(string(data), origin)
 		if err != nil {
 			return nil, err
@@ -257,6 +258,9 @@ func (a *app) submit(c *cobra.Command, servers *client.Client, s submission) err
 		answer.Warnings[i] = s.field(w)
 	}
 	printWarnings(c, answer.Warnings)
+	if answer.Repeated && a.format != "" { // people read it in the answer
+		fmt.Fprintln(c.ErrOrStderr(), "berth: nothing is submitted: there was a submission with the same key before, whatever was in it")
+	}
 	var names []string
 	for _, id := range answer.Jobs {
 		names = append(names, id.String())

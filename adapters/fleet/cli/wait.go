@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,6 +78,9 @@ func (a *app) wait(c *cobra.Command, servers *client.Client, list []one) error {
 	var worst *endError
 	for _, t := range list {
 		j, err := a.waitFor(c, servers, t)
+		if err != nil && c.Context().Err() != nil {
+			return fmt.Errorf("%w; what is waited for goes on: \"berth wait %s\" waits again, and \"berth cancel %[2]s\" ends it", err, join(list))
+		}
 		if err != nil {
 			return err
 		}
@@ -89,6 +93,15 @@ func (a *app) wait(c *cobra.Command, servers *client.Client, list []one) error {
 		return worst
 	}
 	return nil
+}
+
+// join is a list of jobs as commands take it.
+func join(list []one) string {
+	names := make([]string, len(list))
+	for i, t := range list {
+		names[i] = t.String()
+	}
+	return strings.Join(names, " ")
 }
 
 // because is a message as the end of a sentence, where there is one.

@@ -146,8 +146,23 @@ func (c *checker) raw(field, s string, most int) {
 	case strings.ContainsRune(s, 0):
 		c.report(field, "has a zero byte")
 	case !utf8.ValidString(s):
-		c.report(field, "is not valid UTF-8")
+		c.report(field, "is not valid UTF-8%s", inLine(s))
 	}
+}
+
+// inLine says which is the first line of a text of several that is not valid UTF-8.
+func inLine(s string) string {
+	if !strings.Contains(s, "\n") {
+		return ""
+	}
+	number := 1
+	for line := range strings.Lines(s) {
+		if !utf8.ValidString(line) {
+			break
+		}
+		number++
+	}
+	return fmt.Sprintf(", in line %d; iconv -f latin1 -t utf-8 converts what older editors wrote", number)
 }
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }

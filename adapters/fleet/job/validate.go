@@ -29,6 +29,9 @@ const (
 	MaxRetries    = 1000
 )
 
+// maxFirstLine is what Linux reads of the first line of a script, in bytes.
+const maxFirstLine = 255
+
 // The largest amounts, which leave room for sums over all tasks of a job.
 const (
 	maxCPU      = MilliCPU(1_000_000 * 1000)
@@ -72,8 +75,13 @@ func (s *Spec) validateProgram(c *checker) {
 		c.report("command", "there is neither a command nor a script")
 	case len(s.Command) > 0 && s.Script != "":
 		c.report("script", "there is a command, too; only one of them can be run")
+	case strings.HasPrefix(s.Script, "\uFEFF#!"):
+		c.report("script", `begins with a byte order mark, which cannot be seen, in front of "#!": save it as UTF-8 without one`)
 	case s.Script != "" && !strings.HasPrefix(s.Script, "#!"):
 		c.report("script", `must begin with "#!" and its interpreter, such as "#!/bin/sh"`)
+	}
+	if first, _, _ := strings.Cut(s.Script, "\n"); len(first) > maxFirstLine {
+		c.report("script", "its first line has %d bytes, and Linux reads %d", len(first), maxFirstLine)
 	}
 	if len(s.Command) > 0 && s.Command[0] == "" {
 		c.report("command[0]", "must not be empty")

@@ -43,7 +43,7 @@ var berthOptions = []*option{
 	{name: "resource", usage: "amount of another resource for each task, `name=number`; may be repeated", set: setResource},
 
 	{name: "tasks", short: "n", aliases: []string{"ntasks"}, usage: "`number` of tasks that run together, all or none",
-		set: number(func(s *job.Spec) *int32 { return &s.Tasks })},
+		set: setTasks},
 	{name: "same-label", usage: "all tasks go to nodes with the same value of this node `label`",
 		set: text(func(s *job.Spec) *string { return &s.SameLabel })},
 	{name: "keep-going", isBool: true, usage: "the failure of one task does not end the others",
@@ -156,6 +156,17 @@ func parseCores(value string) (job.MilliCPU, error) {
 		err = errors.New("a task has more than 0 cores: 0.5 or 500m is half of one; without the option it has 1")
 	}
 	return cores, err
+}
+
+// setTasks sets how many tasks there are. In a spec 0 stands for the default.
+func setTasks(r *reading, value string) error {
+	if err := number(func(s *job.Spec) *int32 { return &s.Tasks })(r, value); err != nil {
+		return err
+	}
+	if r.spec.Tasks == 0 {
+		return errors.New("a job has more than 0 tasks; without the option it has 1")
+	}
+	return nil
 }
 
 // gpus is where the devices of the job are.

@@ -3,30 +3,99 @@ package flags
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
-// deafTraps are warnings about traps in the shell of a script for a signal that the
-// shell does not get.
-func deafTraps(s *job.Spec) []job.Problem {
-	if s.Warn == nil || s.Warn.Shell {
+// scriptWarnings are about what a script does that will not come to what it was written
+// for.
+func (j *Job) scriptWarnings(o Origin) []job.Problem {
+	if j.Spec.Script == "" {
 		return nil
 	}
-	for number, line := range ownLines(s.Script, len(directiveLines(s.Script))) {
+	warnings := slices.Concat(j.severalRuns(), j.missingSrun(), j.deafTraps(), j.lackedSettings(o))
+	slices.SortStableFunc(warnings, func(a, b job.Problem) int { return a.Line - b.Line })
+	return warnings
+}
+
+// atLine is a problem of a line of the script. The message is to be completed.
+func (j *Job) atLine(number int) job.Problem {
+	if j.isFile {
+		return job.Problem{Line: number}
+	}
+	return job.Problem{Field: "script", Message: fmt.Sprintf("its line %d: ", number)}
+}
+
+// severalRuns warns of a script for Slurm that runs as often as there are tasks.
+func (j *Job) severalRuns() []job.Problem {
+	if j.tasksAt.Line == 0 || j.Spec.Tasks <= 1 {
+		return nil
+	}
+	p := j.tasksAt
+	p.Message += fmt.Sprintf("the script runs in each of the %d tasks; in Slurm it runs once, and starts the others: "+
+		"for that, as with mpirun on one node, write --ntasks=1 and --cpus-per-task=%[1]d", j.Spec.Tasks)
+	return []job.Problem{p}
+}
+
+// ownSrun is what a script has that brings its own srun, or looks whether there is one.
+var ownSrun = regexp.MustCompile(`srun\s*\(\)|(function|command -v|which|type|hash)\s+srun|alias\s+srun=`)
+
+// missingSrun warns of a script that calls srun.
+func (j *Job) missingSrun() []job.Problem {
+	line := callOf(j.Spec.Script, "srun")
+	if line == 0 || ownSrun.MatchString(j.Spec.Script) {
+		return nil
+	}
+	p := j.atLine(line)
+	p.Message += "there is no srun, and nodes need not have one: the script itself runs in each task, write the program alone"
+	return []job.Problem{p}
+}
+
+// deafTraps warns of a trap in the shell of a script for a signal that the shell does not
+// get.
+func (j *Job) deafTraps() []job.Problem {
+	warn := j.Spec.Warn
+	if warn == nil || warn.Shell {
+		return nil
+	}
+	for number, line := range ownLines(j.Spec.Script, len(directiveLines(j.Spec.Script))) {
 		words := strings.Fields(line)
 		if len(words) < 3 || words[0] != "trap" {
 			continue
 		}
 		for _, w := range words[2:] {
-			if name, err := job.SignalName(strings.Trim(w, `;"'`)); err == nil && name == s.Warn.Signal {
-				return []job.Problem{{Line: number, Message: fmt.Sprintf(
-					"the shell does not get %s before the time limit, only what it has started does: --signal=B:%[1]s is for the shell", name)}}
+			if name, err := job.SignalName(strings.Trim(w, `;"'`)); err == nil && name == warn.Signal {
+				p := j.atLine(number)
+				p.Message += fmt.Sprintf("the shell does not get %s before the time limit, only what it has started does: --signal=B:%[1]s is for the shell", name)
+				return []job.Problem{p}
 			}
 		}
 	}
 	return nil
+}
+
+// lackedSettings warns of a script that calls berth, and would have found settings of it
+// here that do not go along.
+func (j *Job) lackedSettings(o Origin) []job.Problem {
+	var lacked []string
+	for _, v := range o.Environ {
+		name, content, _ := strings.Cut(v, "=")
+		if _, has := j.Spec.Env[name]; !has && content != "" && (name == "BERTH_TOKEN" || slices.Contains(job.ClientVariables, name)) {
+			lacked = append(lacked, name)
+		}
+	}
+	line := callOf(j.Spec.Script, "berth submit")
+	if line == 0 || len(lacked) == 0 {
+		return nil
+	}
+	p := j.atLine(line)
+	p.Message += fmt.Sprintf("calls berth submit, and settings of berth do not go along: %s; --export=ALL takes them", strings.Join(lacked, ", "))
+	if slices.Contains(lacked, "BERTH_TOKEN") {
+		p.Message += ", but no BERTH_TOKEN: a BERTH_TOKEN_FILE does"
+	}
+	return []job.Problem{p}
 }
 
 // callOf is the first line of a script that has the command in it, 0 for none. Where it

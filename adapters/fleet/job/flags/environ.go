@@ -93,24 +93,3 @@ func (j *Job) takeUmask(o Origin) {
 	}
 	j.Spec.Umask = o.Umask
 }
-
-// lackedSettings is a warning about a job that calls berth, and would have found settings
-// of it here that do not go along.
-func (j *Job) lackedSettings(o Origin) []job.Problem {
-	var lacked []string
-	for _, v := range o.Environ {
-		name, content, _ := strings.Cut(v, "=")
-		if _, has := j.Spec.Env[name]; !has && content != "" && (name == "BERTH_TOKEN" || slices.Contains(job.ClientVariables, name)) {
-			lacked = append(lacked, name)
-		}
-	}
-	line := callOf(j.Spec.Script, "berth submit")
-	if line == 0 || len(lacked) == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("calls berth submit, and settings of berth do not go along: %s; --export=ALL takes them", strings.Join(lacked, ", "))
-	if slices.Contains(lacked, "BERTH_TOKEN") {
-		text += ", but no BERTH_TOKEN: a BERTH_TOKEN_FILE does"
-	}
-	return []job.Problem{{Line: line, Message: text}}
-}

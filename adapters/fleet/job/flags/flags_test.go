@@ -122,6 +122,7 @@ func TestOptionErrors(t *testing.T) {
 		{"--memory=1.5", `the number 1.5 has no unit`},
 		{"--mem-per-cpu=100", `the number 100 has no unit`},
 		{"--tmp=100", `the number 100 has no unit`},
+		{"-n0", `a job has more than 0 tasks`},
 		{"-c0", `a task has more than 0 cores`},
 		{"--array=9-0", `0 is smaller than 9`},
 		{"--label=a", `"a" is not key=value`},
@@ -235,6 +236,8 @@ func TestSlurmScript(t *testing.T) {
 	for _, c := range []struct{ lines, want string }{
 		{"--mem=4G", `{"resources":{"memory":"4Gi"}}`},
 		{"--mem=4000", `{"resources":{"memory":"4000Mi"}}`},
+		{"--mem=4GB --tmp=1.5g", `{"resources":{"memory":"4Gi","disk":"1536Mi"}}`},
+		{"--mem-per-cpu=512MiB", `{"resources":{"memory":"512Mi"}}`},
 		{"--mem-per-cpu=2G -c 3", `{"resources":{"cpu":"3","memory":"6Gi"}}`},
 		{"--mem-per-cpu=2G", `{"resources":{"memory":"2Gi"}}`},
 		{"--time=10", `{"timeLimit":"10m"}`},
@@ -276,7 +279,7 @@ func TestSlurmScript(t *testing.T) {
 
 func TestScriptErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"#!/bin/sh\n#BERTH --nosuch\n#BERTH --time=x\n", `invalid job: line 2: #BERTH: unknown flag: --nosuch; line 3: #BERTH: invalid argument "x"`},
+		{"#!/bin/sh\n#BERTH --nosuch\n#BERTH --time=x\n", `invalid job: line 2: #BERTH: unknown flag: --nosuch; line 3: #BERTH: --time: "x"`},
 		{"#SBATCH --exclusive\n", `line 1: #SBATCH: --exclusive: Berth gives no whole nodes`},
 		{"#SBATCH --nodes=4\n", `line 1: #SBATCH: --nodes: tasks go to any nodes that have room: --ntasks says`},
 		{"#SBATCH -p a,b\n", `a job waits in one queue, and "a,b" are several`},
@@ -285,13 +288,19 @@ func TestScriptErrors(t *testing.T) {
 		{"#SBATCH -o %j.%s\n", `%s is the number of a job step, which Berth does not have`},
 		{"#SBATCH hetjob\n", `line 1: #SBATCH: heterogeneous jobs are not known`},
 		{"#SBATCH --kill-on-invalid-dep=perhaps\n", `"perhaps" is neither yes nor no`},
-		{"#BERTH --mem=100\n", `line 1: #BERTH: invalid argument "100" for "--mem" flag: the number 100 has no unit: "100Mi"`},
+		{"#BERTH --mem=100\n", `line 1: #BERTH: --mem: the number 100 has no unit: "100Mi"`},
 		{"#SBATCH --cpus-per-task=0\n", `a task has more than 0 cores`},
 		{"#SBATCH --nice=10000\n", `line 1: #SBATCH: --nice: the priority, 0, less 10000 is not between -1000 and 1000`},
 		{"#SBATCH --nice=-2147483648 --priority=1000\n", `--nice: the priority, 1000, less -2147483648 is not between -1000 and 1000`},
 		{"#SBATCH --nice=-9999999999\n", `"-9999999999" is no whole number, or too large`},
 		{"#SBATCH --mem=0\n", `0 would be all memory of a node`},
-		{"#SBATCH --mem=1.5G\n", `"1.5G" is no amount of memory`},
+		{"#SBATCH --mem=0G\n", `0G would be all memory of a node`},
+		{"#SBATCH --mem=1.5\n", `"1.5" is no amount of memory`},
+		{"#SBATCH --mem=100B\n", `"100B" is no amount of memory`},
+		{"#SBATCH --mem=0.3K\n", `it is no whole number`},
+		{"#SBATCH -n 0\n", `line 1: #SBATCH: --tasks: a job has more than 0 tasks`},
+		{"#SBATCH --mem=0 --gpus=x:y --qos=high\n", `line 1: #SBATCH: --mem: 0 would be all memory of a node: write how much is needed; ` +
+			`line 1: #SBATCH: --gpus: "x:y" is not a number of devices, nor model:number; line 1: #SBATCH: --qos: Berth has no QOS`},
 		{"#SBATCH --gpus=4 -n 2\n", `line 1: #SBATCH: --gpus: the job has several tasks; Slurm counts it for all tasks together, and Berth for each: write --gpus-per-task`},
 		{"#SBATCH --mem-per-cpu=8000000T -c 2\n", `line 1: #SBATCH: --mem-per-cpu: is too large for 2 cores`},
 		{"#SBATCH -o slurm-%b.out\n", `has "%b"`},
@@ -321,7 +330,7 @@ func ExampleScript() {
 	// Output:
 	// align 0-99%10 4 4000Mi 1h30m <nil>
 	// [line 3: #SBATCH: --account: means nothing: operators say which account a user belongs to]
-	// invalid job: line 2: #BERTH: unknown flag: --tme; line 3: #BERTH: invalid argument "4" for "--mem" flag: the number 4 has no unit: "4Mi" would be mebibytes, as Slurm counts, "4Gi" gibibytes and "4B" bytes
+	// invalid job: line 2: #BERTH: unknown flag: --tme; line 3: #BERTH: --mem: the number 4 has no unit: "4Mi" would be mebibytes, as Slurm counts, "4Gi" gibibytes and "4B" bytes
 }
 
 func FuzzScript(f *testing.F) {

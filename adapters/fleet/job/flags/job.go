@@ -30,6 +30,11 @@ type Job struct {
 	niceAt job.Problem
 	// perCPU is memory for each core.
 	perCPU amount
+	// tasksAt is where Slurm was told how many tasks there are, its line 0 where it
+	// was not.
+	tasksAt job.Problem
+	// isFile: the lines of the script are those of the file that people wrote.
+	isFile bool
 	// slurmPaths are patterns of "#SBATCH" lines, by the name of their option.
 	slurmPaths map[string]string
 }
@@ -74,8 +79,7 @@ func (j *Job) complete(o Origin) error {
 	}
 	problems = append(problems, j.takeNice()...)
 	j.takeUmask(o)
-	j.Warnings = append(j.Warnings, deafTraps(&j.Spec)...)
-	j.Warnings = append(j.Warnings, j.lackedSettings(o)...)
+	j.Warnings = append(j.Warnings, j.scriptWarnings(o)...)
 	for name, pattern := range j.slurmPaths {
 		*pathFields[name](&j.Spec) = plainPattern(pattern, !j.Spec.Array.IsZero())
 	}

@@ -28,7 +28,7 @@ func Script(text string, o Origin) (*Job, error) {
 		p := job.Problem{Field: "script", Message: fmt.Sprintf("it has %d bytes, at most %d are allowed", len(text), job.MaxScript)}
 		return nil, &job.ValidationError{Problems: []job.Problem{p}}
 	}
-	j := &Job{Spec: job.Spec{Script: text}}
+	j := &Job{Spec: job.Spec{Script: text}, isFile: true}
 	lines := directiveLines(text)
 	readLines(lines, slurmOptions, newReading(o, j, slurmMark))
 	readLines(lines, berthOptions, newReading(o, j, berthMark))
@@ -63,7 +63,15 @@ func readLines(lines []string, options []*option, r *reading) {
 	fs := pflag.NewFlagSet(r.mark, pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
-	addAll(fs, options, r.use)
+	// A value that cannot be read does not keep the rest of its line from being read.
+	addAll(fs, options, func(o *option, name, text string) error {
+		if err := r.use(o, name, text); err != nil {
+			p := r.at(name)
+			p.Message += err.Error()
+			r.job.refusals = append(r.job.refusals, refusal{problem: p})
+		}
+		return nil
+	})
 	for i, line := range lines {
 		rest, ok := isDirective(line, r.mark)
 		if !ok {

@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -9,10 +10,11 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
-// slurmOptions are the options of "#SBATCH" lines: those of Berth, with a short name
-// that has another meaning on the command line.
+// slurmOptions are the options of "#SBATCH" lines: those of Berth, but for a short name
+// that has another meaning on the command line, and for what is said about tasks.
 var slurmOptions = merged(berthOptions, []*option{
 	{name: "output", short: "o", set: setPattern("output")},
+	{name: "tasks", short: "n", aliases: []string{"ntasks"}, set: setSlurmTasks},
 })
 
 // setMemory sets the memory of a task.
@@ -53,21 +55,26 @@ func (r *reading) bytes(value string) (job.Bytes, error) {
 	return job.ParseBytes(value)
 }
 
+// slurmAmount is an amount as Slurm reads it, and as people write it.
+var slurmAmount = regexp.MustCompile(`^(?i)([0-9]+(?:\.[0-9]+)?)(?:([KMGT])(?:I|B|IB)?)?$`)
+
 // slurmBytes reads an amount as Slurm does: megabytes where there is no unit, and
 // powers of 1024.
 func slurmBytes(value string) (job.Bytes, error) {
-	if value == "0" {
-		return 0, fmt.Errorf("0 would be all memory of a node: write how much is needed")
-	}
-	number := strings.TrimRight(value, "KMGTkmgt")
-	unit := value[len(number):]
-	if !isNumber(number) || len(unit) > 1 {
+	m := slurmAmount.FindStringSubmatch(value)
+	switch {
+	case m == nil, m[2] == "" && !isNumber(m[1]):
 		return 0, fmt.Errorf("%q is no amount of memory: write megabytes, or a number with K, M, G or T", value)
+	case strings.Trim(m[1], "0.") == "":
+		return 0, fmt.Errorf("%s would be all memory of a node: write how much is needed", value)
 	}
-	if unit == "" {
-		unit = "M"
-	}
-	return job.ParseBytes(number + unit + "i")
+	return job.ParseBytes(m[1] + cmp.Or(m[2], "M") + "i")
+}
+
+// setSlurmTasks sets how many tasks there are, and notes that it was said for Slurm.
+func setSlurmTasks(r *reading, value string) error {
+	r.job.tasksAt = r.at("ntasks")
+	return setTasks(r, value)
 }
 
 // pathFields are where the options of paths put them.
