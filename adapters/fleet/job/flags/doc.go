@@ -56,10 +56,5 @@
 // they say where there is one task. Any other option that is not known is an error
 // that names the line.
 //
-// What differs from Slurm on all lines: --nodelist names the only nodes that will
-// do, not nodes that are all needed; each task has --cpus-per-task and the devices
-// for itself; of --constraint, "a&b" is read and "a|b" is not; the environment of who
-// submits goes along only with --export=ALL; dependencies that hold one of several
-// ("?") or a delay ("+") are refused; and of --kill-on-invalid-dep, no is the default
-// whatever the fleet.
+// The file sbatch.md of this module has each option of sbatch, with what happens to it.
 package flags

@@ -261,6 +261,7 @@ func TestSlurmScript(t *testing.T) {
 		{"-a 0-9 -o %4A_%4a.%N -e %6J.%%%A -D /w", `{"dir":"/w","output":"%4j_%4a.%n","error":"%6j_%a.%%%j","array":"0-9"}`},
 		{"-o ../logs/%J.out -D /w", `{"dir":"/w","output":"../logs/%j.out"}`},
 		{"-w a,b", `{"nodes":["a","b"]}`},
+		{"--prefer=ib", `{"preferences":[{"label":"ib","operator":"Exists","weight":100}]}`},
 		{"--kill-on-invalid-dep=yes -d afterok:1", `{"after":[{"kind":"afterok","job":"1"}],"killOnInvalidDep":true}`},
 		{"--mem=4G --mem-per-cpu=1G -c 2", `{"resources":{"cpu":"2","memory":"2Gi"}}`},
 		{"--mem-per-cpu=1G --mem=4G -c 2", `{"resources":{"cpu":"2","memory":"4Gi"}}`},

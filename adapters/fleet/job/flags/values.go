@@ -147,6 +147,9 @@ func setConstraint(r *reading, value string) error {
 }
 
 func setPrefer(r *reading, value string) error {
+	if r.slurm && !strings.Contains(value, ":") {
+		value = "100:" + value
+	}
 	weightText, rest, ok := strings.Cut(value, ":")
 	weight, err := strconv.ParseInt(weightText, 10, 32)
 	if !ok || err != nil {
