@@ -211,8 +211,8 @@ const (
 // Dependency is a job that another depends on.
 type Dependency struct {
 	Kind DependencyKind `json:"kind"`
-	// Job is the number of the job, or "@" and the name of another job of the
-	// same submission.
+	// Job is the number of a job of the same user (operators: of anybody), or "@"
+	// and the name of another job of the same submission.
 	Job string `json:"job"`
 }
 

@@ -48,10 +48,11 @@ func (s *Server) submit(r *request) (any, error) {
 	if err := job.CheckRead(specs, unread); err != nil {
 		return nil, err
 	}
-	if err := s.mayBe(r, v, specs); err != nil {
+	repeated := v.Submitted(r.who.Name, in.Key)
+	if err := s.mayBe(r, v, specs, repeated); err != nil {
 		return nil, err
 	}
-	if !v.Submitted(r.who.Name, in.Key) {
+	if !repeated {
 		if err := mayStore(v, r.who.Name, specs); err != nil {
 			return nil, err
 		}
@@ -74,8 +75,9 @@ func (s *Server) submit(r *request) (any, error) {
 	return out, err
 }
 
-// mayBe refuses what the user may not ask for, and fills in what the queue says.
-func (s *Server) mayBe(r *request, v state.View, specs []job.Spec) error {
+// mayBe refuses what the user may not ask for, and fills in what the queue says. Jobs that
+// repeated ones depend on may be gone by now.
+func (s *Server) mayBe(r *request, v state.View, specs []job.Spec, repeated bool) error {
 	e := invalid("", "")
 	e.Problems = nil
 	bad := func(i int, field, format string, args ...any) {
@@ -85,6 +87,11 @@ func (s *Server) mayBe(r *request, v state.View, specs []job.Spec) error {
 	}
 	for i := range specs {
 		spec := &specs[i]
+		for d := range spec.After {
+			if id, ok := spec.After[d].ID(); ok && !repeated && r.find(v, id) == nil {
+				bad(i, fmt.Sprintf("after[%d].job", d), notThere, id)
+			}
+		}
 		q := v.Queue(spec.Queue)
 		if q == nil {
 			bad(i, "queue", "there is no queue %q; see the queues with: berth queue", spec.Queue)
@@ -148,11 +155,23 @@ func (r *request) job(v state.View) (*state.Job, error) {
 	if err != nil {
 		return nil, invalid("id", "%q is no number of a job", text)
 	}
-	j := v.Job(job.ID(id))
-	if j == nil || !r.mayHave(j.Owner) {
-		return nil, fail(http.StatusNotFound, api.CodeNotFound, "there is no job %d, or it is not yours", id)
+	j := r.find(v, job.ID(id))
+	if j == nil {
+		return nil, fail(http.StatusNotFound, api.CodeNotFound, notThere, id)
 	}
 	return j, nil
+}
+
+// notThere is what is said of a job that find does not find.
+const notThere = "there is no job %d, or it is not yours"
+
+// find finds a job by its number; nil where the caller may not see it, as if it were not
+// there. Every number that comes from a caller goes through it.
+func (r *request) find(v state.View, id job.ID) *state.Job {
+	if j := v.Job(id); j != nil && r.mayHave(j.Owner) {
+		return j
+	}
+	return nil
 }
 
 // mayHave reports whether the caller may see and change what is the owner's.
