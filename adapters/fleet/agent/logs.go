@@ -127,15 +127,20 @@ func whyNoLog(folder string, id job.TaskID, stream string) (status int, text str
 const followEvery = 100 * time.Millisecond
 
 // copyLog copies what is there, and with follow what comes until the task has ended. It
-// reports false where that is not all: the reader went away, the disk failed, or the
-// agent ends.
+// reports false where that is not all: the reader went away or was too slow for what is
+// kept, the disk failed, or the agent ends. A client that asks again, from where it broke
+// off, is told by OffsetHeader what is missing.
 func copyLog(ctx context.Context, w http.ResponseWriter, log *tasklog.Reader, q logQuery, folder string) bool {
 	out := http.NewResponseController(w)
 	rest := &io.LimitedReader{R: log, N: q.limit}
 	for {
 		// Ended before it was read to its end: then nothing more can come.
 		ended := hasEnded(folder)
-		if _, err := io.Copy(w, rest); err != nil || rest.N == 0 || ended || !q.follow {
+		_, err := io.Copy(w, rest)
+		if errors.Is(err, tasklog.ErrDropped) {
+			out.Flush() // what there is before the gap
+		}
+		if err != nil || rest.N == 0 || ended || !q.follow {
 			return err == nil
 		}
 		if err := out.Flush(); err != nil || !pause(ctx, followEvery) {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/berth-project/berth/adapters/fleet/agent/internal/tasklog"
 	"github.com/berth-project/berth/adapters/fleet/agent/shim"
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
@@ -31,7 +32,9 @@ func uidOf(info os.FileInfo) string {
 func TestLogs(t *testing.T) {
 	n := newNode(t, func(c *Config) { c.Logs = LogLimits{FileBytes: 1000, Files: 3} })
 	o := script(1, "i=0; while [ $i -lt 1000 ]; do printf '%09d\\n' $i; i=$((i+1)); done")
-	require.Equal(t, job.Completed, n.run(o).State)
+	r := n.run(o)
+	require.Equal(t, job.Completed, r.State)
+	require.Equal(t, "the first 7000 bytes of stdout were dropped: the node keeps at most 3K of it", r.Message)
 	var all strings.Builder
 	for i := range 1000 {
 		all.WriteString(strings.Repeat("0", 9-len(itoa(i))) + itoa(i) + "\n")
@@ -87,6 +90,24 @@ func TestFollow(t *testing.T) {
 		want.WriteString("line " + itoa(i) + "\n")
 	}
 	require.Equal(t, want.String(), string(rest))
+}
+
+// TestSlowFollower: where a log grows faster than it is read, the answer breaks off before
+// what is missing; whoever asks again is told where the log goes on.
+func TestSlowFollower(t *testing.T) {
+	dir := t.TempDir()
+	w := tasklog.NewWriter(dir, tasklog.Stdout, tasklog.Limits{FileBytes: 4, Files: 2})
+	w.Write([]byte("0123"))
+	log, err := tasklog.Open(dir, tasklog.Stdout, 0)
+	require.NoError(t, err)
+	got := httptest.NewRecorder()
+	require.True(t, copyLog(t.Context(), got, log, logQuery{limit: 100}, dir))
+	w.Write([]byte("456789abcdef"))
+	require.False(t, copyLog(t.Context(), got, log, logQuery{limit: 100}, dir))
+	require.Equal(t, "0123", got.Body.String())
+	again, err := tasklog.Open(dir, tasklog.Stdout, 4)
+	require.NoError(t, err)
+	require.EqualValues(t, 8, again.Offset())
 }
 
 // TestFollowerGoesAway: a follower that hangs up leaves nothing behind.

@@ -25,7 +25,7 @@ type LogQuery struct {
 
 // OffsetHeader is, in the answer to a request for a log, the place in the stream of
 // the first byte of the answer: later than what was asked for where that is not kept
-// any more.
+// any more. Where bytes go while an answer is on its way it breaks off before them.
 const OffsetHeader = "Berth-Log-Offset"
 
 // AttemptHeader is, in the answer to a request for a log, the attempt whose it is: who

@@ -288,8 +288,12 @@ var texts = map[string]string{
 `,
 	"GET /v1/events?after=6.0&job=17&node=n1": "",
 	"GET /v1/jobs/18/logs?stream=stdout":      "\x1b[31mred\x1b[0m\x1b[2J\n",
+	"GET /v1/jobs/19/logs?stream=stdout":      "the end of much\n",
 	"GET /v1/server/backup":                   "the state",
 }
+
+// offsets are where answers with logs begin.
+var offsets = map[string]string{"GET /v1/jobs/19/logs?stream=stdout": "6692488"}
 
 // errorsOf are answers that are errors.
 var errorsOf = map[string]api.Error{
@@ -318,6 +322,10 @@ func reply(w http.ResponseWriter, path string, look int) {
 		w.WriteHeader(failure.Status)
 		_ = json.NewEncoder(w).Encode(failure)
 	case isText:
+		if from, ok := offsets[path]; ok {
+			w.Header().Set(api.OffsetHeader, from)
+			w.Header().Set(api.AttemptHeader, "1")
+		}
 		fmt.Fprint(w, text)
 	case found && answer == nil:
 		w.WriteHeader(http.StatusNoContent)

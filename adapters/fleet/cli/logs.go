@@ -51,13 +51,12 @@ On a terminal, characters that would act on it are made visible, but for colours
 		}
 		defer log.Close()
 		a.noteFirst(c, servers, t)
-		if err := copyOut(c, log, raw); err != nil {
-			return err
-		}
-		if !stderr {
+		err = copyOut(c, log, raw)
+		noteDropped(c, log)
+		if err == nil && !stderr {
 			noteErrorOutput(c, servers, t, q)
 		}
-		return nil
+		return err
 	})
 	return c
 }
@@ -84,5 +83,13 @@ func noteErrorOutput(c *cobra.Command, servers *client.Client, t one, q api.LogQ
 	defer log.Close()
 	if n, _ := io.ReadFull(log, make([]byte, 1)); n > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "berth: there is error output, too: berth logs --stderr %s\n", t)
+	}
+}
+
+// noteDropped says on the error output that what was shown is not all.
+func noteDropped(c *cobra.Command, log *client.Log) {
+	if n := log.Dropped(); n > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "berth: %d %s of this output were dropped before they could be shown: nodes keep the end of it "+
+			"(by default 100 MiB); --output FILE keeps all\n", n, plural(int32(min(n, 2)), "byte"))
 	}
 }

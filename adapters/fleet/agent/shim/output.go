@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/berth-project/berth/adapters/fleet/agent/internal/tasklog"
+	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
 // outputs are where a task's standard output and error go.
@@ -155,10 +156,19 @@ func (o *outputs) finish(limit time.Duration) {
 	timer.Stop()
 }
 
-// lost is how many bytes could not be kept. It is called after finish.
-func (o *outputs) lost() (n int64) {
+// missing says what was not kept of the output, with the limits that there are. It is
+// called after finish.
+func (o *outputs) missing(limits tasklog.Limits) (notes []string) {
+	var lost int64
 	for _, w := range o.writers {
-		n += w.Lost()
+		lost += w.Lost()
+		if n := w.Dropped(); n > 0 {
+			notes = append(notes, fmt.Sprintf("the first %d bytes of %s were dropped: the node keeps at most %s of it",
+				n, w.Stream(), job.Bytes(limits.Bytes())))
+		}
 	}
-	return n
+	if lost > 0 {
+		notes = append(notes, fmt.Sprintf("%d bytes of its output could not be kept", lost))
+	}
+	return notes
 }

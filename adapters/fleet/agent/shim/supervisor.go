@@ -220,8 +220,8 @@ func (s *supervisor) end() error {
 	}
 	if s.outputs != nil {
 		s.outputs.finish(drainLimit)
-		if n := s.outputs.lost(); n > 0 {
-			s.note(fmt.Sprintf("%d bytes of its output could not be kept", n))
+		for _, text := range s.outputs.missing(s.task.Logs) {
+			s.note(text)
 		}
 	}
 	return s.record()

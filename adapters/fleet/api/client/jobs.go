@@ -118,8 +118,8 @@ func (c *Client) Requeue(ctx context.Context, id job.ID, s api.Selection) (api.A
 }
 
 // Logs is what a task has written. The caller closes it.
-func (c *Client) Logs(ctx context.Context, id job.ID, q api.LogQuery) (io.ReadCloser, error) {
-	r := &logReader{client: c, ctx: ctx, id: id, query: q}
+func (c *Client) Logs(ctx context.Context, id job.ID, q api.LogQuery) (*Log, error) {
+	r := &Log{client: c, ctx: ctx, id: id, query: q}
 	if err := r.open(); err != nil {
 		return nil, err
 	}

@@ -13,9 +13,10 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
-// logReader reads a log. Where it breaks off, since a server, the agent or a connection
-// ends, or because it was not read for a while, it is taken up at the next byte.
-type logReader struct {
+// Log reads what a task has written. Where it breaks off, since a server, the agent or a
+// connection ends, or because it was not read for a while, it is taken up at the next byte
+// that is still kept.
+type Log struct {
 	client *Client
 	ctx    context.Context // of all requests; a Read has none
 	id     job.ID
@@ -23,10 +24,24 @@ type logReader struct {
 	body   io.ReadCloser
 	// known: the answers say where they begin.
 	known bool
+	// tail is how many bytes before the end were asked for, first where that begins.
+	tail, first int64
+	ended       bool // it was read to its end
+	skipped     int64
+}
+
+// Dropped is how many bytes are missing from what has been read so far, because they were
+// not kept: nodes keep the end of what a task writes.
+func (r *Log) Dropped() int64 {
+	if !r.known || r.tail == 0 || !r.ended {
+		return r.skipped
+	}
+	// Where the log ended is known only now.
+	return r.skipped + max(0, min(r.first, r.tail-(r.query.Offset-r.first)))
 }
 
 // open makes the request.
-func (r *logReader) open() error {
+func (r *Log) open() error {
 	q := &r.query
 	//nolint:bodyclose // Close of the reader closes it.
 	response, err := r.client.send(r.ctx, get(jobPath(r.id)+"/logs", values("element", number(q.Element),
@@ -39,13 +54,18 @@ func (r *logReader) open() error {
 	offset, err := strconv.ParseInt(response.Header.Get(api.OffsetHeader), 10, 64)
 	attempt, err2 := strconv.ParseInt(response.Header.Get(api.AttemptHeader), 10, 32)
 	if r.known = err == nil && err2 == nil; r.known {
+		if q.Offset < 0 {
+			r.tail, r.first = -q.Offset, offset
+		} else {
+			r.skipped += max(0, offset-q.Offset)
+		}
 		q.Offset, q.Attempt = offset, int32(attempt)
 	}
 	return nil
 }
 
 // Read implements io.Reader.
-func (r *logReader) Read(p []byte) (int, error) {
+func (r *Log) Read(p []byte) (int, error) {
 	var since time.Time // when it broke off, with no byte since
 	for {
 		n, err := r.body.Read(p)
@@ -53,7 +73,8 @@ func (r *logReader) Read(p []byte) (int, error) {
 		if n > 0 && err != nil && !errors.Is(err, io.EOF) {
 			err = nil // the next call gets it again
 		}
-		if n > 0 || err == nil || errors.Is(err, io.EOF) {
+		r.ended = errors.Is(err, io.EOF)
+		if n > 0 || err == nil || r.ended {
 			return n, err
 		}
 		if since.IsZero() {
@@ -67,7 +88,7 @@ func (r *logReader) Read(p []byte) (int, error) {
 
 // takeUp goes on after an answer that broke off. It tries for as long as the client's
 // patience lasts, while servers or agents say that they cannot by now.
-func (r *logReader) takeUp(since time.Time, broken error) error {
+func (r *Log) takeUp(since time.Time, broken error) error {
 	r.body.Close()
 	for {
 		switch {
@@ -90,4 +111,4 @@ func (r *logReader) takeUp(since time.Time, broken error) error {
 }
 
 // Close implements io.Closer.
-func (r *logReader) Close() error { return r.body.Close() }
+func (r *Log) Close() error { return r.body.Close() }

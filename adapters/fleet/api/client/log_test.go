@@ -56,6 +56,62 @@ func TestLogIsTakenUp(t *testing.T) {
 	}, f.asked)
 }
 
+// What is not kept any more is counted: at the beginning, where the log grew faster than it
+// was read, and of what was to be the last bytes.
+func TestDropped(t *testing.T) {
+	for name, c := range map[string]struct {
+		query   api.LogQuery
+		answers []func(w http.ResponseWriter)
+		dropped []int64 // before the first byte is read, and at the end
+		text    string
+	}{
+		"nothing": {
+			answers: []func(http.ResponseWriter){func(w http.ResponseWriter) { part(w, 0, "all", true) }},
+			dropped: []int64{0, 0}, text: "all",
+		},
+		"the beginning": {
+			query:   api.LogQuery{Offset: 10},
+			answers: []func(http.ResponseWriter){func(w http.ResponseWriter) { part(w, 1000, "end", true) }},
+			dropped: []int64{990, 990}, text: "end",
+		},
+		"while it was read": {
+			answers: []func(http.ResponseWriter){
+				func(w http.ResponseWriter) { part(w, 0, "begin ", false) },
+				func(w http.ResponseWriter) { part(w, 20, "middle ", false) },
+				func(w http.ResponseWriter) { part(w, 30, "end", true) },
+			},
+			dropped: []int64{0, 17}, text: "begin middle end",
+		},
+		"some of the last bytes": {
+			query:   api.LogQuery{Offset: -10},
+			answers: []func(http.ResponseWriter){func(w http.ResponseWriter) { part(w, 1000, "end", true) }},
+			dropped: []int64{0, 7}, text: "end",
+		},
+		"all of the last bytes are there": {
+			query:   api.LogQuery{Offset: -3},
+			answers: []func(http.ResponseWriter){func(w http.ResponseWriter) { part(w, 1000, "end", true) }},
+			dropped: []int64{0, 0}, text: "end",
+		},
+		"there were not as many": {
+			query:   api.LogQuery{Offset: -10},
+			answers: []func(http.ResponseWriter){func(w http.ResponseWriter) { part(w, 0, "all", true) }},
+			dropped: []int64{0, 0}, text: "all",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, func(w http.ResponseWriter, _ *http.Request, n int) { c.answers[n](w) })
+			log, err := f.client(t, time.Minute).Logs(t.Context(), 17, c.query)
+			require.NoError(t, err)
+			defer log.Close()
+			require.Equal(t, c.dropped[0], log.Dropped())
+			text, err := io.ReadAll(log)
+			require.NoError(t, err)
+			require.Equal(t, c.text, string(text))
+			require.Equal(t, c.dropped[1], log.Dropped())
+		})
+	}
+}
+
 // What cannot be taken up ends with an error that says how far it got.
 func TestLogThatIsLost(t *testing.T) {
 	for name, c := range map[string]struct {

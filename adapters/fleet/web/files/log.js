@@ -57,6 +57,8 @@ async function read(id, asked, say, signal) {
   const write = writer(onPage("log"));
   for await (const text of texts(answer)) write(text);
   write("", true);
+  const dropped = asked.offset ? 0 : Number(answer.headers.get("Berth-Log-Offset"));
+  if (dropped > 0) return `This is the end of the log, of which the first ${dropped} bytes are not kept.`;
   return onPage("log").textContent === "" ? "Nothing was written." : "This is the end of the log.";
 }
 

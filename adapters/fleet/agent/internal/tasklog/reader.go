@@ -54,17 +54,24 @@ func endOf(dir, stream string, starts []int64) (int64, error) {
 // Offset is the place of the next byte in the stream.
 func (r *Reader) Offset() int64 { return r.place }
 
-// Read implements io.Reader. Where the next bytes were rotated away it goes on with
-// the first that are kept; Offset tells.
+// ErrDropped says that the bytes that were to be read next are not kept any more.
+var ErrDropped = errors.New("the log grew faster than it was read, and its oldest part is not kept")
+
+// Read implements io.Reader. Where the next bytes were rotated away it returns ErrDropped
+// once, and goes on with the first that are kept; Offset tells which.
 func (r *Reader) Read(p []byte) (int, error) {
 	for {
 		if r.file == nil {
+			before := r.place
 			err := r.open()
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // it was rotated away between the look and the open
 			}
 			if err != nil {
 				return 0, err
+			}
+			if r.place > before {
+				return 0, ErrDropped
 			}
 		}
 		next, err := r.nextSegment()
@@ -85,7 +92,10 @@ func (r *Reader) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		}
 		r.Close()
-		r.place = max(r.place, next)
+		if r.place < next {
+			r.place = next
+			return 0, ErrDropped
+		}
 	}
 }
 

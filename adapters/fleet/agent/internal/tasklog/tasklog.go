@@ -32,6 +32,9 @@ type Limits struct {
 	Files     int   `json:"files"`
 }
 
+// Bytes is how much that is.
+func (l Limits) Bytes() int64 { return l.FileBytes * int64(l.Files) }
+
 // placeDigits is how many digits the place in a name has: those of the largest int64
 // and one more, so that names sort like places.
 const placeDigits = 20
@@ -117,8 +120,19 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return all, nil
 }
 
+// Stream is which one it is.
+func (w *Writer) Stream() string { return w.stream }
+
 // Lost is how many bytes could not be kept.
 func (w *Writer) Lost() int64 { return w.lost }
+
+// Dropped is how many bytes from the beginning on are not kept any more.
+func (w *Writer) Dropped() int64 {
+	if len(w.segments) == 0 {
+		return 0
+	}
+	return w.segments[0]
+}
 
 // Close ends writing.
 func (w *Writer) Close() error {

@@ -39,7 +39,14 @@ func TestTwin(t *testing.T) {
 			// A follower may lose what is rotated away, and nothing else.
 			for {
 				buf := make([]byte, 1+r.IntN(40))
+				before := follower.Offset()
 				n, err := follower.Read(buf)
+				if errors.Is(err, ErrDropped) {
+					require.Equal(t, w.Dropped(), follower.Offset())
+					require.Greater(t, follower.Offset(), before)
+					continue
+				}
+				require.Equal(t, before+int64(n), follower.Offset(), "it must say so where it leaves bytes out")
 				if n > 0 {
 					require.Equal(t, all[follower.Offset()-int64(n):follower.Offset()], buf[:n])
 				}
@@ -56,6 +63,7 @@ func TestTwin(t *testing.T) {
 			first := reader.Offset()
 			require.GreaterOrEqual(t, first, from)
 			kept := int64(len(all)) - first
+			require.Equal(t, max(from, w.Dropped()), first)
 			require.True(t, first == from || kept > limits.FileBytes*int64(limits.Files-1), "more was lost than has to be")
 			got, err := io.ReadAll(reader)
 			require.NoError(t, err)
