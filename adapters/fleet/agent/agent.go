@@ -36,6 +36,8 @@ type Agent struct {
 
 	// events are run by the goroutine that owns the table.
 	events chan func(*table)
+	// makingRoom is held while logs give way, lest several tasks free room for the same need.
+	makingRoom sync.Mutex
 	// runners are the goroutines of tasks.
 	runners sync.WaitGroup
 	running atomic.Bool

@@ -114,9 +114,14 @@ type LogLimits struct {
 type Keep struct {
 	// For is the time after the end. Default: 7 days.
 	For time.Duration
-	// Bytes is how much room all of it may take; the oldest goes first. Default: 10 GiB.
+	// Bytes is how much room all of it may take; the oldest goes first. Default:
+	// DefaultKeepBytes, but no more than a quarter of the disk that DataDir is on. Where
+	// that disk is full, less is kept.
 	Bytes job.Bytes
 }
+
+// DefaultKeepBytes is that of Keep.Bytes, on a disk that is large enough.
+const DefaultKeepBytes job.Bytes = 10 << 30
 
 func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.MachineEvery, time.Minute)
@@ -126,7 +131,6 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	setDefault(&c.Logs, LogLimits{FileBytes: 10 << 20, Files: 10})
 	setDefault(&c.Keep.For, 7*24*time.Hour)
-	setDefault(&c.Keep.Bytes, 10<<30)
 	setDefault(&c.MaxKillGrace, 10*time.Minute)
 	setDefault(&c.MaxProcesses, 32768)
 	setDefault(&c.MaxStarts, 16)

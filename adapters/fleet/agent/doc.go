@@ -52,5 +52,6 @@
 // socket tells whether it lives. What has ended without report.json is cleaned up
 // (again), and its epilog run (again), before it is reported.
 //
-// Folders of tasks that ended are kept for their logs: see Config.Keep.
+// Folders of tasks that ended are kept for their logs: see Config.Keep. Where the disk is
+// full, logs give way to what the agent and shims write down, the oldest first.
 package agent

@@ -278,6 +278,44 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
+// TestLogsGiveWay: a task that fills the disk with its output is reported, and the next one
+// runs: of logs that nobody writes any more as much is dropped as that needs, and a reader
+// is told so.
+func TestLogsGiveWay(t *testing.T) {
+	n := &node{t: t, server: newServer(), dir: tinyDisk(t, 4<<20)}
+	n.start(func(c *Config) { c.Logs = LogLimits{FileBytes: 100 << 10, Files: 1000} })
+	o := script(1, "head -c 20000000 /dev/zero")
+	r := n.run(o)
+	require.Equal(t, job.Completed, r.State)
+	require.Contains(t, r.Message, "bytes of its output could not be kept")
+	require.Equal(t, job.Completed, n.run(script(2, "echo x")).State)
+	require.Empty(t, n.agent.unhealthy.String())
+	require.Equal(t, "x\n", n.log(taskID(2), "stdout"), "the oldest give way first")
+	status, body, header := n.get("/v1/tasks/" + o.Task.String() + "/logs/stdout")
+	require.Equal(t, http.StatusOK, status)
+	require.NotEmpty(t, body, "no more than needed is dropped")
+	require.NotEqual(t, "0", header.Get(api.OffsetHeader))
+}
+
+// TestKeepIsAShare: what is kept by default is a share of a small disk.
+func TestKeepIsAShare(t *testing.T) {
+	require.Equal(t, DefaultKeepBytes, Keep{}.within(disk{}).Bytes, "the disk is not known")
+	require.Equal(t, DefaultKeepBytes, Keep{}.within(disk{bytes: 1 << 40}).Bytes)
+	require.Equal(t, job.Bytes(5<<20), Keep{}.within(disk{bytes: 20 << 20}).Bytes)
+	require.Equal(t, job.Bytes(1<<50), Keep{Bytes: 1 << 50}.within(disk{bytes: 20 << 20}).Bytes, "an operator has said so")
+	for _, c := range []struct {
+		disk disk
+		want int64
+	}{
+		{disk{}, 0},
+		{disk{bytes: 32 << 20, free: 3 << 20}, -1 << 20},
+		{disk{bytes: 32 << 20, free: 1 << 20}, 1 << 20},
+		{disk{bytes: 1 << 40, free: 10 << 20}, 6 << 20},
+	} {
+		require.Equal(t, c.want, c.disk.missing())
+	}
+}
+
 // TestShimIsSmall: there is one for each task of a node.
 func TestShimIsSmall(t *testing.T) {
 	n := newNode(t, nil)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/berth-project/berth/adapters/fleet/agent/shim"
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
@@ -68,7 +70,7 @@ func (r *runner) run(ctx context.Context) {
 	// It is one line wherever it is shown. A request has room for many reports, but not
 	// for long ones.
 	report.Message = api.CutMessage(strings.ReplaceAll(report.Message, "\n", "; "))
-	if err := r.agent.folders.writeReport(report); err != nil {
+	if err := r.writeReport(ctx, report); err != nil {
 		// The report is sent all the same. If it does not get through before the
 		// agent ends, the next one finds out again how the task ended.
 		r.agent.log.Error("a report cannot be written down", "task", r.id, "error", err)
@@ -81,6 +83,20 @@ func (r *runner) run(ctx context.Context) {
 		}
 		t.ended(report)
 	})
+}
+
+// reportRoom is more than a report takes on a disk.
+const reportRoom = 1 << 20
+
+// writeReport writes a report down. Where there is no room for it logs give way, also those
+// of its task.
+func (r *runner) writeReport(ctx context.Context, report api.Report) error {
+	err := r.agent.folders.writeReport(report)
+	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
+		return err
+	}
+	r.agent.giveRoom(ctx, reportRoom, r.id)
+	return r.agent.folders.writeReport(report)
 }
 
 func (r *runner) dir() string { return r.agent.folders.task(r.id) }

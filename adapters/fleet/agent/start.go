@@ -40,6 +40,7 @@ func (r *runner) start(ctx context.Context) (api.Report, error) {
 	case <-ctx.Done():
 		return api.Report{}, errLeft
 	}
+	r.agent.giveRoom(ctx, 0)
 	stop, err := r.unlessStopped(ctx, r.prepare)
 	if stop != nil {
 		return r.stopped(*stop), nil

@@ -59,7 +59,7 @@ type AgentSettings struct {
 	HealthEvery job.Duration `json:"healthEvery,omitzero"`
 
 	// Of a task's log the last LogFiles files of LogFile bytes are kept, of ended tasks
-	// what is younger than KeepFor, and at most KeepBytes in all.
+	// what is younger than KeepFor, and at most KeepBytes in all: see agent.Keep.
 	LogFile   job.Bytes    `json:"logFile,omitzero"`
 	LogFiles  int          `json:"logFiles,omitempty"`
 	KeepFor   job.Duration `json:"keepFor,omitzero"`

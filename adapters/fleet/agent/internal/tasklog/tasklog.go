@@ -63,20 +63,44 @@ func segments(dir, stream string) ([]int64, error) {
 	return starts, nil
 }
 
-// Remove deletes all that is kept of the streams in dir.
-func Remove(dir string) error {
+// Shorten deletes the oldest files of the streams in dir, which nobody writes any more,
+// until room bytes are free that were not, and returns how many are. A stream of which
+// nothing is left goes on to say how long it was: an empty file is at its end.
+func Shorten(dir string, room int64) (freed int64, err error) {
 	for _, stream := range []string{Stdout, Stderr} {
 		starts, err := segments(dir, stream)
 		if err != nil {
-			return err
+			return freed, err
 		}
-		for _, s := range starts {
-			if err := os.Remove(filepath.Join(dir, segmentName(stream, s))); err != nil {
-				return err
+		end, err := endOf(dir, stream, starts)
+		if err != nil {
+			return freed, err
+		}
+		for i, s := range starts {
+			if freed >= room || s == end {
+				break
 			}
+			if err := os.Remove(filepath.Join(dir, segmentName(stream, s))); err != nil {
+				return freed, err
+			}
+			if i+1 < len(starts) {
+				freed += starts[i+1] - s
+				continue
+			}
+			freed += end - s
+			f, err := create(dir, stream, end)
+			if err != nil {
+				return freed, err
+			}
+			f.Close()
 		}
 	}
-	return nil
+	return freed, nil
+}
+
+func create(dir, stream string, start int64) (*os.File, error) {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL | os.O_APPEND | unix.O_NOFOLLOW
+	return os.OpenFile(filepath.Join(dir, segmentName(stream, start)), flags, 0o600)
 }
 
 // Writer keeps a stream. It is used by one goroutine.
@@ -143,9 +167,7 @@ func (w *Writer) Close() error {
 }
 
 func (w *Writer) rotate() error {
-	name := filepath.Join(w.dir, segmentName(w.stream, w.next))
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL | os.O_APPEND | unix.O_NOFOLLOW
-	f, err := os.OpenFile(name, flags, 0o600)
+	f, err := create(w.dir, w.stream, w.next)
 	if err != nil {
 		return err
 	}

@@ -76,10 +76,25 @@ func TestTwin(t *testing.T) {
 		files, err := filepath.Glob(filepath.Join(dir, "*"))
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(files), limits.Files)
-		require.NoError(t, Remove(dir))
-		files, err = filepath.Glob(filepath.Join(dir, "*"))
+
+		// The oldest goes first, and a reader is told where the stream goes on.
+		for kept := int64(len(all)) - w.Dropped(); kept > 0; {
+			room := 1 + r.Int64N(60)
+			freed, err := Shorten(dir, room)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, freed, min(room, kept))
+			kept -= freed
+			reader, err := Open(dir, Stdout, 0)
+			require.NoError(t, err)
+			require.Equal(t, int64(len(all))-kept, reader.Offset())
+			got, err := io.ReadAll(reader)
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(all[int64(len(all))-kept:], got))
+			require.NoError(t, reader.Close())
+		}
+		freed, err := Shorten(dir, 1)
 		require.NoError(t, err)
-		require.Empty(t, files)
+		require.Zero(t, freed)
 	}
 }
 
