@@ -4,10 +4,13 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/berth-project/berth/engine/internal/observe"
+	"github.com/berth-project/berth/extpoints"
 )
 
-// logListener is the listener that writes a log. Failures are errors, how an attempt
-// has ended is info, the way there is debug and trace. What is measured is not logged.
+// logListener is the listener that writes a log. Failures are errors, that something got
+// its place or lost it is info. Attempts that come to nothing are debug, as what waits is
+// tried again and again: a log of info grows with workloads, not with attempts. The way to
+// the end of an attempt is debug and trace. What is measured is not logged.
 func logListener(log hclog.Logger) Listener {
 	if !log.IsError() {
 		return Listener{} // it logs nothing at all
@@ -15,9 +18,15 @@ func logListener(log hclog.Logger) Listener {
 	placed := func(level hclog.Level, stage string) func(PlacedEvent) {
 		return observe.Log(log, level, stage, func(e PlacedEvent) []any { return fields{"workload", e.Workload.ID, "node", e.Binding.Node} })
 	}
-	rejected := observe.Log(log, hclog.Info, "rejected", func(e RejectedEvent) []any {
+	rejected := observe.Log(log, hclog.Debug, "rejected", func(e RejectedEvent) []any {
 		return fields{"workload", e.Workload.ID, "code", e.Code, "message", e.Message, "nominated", e.Nominated}
 	})
+	decided := func(level hclog.Level) func(GroupEvent) {
+		return observe.Log(log, level, "group decided", func(e GroupEvent) []any {
+			return fields{"group", e.Group.ID, "code", e.Code, "message", e.Message, "placed", e.Placed, "unplaced", e.Unplaced, "preempting", e.Preempting}
+		})
+	}
+	groupPlaced, groupWaits := decided(hclog.Info), decided(hclog.Debug)
 	return Listener{
 		Submitted: observe.Log(log, hclog.Debug, "submitted", func(e SubmittedEvent) []any { return fields{"workload", e.Workload.ID} }),
 		Gated:     observe.Log(log, hclog.Debug, "gated", func(e QueuedEvent) []any { return fields{"workload", e.ID, "plugin", e.Plugin} }),
@@ -44,16 +53,20 @@ func logListener(log hclog.Logger) Listener {
 			}
 			log.Error("rejected", "workload", e.Workload.ID, "error", e.Err)
 		},
-		Decided: observe.Log(log, hclog.Info, "group decided", func(e GroupEvent) []any {
-			return fields{"group", e.Group.ID, "code", e.Code, "message", e.Message, "placed", e.Placed, "unplaced", e.Unplaced, "preempting", e.Preempting}
-		}),
+		Decided: func(e GroupEvent) {
+			if e.Code == extpoints.Success {
+				groupPlaced(e)
+				return
+			}
+			groupWaits(e)
+		},
 		Evicting: observe.Log(log, hclog.Info, "evicting", func(e EvictingEvent) []any {
 			return fields{"workload", e.Workload.ID, "node", e.Node, "reason", e.Reason}
 		}),
 		LimitReached: observe.Log(log, hclog.Info, "limit reached", func(e LimitReachedEvent) []any {
 			return fields{"limit", e.Limit.Name, "principal", e.Principal}
 		}),
-		Unnominated: observe.Log(log, hclog.Info, "unnominated", func(e UnnominatedEvent) []any { return fields{"workload", e.Workload.ID, "node", e.Node} }),
+		Unnominated: observe.Log(log, hclog.Debug, "unnominated", func(e UnnominatedEvent) []any { return fields{"workload", e.Workload.ID, "node", e.Node} }),
 		Removed:     observe.Log(log, hclog.Debug, "removed", func(e RemovedEvent) []any { return fields{"workload", e.Workload.ID, "phase", e.Phase} }),
 		Failed:      observe.Log(log, hclog.Error, "failed", func(e FailedEvent) []any { return fields{"workload", e.Workload, "error", e.Err} }),
 	}
