@@ -44,7 +44,8 @@ const (
 	ReasonNone      Reason = ""
 	ReasonPriority  Reason = "Priority"  // it has not been tried yet, others go first
 	ReasonResources Reason = "Resources" // it fits on no node now
-	// ReasonBadConstraints: no node of the fleet as it is could ever take it.
+	// ReasonBadConstraints: no node of the fleet as it is could ever take it, or a queue or
+	// limit as it is never lets it start.
 	ReasonBadConstraints Reason = "BadConstraints"
 	ReasonHeldUser       Reason = "JobHeldUser"
 	ReasonHeldAdmin      Reason = "JobHeldAdmin"

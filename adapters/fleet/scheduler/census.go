@@ -44,8 +44,12 @@ type Census struct {
 }
 
 // Never says why no node of the fleet as it is could run a job, whatever ended: what it
-// asks for that none has. It is empty where one could, and where there are no nodes.
+// asks for that none has, or that its queue never lets it start. It is empty where one
+// could, and of nodes where there are none.
 func (c *Census) Never(v state.View, s *job.Spec) []string {
+	if never := overQueue(v.Queue(s.Queue), s); never != "" {
+		return []string{never}
+	}
 	c.mu.Lock()
 	if c.nodes == nil || c.index != v.Index() {
 		c.index, c.nodes = v.Index(), everyNode(v)
@@ -53,6 +57,21 @@ func (c *Census) Never(v state.View, s *job.Spec) []string {
 	nodes := c.nodes
 	c.mu.Unlock()
 	return never(nodes, v.Queue(s.Queue), s)
+}
+
+// overQueue says why a queue never lets a job start, "" where it may.
+func overQueue(q *state.Queue, s *job.Spec) string {
+	if q == nil || q.MaxRunning == 0 || s.Tasks <= q.MaxRunning {
+		return ""
+	}
+	return fmt.Sprintf("queue %s lets a user run %d tasks at once, and its %d tasks start together or not at all", q.Name, q.MaxRunning, s.Tasks)
+}
+
+// mayNeverFit reports whether it takes more than what was said of each node in an attempt
+// to know that a job never fits: whether there is room for all tasks of a gang, and what
+// is asked of nodes only after their cpu and memory, of which there may be too little now.
+func mayNeverFit(s *job.Spec) bool {
+	return s.Tasks > 1 || s.Resources.GPUs != nil || len(labelsNeeded(s)) > 0
 }
 
 // everyNode is every node, whatever its state is.

@@ -26,6 +26,9 @@ func (c *Controller) Why(v state.View, j *state.Job, index int32) (job.Reason, s
 	if w := v.ElementWaits(j, index, now); !w.None() {
 		return w.Reason, w.Message
 	}
+	if never := overQueue(v.Queue(j.Spec.Queue), j.Spec); never != "" {
+		return job.ReasonBadConstraints, never
+	}
 	id := nextTask(v, j, index)
 	p, waits := c.position(v, id)
 	if reason, message, held := turn(&p); held {
@@ -37,7 +40,7 @@ func (c *Controller) Why(v state.View, j *state.Job, index int32) (job.Reason, s
 		}
 	}
 	if message, never, tried := c.reasons.of(id, j.Spec); tried {
-		if never || j.Spec.Tasks > 1 {
+		if never || mayNeverFit(j.Spec) {
 			if problems := c.census.Never(v, j.Spec); len(problems) > 0 {
 				return job.ReasonBadConstraints, strings.Join(problems, "; ")
 			}

@@ -135,7 +135,7 @@ func TestLimits(t *testing.T) {
 		require.Equal(t, fmt.Sprintf("limit campus: job %d asks for 1 core too much now", bobs[3]), w.whyNot(bobs[4]))
 		require.Equal(t, fmt.Sprintf("limit each: job %d is 1 task too many now", eves[2]), w.whyNot(eves[4]))
 		require.Equal(t, "it asks for more than limit small ever allows", w.whyNot(huge))
-		require.Equal(t, job.ReasonQueueLimit, w.why(huge))
+		require.Equal(t, job.ReasonBadConstraints, w.why(huge))
 
 		w.do(&state.Command{PutLimit: &api.Limit{Name: "campus", Account: "uni", Use: cores(14)}})
 		w.do(&state.Command{RemoveLimit: "small"})

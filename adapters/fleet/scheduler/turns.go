@@ -19,7 +19,7 @@ import (
 func turn(p *queue.Position) (job.Reason, string, bool) {
 	switch {
 	case p.Place == queue.Gated && p.GatingPlugin == queue.QueuesGate && p.Gate != nil:
-		return job.ReasonQueueLimit, gateWords(strings.Join(p.Gate.Reasons(), "; ")), true
+		return job.ReasonBadConstraints, gateWords(strings.Join(p.Gate.Reasons(), "; ")), true
 	case p.Standing != nil && p.Standing.Held != nil:
 		return job.ReasonQueueLimit, heldWords(p.Standing.Held), true
 	}

@@ -169,7 +169,7 @@ func TestHoursAreLimited(t *testing.T) {
 		w.of("ann", 1, limited)
 		w.pass(11 * time.Minute) // two thirds are used
 		require.Zero(t, w.running()["ann"]+w.running()["bob"])
-		require.Equal(t, job.ReasonQueueLimit, w.why(endless))
+		require.Equal(t, job.ReasonBadConstraints, w.why(endless))
 		require.Equal(t, "it asks for more than limit grant ever allows", w.whyNot(endless))
 		w.do(&state.Command{PutLimit: &api.Limit{Name: "grant", Account: "lab", Hours: cores(2)}})
 		w.pass(2 * time.Second)

@@ -83,6 +83,27 @@ func TestWords(t *testing.T) {
 			verdict: "has less cpu than asked for, has less memory than asked for",
 		},
 		{
+			name: "more GPUs than there are, and full", nodes: []*api.Registration{gpus(node("a", 2), "L4")}, before: []string{filler},
+			job: "resources: {gpus: {count: 4}}", reason: job.ReasonBadConstraints,
+			message: "no node is large enough: it asks for 4 GPUs, and the most that a node has is 1",
+			verdict: "not enough cpu free, has fewer GPUs than asked for",
+		},
+		{
+			name: "a model that there is not, and full", nodes: []*api.Registration{gpus(node("a", 2), "L4")}, before: []string{filler},
+			job: "resources: {gpus: {models: [H100]}}", reason: job.ReasonBadConstraints,
+			message: "no node has a GPU of model H100; there are L4", verdict: "not enough cpu free, has no GPU of model H100",
+		},
+		{
+			name: "spread by a label that there is not, and full", before: []string{filler, filler}, job: "spread: [{label: rack}]",
+			reason: job.ReasonBadConstraints, message: "none of 2 nodes has the label rack",
+			verdict: "not enough cpu free, has not the label by which the job is spread",
+		},
+		{
+			name: "a gang that its queue never lets start", job: "tasks: 2", reason: job.ReasonBadConstraints,
+			prepare: func(w *world) { w.do(&state.Command{PutQueue: &api.Queue{Name: "default", MaxRunning: 1}}) },
+			message: "queue default lets a user run 1 tasks at once, and its 2 tasks start together or not at all",
+		},
+		{
 			name: "drained, and full", prepare: drained, before: []string{filler}, job: "",
 			reason: job.ReasonResources, message: "0 of 2 nodes fit: is drained: broken fan (1), not enough cpu free (1)", verdict: "is drained: broken fan",
 		},

@@ -48,7 +48,7 @@ func TestTreeOfQueues(t *testing.T) {
 	f.agent("n1")
 	id := a.submit(job.Spec{Command: []string{"true"}, TimeLimit: job.Duration(time.Minute)})[0]
 	var j api.Job
-	eventually(t, func() bool { a.must("GET", jobPath(id, ""), nil, &j); return j.Reason == job.ReasonQueueLimit })
+	eventually(t, func() bool { a.must("GET", jobPath(id, ""), nil, &j); return j.Reason == job.ReasonBadConstraints })
 	require.Equal(t, "lab", j.Queue)
 	require.Equal(t, "it asks for more than limit m ever allows", j.Message)
 	op.must("DELETE", "/v1/limits/m", nil, nil)

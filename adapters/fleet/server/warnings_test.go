@@ -31,6 +31,7 @@ func TestSubmissionsAreWarned(t *testing.T) {
 		node.must("POST", "/v1/agent/register", r, nil)
 	}
 	op.must("PUT", "/v1/queues/ib", api.Queue{Name: "ib", Nodes: []job.Constraint{{Label: "ib"}}}, nil)
+	op.must("PUT", "/v1/queues/one", api.Queue{Name: "one", MaxRunning: 1}, nil)
 	const never = "jobs[0]: as the fleet is, it can never start: "
 	for _, c := range []struct {
 		name string
@@ -52,6 +53,10 @@ func TestSubmissionsAreWarned(t *testing.T) {
 		{
 			"size of a gang", job.Spec{Tasks: 9},
 			never + "the fleet has room for 8 of its 9 tasks when nothing else runs, and they start together or not at all",
+		},
+		{
+			"a gang that the queue never lets start", job.Spec{Queue: "one", Tasks: 2},
+			never + "queue one lets a user run 1 tasks at once, and its 2 tasks start together or not at all",
 		},
 		{"what the queue wants", job.Spec{Queue: "ib"}, never + "queue ib is for nodes with ib: none of 2 nodes has the label ib"},
 	} {
