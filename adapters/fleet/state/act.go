@@ -167,6 +167,10 @@ func (t *tx) hold(c *Hold) Result {
 	case c.Admin:
 		reason = job.ReasonHeldAdmin
 	}
+	if c.Release && c.Elements != nil && j.Held != job.ReasonNone {
+		r.Elements = t.holdEach(j, c)
+		j = t.Job(j.ID)
+	}
 	if c.Elements == nil {
 		if j.Held == reason && (!c.Release || j.HeldElements == 0) {
 			return r
@@ -184,6 +188,26 @@ func (t *tx) hold(c *Hold) Result {
 		t.emit(api.Event{Kind: kind, Job: j.ID, Owner: j.Owner, Message: c.Reason})
 	}
 	return r
+}
+
+// holdEach has the elements of a job that is held as a whole be held by themselves, so that
+// some of them can be released. It counts what is released by that: a job that is no array
+// has one element.
+func (t *tx) holdEach(j *Job, c *Hold) (released int32) {
+	next := *j
+	next.Held = job.ReasonNone
+	if j.Spec.Array.IsZero() {
+		if !c.has(0) {
+			return 0
+		}
+		released = j.Counts[pending]
+	}
+	t.putJob(&next)
+	if !j.Spec.Array.IsZero() {
+		all := Hold{Select: Select{Job: j.ID}, Admin: j.Held == job.ReasonHeldAdmin}
+		t.holdElements(j.ID, &all, j.Held)
+	}
+	return released
 }
 
 // holdElements holds or releases elements by themselves.
