@@ -24,7 +24,7 @@ func prepare(ctx context.Context, cfg *Config) error {
 		return err
 	}
 	if Enrolled(cfg.Dir) {
-		return nil
+		return checkAuthority(cfg.Dir)
 	}
 	switch {
 	case cfg.Bootstrap:
@@ -33,6 +33,15 @@ func prepare(ctx context.Context, cfg *Config) error {
 		return joinFleet(ctx, cfg)
 	}
 	return fmt.Errorf("server %s: there is no certificate in %s: begin a new fleet (--bootstrap), or join one (--servers and --join-token-file)", cfg.ID, cfg.Dir)
+}
+
+// checkAuthority refuses an authority that could make no certificates when they are needed,
+// months later. A server whose certificates are made elsewhere has none.
+func checkAuthority(dir string) error {
+	if _, err := pki.LoadAuthority(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the fleet's certificate authority cannot be used: %w", err)
+	}
+	return nil
 }
 
 // Enrolled reports whether a server's folder has its certificate. Then it needs no token
@@ -117,15 +126,18 @@ func RequestCertificate(ctx context.Context, who pki.Identity, j *Join, hosts []
 		return nil, nil, err
 	}
 	in := api.JoinRequest{Name: who.Name, CSR: string(csr), Hosts: hosts}
-	var problems []error
+	var problems error // all of them in one line, for logs
 	for _, address := range j.Servers {
 		got, err := askToJoin(ctx, address, token, in)
 		if err == nil {
 			return got, key, nil
 		}
-		problems = append(problems, fmt.Errorf("%s: %w", address, err))
+		if err = fmt.Errorf("%s: %w", address, err); problems != nil {
+			err = fmt.Errorf("%w; %w", problems, err)
+		}
+		problems = err
 	}
-	return nil, nil, fmt.Errorf("join the fleet: %w", errors.Join(problems...))
+	return nil, nil, fmt.Errorf("join the fleet: %w", problems)
 }
 
 // askToJoin asks one server.
