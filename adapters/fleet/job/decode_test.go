@@ -62,6 +62,28 @@ hold: true
 	assert.NoError(t, Check(specs))
 }
 
+// A zero that would stand for the default is refused: it is not what was meant.
+func TestParseZeros(t *testing.T) {
+	for file, want := range map[string]string{
+		"resources: {cpu: 0}":             "line 2: jobs[0].resources.cpu: must be above 0; without the field it is 1",
+		"resources: {cpu: 0m}":            "line 2: jobs[0].resources.cpu: must be above 0; without the field it is 1",
+		"tasks: 0":                        "line 2: jobs[0].tasks: must be above 0; without the field it is 1",
+		"resources: {gpus: {count: 0}}":   "line 2: jobs[0].resources.gpus.count: must be above 0; without the field it is 1",
+		"resources: {cpu: x}":             `line 2: jobs[0].resources.cpu: "x" is no amount of CPU`,
+		"resources: {cpu: null}":          "",
+		"resources: {memory: 0}":          "",
+		"resources: {other: {tape: 0}}":   "",
+		"retry: {limit: 0}\nkillGrace: 0": "",
+	} {
+		_, err := Parse(strings.NewReader("command: [x]\n" + file))
+		if want == "" {
+			assert.NoError(t, err, file)
+			continue
+		}
+		assert.ErrorContains(t, err, want, file)
+	}
+}
+
 func TestParseSeveral(t *testing.T) {
 	for name, file := range map[string]string{
 		"list":      "jobs:\n- {name: a, command: [\"true\"]}\n- {name: b, command: [\"true\"]}\n",

@@ -55,6 +55,12 @@ func (d *decoder) value(path string, n *yaml.Node, v reflect.Value) {
 	}
 }
 
+// neverZero are fields that stand for 1 where they are 0. A file that says 0 means something
+// else.
+var neverZero = map[reflect.Type]string{
+	reflect.TypeFor[Spec](): "tasks", reflect.TypeFor[Resources](): "cpu", reflect.TypeFor[GPUs](): "count",
+}
+
 // object fills a struct.
 func (d *decoder) object(path string, n *yaml.Node, v reflect.Value) {
 	fields := map[string][]int{}
@@ -66,7 +72,11 @@ func (d *decoder) object(path string, n *yaml.Node, v reflect.Value) {
 	d.pairs(path, n, func(key, value *yaml.Node) {
 		field := join(path, key.Value)
 		if index, ok := fields[key.Value]; ok {
+			before := len(d.problems)
 			d.value(field, value, v.FieldByIndex(index))
+			if neverZero[v.Type()] == key.Value && v.FieldByIndex(index).IsZero() && value.Tag != "!!null" && len(d.problems) == before {
+				d.reportLine(value.Line, field, "must be above 0; without the field it is 1")
+			}
 			return
 		}
 		d.reportLine(key.Line, cut(field), "there is no such field%s", like(key.Value, fields))

@@ -72,6 +72,7 @@ func TestValidate(t *testing.T) {
 		"script with a mark":   {func(s *Spec) { s.Command, s.Script = nil, "\uFEFF#!/bin/sh\n" }, `script: begins with a byte order mark, which cannot be seen, in front of "#!"`},
 		"script in Latin-1":    {func(s *Spec) { s.Command, s.Script = nil, "#!/bin/sh\n# \uFFFD\n# M\xfcller\n" }, "script: is not valid UTF-8, in line 3; iconv -f latin1"},
 		"script, long line":    {func(s *Spec) { s.Command, s.Script = nil, "#!/"+strings.Repeat("x", 255)+"\n" }, "script: its first line has 258 bytes, and Linux reads 255"},
+		"argument in Latin-1":  {func(s *Spec) { s.Command[1] = "caf\xe9" }, "command[1]: is not valid UTF-8"},
 		"large script":         {func(s *Spec) { s.Command, s.Script = nil, "#!\n"+strings.Repeat("x", MaxScript) }, "script: has 262147 bytes"},
 		"args of a command":    {func(s *Spec) { s.Args = []string{"a"} }, "args: are those of a script"},
 		"variable":             {func(s *Spec) { s.Env = map[string]string{"LD_PRELOAD": "x", "a1": ""} }, ""},
