@@ -233,7 +233,7 @@ const recordEvery = 5 * time.Second
 
 // record writes the status down and tells it to the agents that are connected. While
 // the disk is full it stays, tries again, and answers agents: what is known of the end
-// must not get lost. It gives up where the task's folder has gone.
+// must not get lost. It gives up where the task's folder has gone, or it is told to end.
 func (s *supervisor) record() error {
 	for {
 		err := writeStatus(s.status)
@@ -244,19 +244,26 @@ func (s *supervisor) record() error {
 			return err
 		}
 		fmt.Fprintln(os.Stderr, "shim:", err)
-		s.answerFor(recordEvery)
+		if !s.answerFor(recordEvery) {
+			return err
+		}
 	}
 }
 
-func (s *supervisor) answerFor(d time.Duration) {
+// answerFor answers agents for a while. It reports false where it is told to end.
+func (s *supervisor) answerFor(d time.Duration) bool {
 	end := time.After(d)
 	for {
 		select {
 		case q := <-s.asked:
 			q.request.Stop = nil // it has ended
 			s.answer(q)
+		case n := <-s.signals:
+			if n == unix.SIGTERM {
+				return false
+			}
 		case <-end:
-			return
+			return true
 		}
 	}
 }

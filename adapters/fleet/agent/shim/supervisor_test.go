@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
@@ -45,6 +47,37 @@ func TestExited(t *testing.T) {
 			require.Equal(t, c.state, s.status.State)
 			require.Equal(t, &c.exit, s.status.Exit)
 			require.WithinDuration(t, time.Now(), s.status.Ended, time.Minute)
+		})
+	}
+}
+
+// TestRecord: while the end cannot be written down the shim stays, and tries again, until it
+// can be, or the shim is told to end: it may be that no agent ever comes.
+func TestRecord(t *testing.T) {
+	for name, told := range map[string]bool{"there is room again": false, "it is told to end": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Chdir(dir)
+			full := filepath.Join(dir, "."+statusFile+".new", "x") // no disk, but no file of that name either
+			require.NoError(t, os.MkdirAll(full, 0o700))
+			synctest.Test(t, func(t *testing.T) {
+				s := newSupervisor(Task{})
+				s.status.State, s.status.Ended = job.Completed, time.Now()
+				s.signals <- unix.SIGHUP // changes nothing
+				go func() {
+					time.Sleep(time.Minute)
+					if told {
+						s.signals <- unix.SIGTERM
+					} else {
+						os.RemoveAll(filepath.Dir(full))
+					}
+				}()
+				began := time.Now()
+				require.Equal(t, told, s.record() != nil)
+				require.InDelta(t, time.Minute, time.Since(began), float64(recordEvery))
+			})
+			_, err := os.Stat(filepath.Join(dir, statusFile))
+			require.Equal(t, told, os.IsNotExist(err))
 		})
 	}
 }
