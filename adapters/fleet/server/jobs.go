@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -72,7 +73,29 @@ func (s *Server) submit(r *request) (any, error) {
 	}
 	result, err := s.do(r, &state.Command{Submit: &state.Submit{Specs: specs, Owner: r.who.Name, Key: in.Key}})
 	out.Jobs, out.Repeated = result.Jobs, result.Repeated
+	if out.Repeated && !same(s.state.View(), out.Jobs, specs) {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("the key %q was used before for something else, and that is the answer: nothing was submitted now", in.Key))
+	}
 	return out, err
+}
+
+// same reports whether jobs were submitted as specs, as far as they are known. What they
+// depend on has got numbers meanwhile, so that is left out.
+func same(v state.View, ids []job.ID, specs []job.Spec) bool {
+	text := func(s job.Spec) string {
+		s.After = nil
+		out, _ := json.Marshal(s) // it was read from that
+		return string(out)
+	}
+	if len(ids) != len(specs) {
+		return false
+	}
+	for i, id := range ids {
+		if j := v.Job(id); j != nil && text(*j.Spec) != text(specs[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // mayBe refuses what the user may not ask for, and fills in what the queue says. Jobs that

@@ -99,3 +99,31 @@ func TestCancelReason(t *testing.T) {
 	})
 	require.Equal(t, "job "+id.String()+" is CANCELLED, so afterok:"+id.String()+" can never be met", j.Message)
 }
+
+// A key that was used for something else is answered with that, and a warning.
+func TestKeyOfSomethingElse(t *testing.T) {
+	t.Parallel()
+	f := begun(t)
+	c := f.as(alice)
+	submit := func(key string, specs ...job.Spec) (out api.SubmitResponse) {
+		c.must("POST", "/v1/jobs", api.SubmitRequest{Jobs: specs, Key: key}, &out)
+		return out
+	}
+	spec := func(name string) job.Spec {
+		return job.Spec{Name: name, Command: []string{"true"}, Hold: true, Env: map[string]string{}}
+	}
+	after := spec("b")
+	after.After = []job.Dependency{{Kind: job.AfterOK, Job: "@a"}}
+	for key, specs := range map[string][]job.Spec{"one": {spec("a")}, "two": {spec("a"), after}} {
+		first := submit(key, specs...)
+		again := submit(key, specs...)
+		require.True(t, again.Repeated)
+		require.Equal(t, first.Jobs, again.Jobs)
+		require.Equal(t, first.Warnings, again.Warnings, "it is the same")
+		for _, other := range [][]job.Spec{{spec("c")}, {spec("a"), after, spec("c")}} {
+			again := submit(key, other...)
+			require.Equal(t, first.Jobs, again.Jobs)
+			require.Contains(t, again.Warnings, `the key "`+key+`" was used before for something else, and that is the answer: nothing was submitted now`)
+		}
+	}
+}
