@@ -22,7 +22,7 @@ func (s *Server) timeline(r *request) (any, error) {
 	out := api.Timeline{At: now.UTC(), Nodes: []api.NodeTimeline{}}
 	for n := range v.Nodes() {
 		out.Nodes = append(out.Nodes, api.NodeTimeline{
-			Node: n.Node, CPU: n.Machine.CPU, Closed: !n.Usable(), Maintenance: n.Maintenance, Busy: busy(v, n.Node, r.mayHave),
+			Node: n.Node, CPU: n.Machine.CPU, Closed: !n.Usable(), Maintenance: notOver(n.Maintenance, now), Busy: busy(v, n.Node, r.mayHave),
 		})
 	}
 	for res := range v.Reservations() {

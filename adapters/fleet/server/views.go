@@ -139,9 +139,17 @@ func usageOf(t *state.Total) api.Usage {
 
 func seconds(micros int64) float64 { return float64(micros) / 1e6 }
 
+// notOver is a maintenance window, nil where it has passed: then it says nothing of the node.
+func notOver(m *api.Maintenance, now time.Time) *api.Maintenance {
+	if m == nil || !now.Before(m.To) {
+		return nil
+	}
+	return m
+}
+
 func viewNode(lead *leadership, v state.View, n *state.Node) api.Node {
 	return api.Node{
-		Name: n.Node, Address: n.Address, State: n.State, Drain: n.Drain, Maintenance: n.Maintenance,
+		Name: n.Node, Address: n.Address, State: n.State, Drain: n.Drain, Maintenance: notOver(n.Maintenance, time.Now()),
 		Unhealthy: n.Unhealthy, Labels: n.AllLabels(), Machine: n.Machine, Version: n.Version,
 		Registered: n.Registered, Seen: lead.Seen(n.Node), Used: v.Used(n.Node).Used,
 		Load: lead.Load(n.Node),
