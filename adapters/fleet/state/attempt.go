@@ -71,6 +71,11 @@ func (t *tx) endTask(j *Job, e *Element, k *Task, said *api.Report) {
 	e.Ended++
 	e.LastEnd = latest(e.LastEnd, t.endOf(e, said.At))
 	e.Used.add(usedBy(j, k, said))
+	if said.State == job.Completed && said.Message != "" && e.Note == "" {
+		if e.Note = said.Message; j.Spec.Tasks > 1 {
+			e.Note = fmt.Sprintf("task %d of the gang: %s", k.ID.Rank, said.Message)
+		}
+	}
 	if said.State != job.Completed && e.Outcome == nil {
 		e.Outcome = &Outcome{
 			State: said.State, Rank: k.ID.Rank, Exit: said.Exit, Message: said.Message, Mistake: said.Mistake(),
@@ -87,7 +92,7 @@ func (t *tx) endTask(j *Job, e *Element, k *Task, said *api.Report) {
 		return
 	}
 	if e.Outcome == nil {
-		e.Outcome = &Outcome{State: job.Completed, Rank: k.ID.Rank, Exit: said.Exit, Message: said.Message}
+		e.Outcome = &Outcome{State: job.Completed, Rank: k.ID.Rank, Exit: said.Exit, Message: e.Note}
 	}
 	t.endAttempt(j, e)
 }

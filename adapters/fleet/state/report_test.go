@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -54,4 +55,27 @@ func TestNotesOfCompletedTasks(t *testing.T) {
 	require.Len(t, records, 1)
 	require.Equal(t, job.Completed, records[0].Outcome.State)
 	require.Equal(t, note, records[0].Outcome.Message)
+}
+
+// Of a gang that has completed there is a note, too, whichever of its tasks it is about and
+// whichever ends last.
+func TestNotesOfGangs(t *testing.T) {
+	const note = "the first 7 bytes of stdout were dropped"
+	for rank := range int32(3) {
+		w := newWorld(t)
+		id := job.TaskID{Job: w.submit("ann", job.Spec{Tasks: 3}).Jobs[0], Attempt: 1}
+		for id.Rank = range 3 {
+			w.must(&state.Command{Place: &state.Place{Task: id, Node: "n0"}})
+		}
+		for id.Rank = range 3 {
+			said := api.Report{Task: id, State: job.Completed}
+			if id.Rank == rank {
+				said.Message = note
+			}
+			w.must(&state.Command{Report: &state.Report{Node: "n0", Tasks: []api.Report{said}}})
+		}
+		r := w.View().LastRecord(id.Job, 0)
+		require.Equal(t, job.Completed, r.Outcome.State)
+		require.Equal(t, fmt.Sprintf("task %d of the gang: %s", rank, note), r.Outcome.Message)
+	}
 }

@@ -132,6 +132,8 @@ type Element struct {
 	Started time.Time `json:"started,omitzero"`
 	// LastEnd is when the last of the tasks that have ended did.
 	LastEnd time.Time `json:"lastEnd,omitzero"`
+	// Note is what was said of the first task that has completed with a note.
+	Note string `json:"note,omitempty"`
 	// Outcome is that of the task that decides how the attempt ends, once one does.
 	Outcome *Outcome `json:"outcome,omitempty"`
 	// Stopping is how and why it is being ended from outside, where it is; it counts
