@@ -15,7 +15,7 @@ import (
 // orchestrator imports may export: top-level names, and methods of exported
 // types. Struct fields do not count. A name is a promise from the first release
 // on, so the numbers go down, or up with a reason in the commit.
-var surface = map[string]int{"model": 320, "extpoints": 225, "queue": 110, "engine": 223}
+var surface = map[string]int{"model": 320, "extpoints": 225, "queue": 111, "engine": 223}
 
 func TestSurfaceIsSmall(t *testing.T) {
 	t.Parallel()

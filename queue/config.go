@@ -52,6 +52,9 @@ type Hooks struct {
 	// asked. Profiles are named as in Workload.Profile; where that may
 	// be empty, so must be a name here and in Hints. Default none.
 	PreEnqueue map[string][]extpoints.PreEnqueuePlugin
+	// Profiles are those that there are, named likewise. A workload of another is gated by
+	// [ProfileGate] until it is updated to one of them. Default: any profile is there.
+	Profiles map[string]bool
 	// Hints says for each profile which plugins want to know of which events.
 	// A plugin without an entry never wakes a workload. A profile without an
 	// entry has all its workloads woken by any event that another profile

@@ -11,7 +11,8 @@
 //	ErrorBackoff   the same after an error, but never popped early
 //	Unschedulable  rejected; waits for an event that a rejecting plugin asked
 //	               for, or for the timeout
-//	Gated          held back by a PreEnqueue plugin; waits like Unschedulable
+//	Gated          held back by a PreEnqueue plugin; waits like Unschedulable. Or its
+//	               profile is not there, see [ProfileGate]
 //	InFlight       popped; an attempt is in progress
 //	Incomplete     member of a group that does not exist, or whose parent does not
 //	Joining        member of a tree of groups that is being tried without it; it

@@ -17,6 +17,9 @@ func (q *Queue) resolve(it *Item) {
 	}
 	plugins, known := q.hints.profiles[it.Workload.Profile]
 	if !known {
+		if !q.isProfile(it.Workload.Profile) {
+			return // no event gives it one
+		}
 		it.rejectors = append(it.rejectors, rejector{item: it, reg: q.hints.unhinted})
 		return
 	}

@@ -3,6 +3,7 @@ package queue
 // park makes an item that has been taken out of its place unschedulable, or
 // gated if some plugin gates it.
 func (q *Queue) park(it *Item, why cause) {
+	q.lacksProfile(it)
 	place := Unschedulable
 	if it.GatingPlugin != "" {
 		place = Gated
@@ -20,7 +21,7 @@ func (q *Queue) park(it *Item, why cause) {
 // toActive puts an item that has been taken out of its place among the active
 // ones, unless a gate turns it away.
 func (q *Queue) toActive(it *Item, why cause, gates gating) {
-	if gates == askGates && !q.pass(it) {
+	if q.lacksProfile(it) || gates == askGates && !q.pass(it) {
 		q.park(it, why)
 		return
 	}
@@ -40,7 +41,7 @@ func (q *Queue) toActive(it *Item, why cause, gates gating) {
 // for the end of its backoff, unless a gate turns it away. With popping from
 // backoff on, the gates are asked here, since nobody asks them again later.
 func (q *Queue) toBackoff(it *Item, why cause) {
-	if !q.cfg.NoPopFromBackoff && !q.pass(it) {
+	if q.lacksProfile(it) || !q.cfg.NoPopFromBackoff && !q.pass(it) {
 		q.park(it, why)
 		return
 	}

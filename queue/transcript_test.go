@@ -191,6 +191,13 @@ func (d *dialogue) configure(c command) bool {
 		// gate NAME [profile=P]: a PreEnqueue plugin. Before all others.
 		p := c.args["profile"]
 		d.cfg.PreEnqueue[p] = append(d.cfg.PreEnqueue[p], &gate{d, c.words[0]})
+	case "profiles":
+		// profiles P...: those that there are, besides that of workloads which name none.
+		// Before all others.
+		d.cfg.Profiles = map[string]bool{"": true}
+		for _, p := range c.words {
+			d.cfg.Profiles[p] = true
+		}
 	case "groups":
 		// groups [profile=P]: the profile places groups as groups. Before all
 		// others.

@@ -70,6 +70,10 @@ func (q *Queue) Update(now time.Time, old, new *extpoints.WorkloadInfo) {
 		it.setWorkload(new)
 		q.resolve(it) // it may be gated later, in another profile
 		q.fixed(it, labelled(QueuesChanged, now))
+		if q.lacksProfile(it) && it.place != Gated {
+			q.take(it)
+			q.park(it, cause{event: WorkloadDemandsChanged, at: now})
+		}
 	default:
 		q.updateParked(now, it, old, new)
 	}
