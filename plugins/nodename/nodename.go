@@ -1,6 +1,8 @@
 package nodename
 
 import (
+	"fmt"
+
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins/helper"
@@ -14,25 +16,30 @@ const Reason = "node(s) didn't match the requested node name"
 
 var rejected = extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, Reason)
 
-// NodeName is the plugin. It has no state.
+// NodeName is the plugin.
 //
 // Rules: kube-scheduler plugins/nodename/node_name.go, 1.37.1.
-type NodeName struct{}
+type NodeName struct {
+	compat extpoints.Compat
+}
 
 // New makes the plugin. It takes no arguments.
-func New(_ extpoints.NoArgs, _ extpoints.Handle) (*NodeName, error) {
-	return &NodeName{}, nil
+func New(_ extpoints.NoArgs, h extpoints.Handle) (*NodeName, error) {
+	return &NodeName{compat: h.Compat()}, nil
 }
 
 // Name returns the plugin's name.
 func (*NodeName) Name() string { return Name }
 
-// PreFilter narrows the search down to the named node. Where there is none it
-// does not say Skip, as the reference does not: its Filter is called and
-// accepts every node.
-func (*NodeName) PreFilter(_ *extpoints.CycleState, w *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
+// PreFilter narrows the search down to the named node, and rejects a workload whose node
+// is not there. Where none is named it does not say Skip, as the reference does not: its
+// Filter is called and accepts every node.
+func (p *NodeName) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
 	if w.NodeName == "" {
 		return nil, nil
+	}
+	if p.compat == extpoints.Improved && s.View().Nodes().Get(w.NodeName) == nil {
+		return nil, extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, fmt.Sprintf("node %q is not there", w.NodeName))
 	}
 	return &extpoints.PreFilterResult{Nodes: map[string]struct{}{w.NodeName: {}}}, nil
 }
@@ -45,13 +52,21 @@ func (*NodeName) Filter(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, node
 	return nil
 }
 
-// EventsToRegister asks for new nodes, whichever they are, as the reference
-// does: a workload is seldom rejected by this plugin, and then it waits for
-// just one node.
-func (*NodeName) EventsToRegister() ([]extpoints.EventHint, error) {
-	return []extpoints.EventHint{{
-		Event: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Add},
-	}}, nil
+// EventsToRegister asks for the node that is named. The reference asks for any new one.
+func (p *NodeName) EventsToRegister() ([]extpoints.EventHint, error) {
+	h := extpoints.EventHint{Event: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Add}}
+	if p.compat == extpoints.Improved {
+		h.Hint = isNamed
+	}
+	return []extpoints.EventHint{h}, nil
+}
+
+// isNamed: one of many that wait for nodes which are away is not tried for the others'.
+func isNamed(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
+	if c.NewNode != nil && c.NewNode.Name != w.NodeName {
+		return extpoints.HintSkip, nil
+	}
+	return extpoints.HintQueue, nil
 }
 
 // NodeLocal implements [extpoints.NodeLocalPlugin]: it reads the node's name.

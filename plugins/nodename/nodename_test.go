@@ -38,23 +38,53 @@ func TestFilter(t *testing.T) {
 }
 
 func TestPreFilter(t *testing.T) {
-	p := &NodeName{}
-	s := extpointstest.NewSituation(&model.Workload{ID: "w"})
-	if result, status := p.PreFilter(s.State(), s.Workload); result != nil || status != nil {
-		t.Errorf("without a name: %v, %v", result, status)
-	}
-	s.Workload.NodeName = "foo"
-	result, status := p.PreFilter(s.State(), s.Workload)
-	if names := slices.Collect(maps.Keys(result.Nodes)); status != nil || !slices.Equal(names, []string{"foo"}) {
-		t.Errorf("with a name: %v, %v", names, status)
+	const gone = `UnschedulableAndUnresolvable: node "foo" is not there`
+	for _, c := range []struct {
+		compat       extpoints.Compat
+		wanted, node string
+		names        []string
+		want         string
+	}{
+		{extpoints.Improved, "", "foo", nil, "Success"},
+		{extpoints.Improved, "foo", "foo", []string{"foo"}, "Success"},
+		{extpoints.Improved, "foo", "bar", nil, gone},
+		{extpoints.KubeScheduler137, "foo", "bar", []string{"foo"}, "Success"},
+	} {
+		s := extpointstest.NewSituation(&model.Workload{ID: "w", NodeName: c.wanted}, extpointstest.NodeWith(&model.Node{Name: c.node}))
+		result, status := (&NodeName{compat: c.compat}).PreFilter(s.State(), s.Workload)
+		var names []string
+		if result != nil {
+			names = slices.Collect(maps.Keys(result.Nodes))
+		}
+		if status.String() != c.want || !slices.Equal(names, c.names) {
+			t.Errorf("%v, %q where there is %q: %v, %v; want %v, %v", c.compat, c.wanted, c.node, names, status, c.names, c.want)
+		}
 	}
 }
 
+// One that waits for its node is woken by that node; to the reference any new one may be it.
 func TestEvents(t *testing.T) {
-	hints, err := (&NodeName{}).EventsToRegister()
-	want := extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Add}
-	if err != nil || len(hints) != 1 || hints[0].Event != want || hints[0].Hint != nil {
-		t.Errorf("%v, %v", hints, err)
+	added := extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Add}
+	for _, c := range []struct {
+		compat extpoints.Compat
+		node   string
+		want   extpoints.Hint
+	}{
+		{extpoints.Improved, "foo", extpoints.HintQueue},
+		{extpoints.Improved, "bar", extpoints.HintSkip},
+		{extpoints.KubeScheduler137, "bar", extpoints.HintQueue},
+	} {
+		hints, err := (&NodeName{compat: c.compat}).EventsToRegister()
+		if err != nil || len(hints) != 1 || hints[0].Event != added {
+			t.Fatalf("%v, %v", hints, err)
+		}
+		got := extpoints.HintQueue
+		if hints[0].Hint != nil {
+			got, err = hints[0].Hint(&model.Workload{NodeName: "foo"}, &extpoints.Event{ClusterEvent: added, NewNode: &model.Node{Name: c.node}})
+		}
+		if err != nil || got != c.want {
+			t.Errorf("%v, node %q: %v, %v", c.compat, c.node, got, err)
+		}
 	}
 }
 
