@@ -328,16 +328,11 @@ func treeProblem(groups map[string]*model.Group, g *model.Group) string {
 			return "parent: "
 		}
 	}
-	if p := groups[g.Parent]; p != nil && !p.Composite {
-		return "is not a group of groups"
-	}
 	below := 1
 	for _, low := range groups {
 		n, at := 1, low
 		for at != nil && at != g {
-			if n, at = n+1, groups[at.Parent]; at != nil && !at.Composite {
-				at = nil // they do not belong together
-			}
+			n, at = n+1, groups[at.Parent]
 		}
 		if at == g {
 			below = max(below, n)

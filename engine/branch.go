@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/decide"
+	"github.com/berth-project/berth/engine/internal/record"
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -35,7 +36,7 @@ func (b *Branch) View() *View { return &View{store: b.decider.Record.Store.Snaps
 func (b *Branch) Apply(now time.Time, changes ...Change) error {
 	tx := b.decider.Record.Begin()
 	defer tx.Abort()
-	if err := write(intakeOf(b.decider.Profiles, tx, now), changes); err != nil {
+	if err := write(&record.Intake{Txn: tx, Now: now}, changes); err != nil {
 		return err
 	}
 	b.decider.Record.Commit(tx)
@@ -66,7 +67,8 @@ func (d *Decision) Placed() bool { return d.Binding.Node != "" }
 // PreFilter up to and including Reserve, and if it gets a node puts it there on
 // the branch. A plan is about room: what holds a workload back from the queue
 // (PreEnqueue) is not asked.
-// That it fits nowhere is not an error; a plugin that fails is. A member of a
+// That it fits nowhere is not an error; a plugin that fails, and a profile that is not
+// there, are. A member of a
 // group is placed as if it were by itself; see ScheduleGroup.
 func (b *Branch) Schedule(now time.Time, id string) (Decision, error) {
 	row := b.decider.Record.Workload(id)
@@ -75,6 +77,9 @@ func (b *Branch) Schedule(now time.Time, id string) (Decision, error) {
 	}
 	if row.Phase != model.Pending {
 		return Decision{}, fmt.Errorf("schedule workload %q on a branch: it is %v, not Pending", id, row.Phase)
+	}
+	if err := b.decider.Profiles.Missing(row.Info.Workload); err != nil {
+		return Decision{}, fmt.Errorf("schedule workload %q on a branch: %w", id, err)
 	}
 	a := b.decider.Attempt(now, row.Info, branchPort{d: b.decider})
 	b.carryOut(a)
@@ -95,6 +100,12 @@ func (b *Branch) FitsInPlace(now time.Time, w *model.Workload) ([]Verdict, error
 	row := b.decider.Record.Workload(w.ID)
 	if row == nil {
 		return nil, fmt.Errorf("fit workload %q in place: %w", w.ID, ErrNotFound)
+	}
+	if err := b.decider.Profiles.Missing(w); err != nil {
+		return nil, fmt.Errorf("fit workload %q in place: %w", w.ID, err)
+	}
+	if row.Phase == model.Pending {
+		return nil, fmt.Errorf("fit workload %q in place: %w", w.ID, &PhaseError{Workload: w.ID, From: row.Phase, To: model.Pending})
 	}
 	try := b.Branch()
 	if err := try.Apply(now, Requeue(w.ID), Update(w)); err != nil {

@@ -31,9 +31,8 @@ func RemoveNode(name string) Change { return Change{record.RemoveNode.Of(name)} 
 //
 //   - what was being bound to it, bound or confirmed there is requeued: bindings under
 //     way are cancelled, and the workload is placed again;
-//   - what was terminating (see [Terminate]) is finished, and so is what was adopted
-//     and has a profile that the engine has not: the one shall not run again, the other
-//     is for whoever placed it. [Remove] forgets them, as after [Finish].
+//   - what was terminating (see [Terminate]) is finished: it shall not run again. [Remove]
+//     forgets it, as after [Finish].
 //
 // Listeners are told as if RemoveNode, Requeue and Finish had been applied one by one,
 // in this order, the workloads by phase and ID. Nominations to the node stay until the
@@ -58,7 +57,9 @@ func Drain(name, reason string) Change {
 	return Change{record.DrainNode.Of(record.Drain{Node: name, Reason: reason})}
 }
 
-// Submit submits a new workload to be placed.
+// Submit submits a new workload to be placed. What it names need not be there: until its node
+// (NodeName), its profile, its group and, in an order by queues, its queue are, it waits, and
+// [Raw.Explain] says for what.
 func Submit(w *model.Workload) Change { return Change{record.Submit.Of(w)} }
 
 // Adopt submits a workload that already is on a node: on that of the binding, with
@@ -68,7 +69,8 @@ func Submit(w *model.Workload) Change { return Change{record.Submit.Of(w)} }
 // they come; see [View.Stranded].
 func Adopt(w *model.Workload, b model.Binding) Change { return Change{record.Adopt(w, b)} }
 
-// Update replaces the workload of the same ID.
+// Update replaces the workload of the same ID, whatever its phase. What the new one names need
+// not be there, as with [Submit].
 func Update(w *model.Workload) Change { return Change{record.Update.Of(w)} }
 
 // Confirm says that a workload has been seen on its node: the one that was
@@ -93,11 +95,11 @@ func Terminate(id string) Change { return Change{record.Terminate.Of(id)} }
 // engine evicts for that it knows by itself.
 func Displace(id string) Change { return Change{record.Displace.Of(id)} }
 
-// Finish says that the workload with the ID has ended; its room is free.
+// Finish says that the workload with the ID has ended; its room is free. It may be repeated.
 func Finish(id string) Change { return Change{record.Finish.Of(id)} }
 
 // Requeue says that the workload with the ID has lost its node and must be placed
-// again.
+// again. Of one that waits for a node already it changes nothing.
 func Requeue(id string) Change { return Change{record.Requeue.Of(id)} }
 
 // Remove forgets the workload with the ID, in whatever phase it is.

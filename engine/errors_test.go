@@ -13,12 +13,11 @@ import (
 func TestPhasesThatDoNotAllowAChange(t *testing.T) {
 	for problem, ch := range map[string]engine.Change{
 		`change 0, confirm "w": workload "w" cannot be confirmed there: it is confirmed on node "n1"; requeue it first if it has left that node`: engine.Confirm(model.Binding{Workload: "w", Node: "n2"}),
-		`change 0, requeue "p": workload "p" cannot wait for a node: it waits for a node already`:                                                engine.Requeue("p"),
 		`change 0, terminate "f": workload "f" cannot be terminating: it has finished; remove it, and submit it anew if it is to run again`:      engine.Terminate("f"),
-		`change 0, finish "f": workload "f" cannot finish: it has finished; remove it, and submit it anew if it is to run again`:                 engine.Finish("f"),
+		`change 0, requeue "f": workload "f" cannot wait for a node: it has finished; remove it, and submit it anew if it is to run again`:       engine.Requeue("f"),
 	} {
 		r := newRaw(t, &world{})
-		require.NoError(t, r.Apply(epoch, running("w", "n1", 1), task("p", 1), running("f", "n1", 1), engine.Finish("f")))
+		require.NoError(t, r.Apply(epoch, running("w", "n1", 1), running("f", "n1", 1), engine.Finish("f")))
 		err := r.Apply(epoch, ch)
 		require.EqualError(t, err, problem)
 		var phase *engine.PhaseError

@@ -166,6 +166,12 @@ func (r *Raw) explainer(now time.Time, id string, o ExplainOptions) (func() (*Ex
 	case d == nil || d.Node != row.Node || d.Created != row.CreateIndex:
 		return nil, fmt.Errorf("explain workload %q on node %q: %w", id, row.Node, ErrNoRecord)
 	}
+	if d.Framework == nil { // its profile is not there
+		t := tally{}
+		t.add(*e.held(nil), 0)
+		e.Reasons = t.reasons()
+		return func() (*Explanation, error) { return e, nil }, nil
+	}
 	e.Signature = d.Framework.Signature(d.Info.Workload) // here, because Sign may look at the cluster as it is
 	return func() (*Explanation, error) {
 		e.fill(d, whole, o)
@@ -208,19 +214,9 @@ func (e *Explanation) fill(d *decide.Remembered, whole *wholeTree, o ExplainOpti
 	c := d.Again(waits)
 	st := c.Decide()
 	t := tally{}
-	switch {
-	case e.waitsAt(queue.Gated):
-		e.Node, e.Message = "", e.Waiting.Gate.Message()
-		t.add(verdict(e.Waiting.Gate), 0)
-	case e.waitsAt(queue.Incomplete):
-		e.Node, e.Message = "", whole.missing()
-		t.add(Verdict{Reasons: []string{e.Message}}, 0)
-	case e.waitsAt(queue.OldBinding):
-		e.Node, e.Message = "", fmt.Sprintf("an earlier binding to node %q was cancelled and has not returned", e.Waiting.Node)
-		t.add(Verdict{Reasons: []string{e.Message}}, 0)
-	case e.Waiting != nil && e.Waiting.Standing != nil && e.Waiting.Standing.Held != nil:
-		e.Node, e.Message = "", e.Waiting.Standing.Held.String()
-		t.add(Verdict{Plugin: queue.QueuesGate, Code: extpoints.Unschedulable, Reasons: []string{e.Message}}, 0)
+	switch held := e.held(whole); {
+	case held != nil:
+		t.add(*held, 0)
 	case st != nil && c.Diagnosis != nil:
 		e.Message = c.Diagnosis.Message()
 	case st != nil:
@@ -245,6 +241,30 @@ func (e *Explanation) fill(d *decide.Remembered, whole *wholeTree, o ExplainOpti
 		slices.SortStableFunc(e.Nodes, better)
 		e.Nodes = slices.Clip(e.Nodes[:min(o.Top, len(e.Nodes))])
 	}
+}
+
+// held says why a workload that waits would not be tried, nil where it would be.
+func (e *Explanation) held(whole *wholeTree) *Verdict {
+	var v Verdict
+	switch {
+	case e.waitsAt(queue.Gated):
+		v = verdict(e.Waiting.Gate)
+		e.Message = e.Waiting.Gate.Message()
+	case e.waitsAt(queue.Incomplete):
+		e.Message = whole.missing()
+	case e.waitsAt(queue.OldBinding):
+		e.Message = fmt.Sprintf("an earlier binding to node %q was cancelled and has not returned", e.Waiting.Node)
+	case e.Waiting != nil && e.Waiting.Standing != nil && e.Waiting.Standing.Held != nil:
+		e.Message = e.Waiting.Standing.Held.String()
+		v = Verdict{Plugin: queue.QueuesGate, Code: extpoints.Unschedulable}
+	default:
+		return nil
+	}
+	if !e.waitsAt(queue.Gated) {
+		v.Reasons = []string{e.Message}
+	}
+	e.Node = ""
+	return &v
 }
 
 // better orders nodes by how good they are.

@@ -4,11 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/preempt"
 	"github.com/berth-project/berth/engine/internal/record"
-	"github.com/berth-project/berth/engine/internal/store"
-	"github.com/berth-project/berth/model"
 )
 
 // Apply makes the changes, in order, in one transaction: all of them or, if
@@ -21,8 +18,7 @@ func (r *Raw) Apply(now time.Time, changes ...Change) error {
 	return r.act("Apply", now, func() error {
 		tx := r.rec.Begin()
 		defer tx.Abort()
-		in := intakeOf(r.decider.Profiles, tx, now)
-		in.Admit, in.Batch.Before = r.queue.Admission(), r.handed
+		in := &record.Intake{Txn: tx, Now: now, Admit: r.queue.Admission(), Batch: record.Batch{Before: r.handed}}
 		if err := write(in, changes); err != nil {
 			return err
 		}
@@ -44,11 +40,6 @@ func (o outside) drain(now time.Time, d record.Drain) {
 	for row := range o.rec.Store.WorkloadsOn(d.Node) {
 		o.evict(now, row.Info.ID, d.Reason, preempt.Nobody)
 	}
-}
-
-// intakeOf is what changes are written to, of an engine with these profiles.
-func intakeOf(profiles *decide.Profiles, tx *store.Txn, now time.Time) *record.Intake {
-	return &record.Intake{Txn: tx, Now: now, HasProfile: func(w *model.Workload) bool { return profiles.Of(w) != nil }}
 }
 
 // write makes the changes in the transaction and collects the problems.

@@ -43,6 +43,7 @@ func TestLoseNodeIsItsSingleChanges(t *testing.T) {
 		cfg := config(&world{})
 		cfg.Listener = engine.Listener{
 			Enqueued:  func(e engine.QueuedEvent) { events = append(events, "enqueued "+e.ID) },
+			Gated:     func(e engine.QueuedEvent) { events = append(events, "gated "+e.ID+" by "+e.Plugin) },
 			Confirmed: func(e engine.PlacedEvent) { events = append(events, "confirmed "+e.Workload.ID) },
 			Removed:   func(e engine.RemovedEvent) { events = append(events, "removed "+e.Workload.ID) },
 		}
@@ -63,9 +64,9 @@ func TestLoseNodeIsItsSingleChanges(t *testing.T) {
 		return events, phases
 	}
 	events, phases := tell(engine.LoseNode("n1"))
-	require.Equal(t, []string{"Bound@n2", "Bound@n2", "Finished", "Finished"}, phases)
+	require.Equal(t, []string{"Bound@n2", "Bound@n2", "Pending", "Finished"}, phases)
 	wanted, same := tell(engine.RemoveNode("n1"), engine.Requeue("assumed"), engine.Requeue("confirmed"),
-		engine.Finish("foreign"), engine.Finish("leaving"))
+		engine.Requeue("foreign"), engine.Finish("leaving"))
 	require.Equal(t, same, phases)
 	require.Equal(t, wanted, events)
 }

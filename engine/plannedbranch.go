@@ -49,6 +49,9 @@ func (b *Branch) entity(id string) (*timeline.Entity, error) {
 		if row.Phase != model.Pending {
 			return nil, fmt.Errorf("when workload %q fits: it is %v, not Pending", id, row.Phase)
 		}
+		if err := b.decider.Profiles.Missing(row.Info.Workload); err != nil {
+			return nil, fmt.Errorf("when workload %q fits: %w", id, err)
+		}
 		return &timeline.Entity{Info: row.Info}, nil
 	}
 	e, err := b.decider.TreeEntity(id)

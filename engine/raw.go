@@ -117,11 +117,13 @@ func (r *Raw) queueHooks() queue.Hooks {
 	var q queue.Hooks
 	q.Less = r.decider.Profiles.First().Less(func(err error) { r.listener.Failed(FailedEvent{Err: err}) })
 	q.ByQueues = r.cfg.Order == OrderByQueues
+	q.Profiles = map[string]bool{"": true}
 	q.PreEnqueue = map[string][]extpoints.PreEnqueuePlugin{}
 	q.Hints = map[string][]queue.PluginHints{}
 	q.AsGroups = map[string]bool{}
 	q.Groups = func() queue.GroupTrees { return r.rec.View.Groups() }
 	for name, f := range r.decider.Profiles.ByName() {
+		q.Profiles[name] = true
 		q.PreEnqueue[name] = r.decider.Answers.Gates(f.PreEnqueue())
 		q.Hints[name] = f.Hints()
 		if f.SchedulesGroups() {

@@ -17,6 +17,10 @@ import (
 //	eng, err := engine.New(cfg)
 //	err = eng.Apply(slices.Collect(raw.View().Changes())...)
 //
+// All of it is accepted, whatever is away by then: a workload waits for the node, the profile or
+// the group that it names, and [Raw.Explain] says so. Limits come last, since one of breach
+// [model.LimitRefuse] is about those that come after it.
+//
 // Workloads come in the order in which they were submitted, and keep their nodes, devices, granted
 // limits and nominations; objects are as decisions have left them. One that is [model.Assumed] is submitted
 // to be placed: whether its binding came through only its orchestrator knows, which adopts it
@@ -25,19 +29,20 @@ import (
 func (v *View) Changes() iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		for _, kind := range model.ObjectKinds {
-			for o := range v.Objects(kind) {
-				if !yield(PutObject(o.Object)) {
-					return
-				}
+			if kind != model.LimitKind && !each(v.Objects(kind), yield, putAgain) {
+				return
 			}
 		}
 		_ = each(v.Namespaces(), yield, func(n model.NamespaceRecord) Change { return PutNamespace(n.Namespace) }) &&
 			each(v.store.Budgets(), yield, func(b *store.Budget) Change { return PutBudget(b.Left()) }) &&
 			each(slices.Values(v.groupsFromTheTop()), yield, func(g model.GroupRecord) Change { return PutGroup(g.Group) }) &&
 			each(v.Nodes(), yield, func(n model.NodeRecord) Change { return PutNode(n.Node) }) &&
-			v.eachWorkload(yield)
+			v.eachWorkload(yield) &&
+			each(v.Objects(model.LimitKind), yield, putAgain)
 	}
 }
+
+func putAgain(o model.ObjectRecord) Change { return PutObject(o.Object) }
 
 // each yields the change of each of the rows. It reports whether more are wanted.
 func each[R any](rows iter.Seq[R], yield func(Change) bool, change func(R) Change) bool {
@@ -77,20 +82,21 @@ func (v *View) eachWorkload(yield func(Change) bool) bool {
 
 // changesOf are those of one workload.
 func changesOf(w *model.WorkloadRecord) []Change {
-	adopt := Adopt(w.Workload, model.Binding{Node: w.Node, Devices: w.Shares, Since: w.PlacedAt, Limit: w.GrantedLimit})
-	switch {
-	case w.Phase == model.Bound, w.Phase == model.Confirmed:
-		return []Change{adopt}
-	case w.Phase == model.Terminating && w.Displaced:
-		return []Change{adopt, Displace(w.ID)}
-	case w.Phase == model.Terminating:
-		return []Change{adopt, Terminate(w.ID)}
-	case w.Phase == model.Finished && w.Node != "":
-		return []Change{adopt, Finish(w.ID)}
-	case w.Phase == model.Finished:
-		return []Change{Submit(w.Workload), Finish(w.ID)}
-	case w.Nominated != "":
-		return []Change{Submit(w.Workload), Nominate(w.ID, w.Nominated)}
+	first := Submit(w.Workload)
+	if w.Node != "" {
+		first = Adopt(w.Workload, model.Binding{Node: w.Node, Devices: w.Shares, Since: w.PlacedAt, Limit: w.GrantedLimit})
 	}
-	return []Change{Submit(w.Workload)}
+	switch {
+	case w.Phase == model.Assumed:
+		first = Submit(w.Workload)
+	case w.Phase == model.Terminating && w.Displaced:
+		return []Change{first, Displace(w.ID)}
+	case w.Phase == model.Terminating:
+		return []Change{first, Terminate(w.ID)}
+	case w.Phase == model.Finished:
+		return []Change{first, Finish(w.ID)}
+	case w.Nominated != "":
+		return []Change{first, Nominate(w.ID, w.Nominated)}
+	}
+	return []Change{first}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
 )
 
 // facts are what a view has, but for what belongs to one engine: the numbers of transactions, and
@@ -88,4 +89,89 @@ func TestWhatWasAssumedIsSubmittedAgain(t *testing.T) {
 	require.NoError(t, again.Apply(epoch, slices.Collect(r.View().Changes())...))
 	w, _ = again.View().Workload("a")
 	require.Equal(t, model.Pending, w.Phase)
+}
+
+// What is told may name a node that is away and a profile that has another name by now. Each waits,
+// says for what, and goes on when that is there; the rest is not held up.
+func TestARestartWaitsForWhatIsAway(t *testing.T) {
+	r := newRaw(t, &world{})
+	pinned, old := task("pinned", 100), task("old", 100)
+	spec(pinned).NodeName, spec(old).Profile = "n2", "renamed"
+	require.NoError(t, r.Apply(epoch, node("n1", 1000), pinned, old, task("free", 100)))
+	settle(r, epoch)
+	require.Equal(t, "Bound@n1", phaseOf(r, "free"))
+	require.Contains(t, why(t, r, "pinned"), `node "n2" is not there`)
+	require.Contains(t, why(t, r, "old"), `there is no profile "renamed"; update the workload`)
+	require.Equal(t, queue.Counts{Unschedulable: 1, Gated: 1}, r.QueueCounts())
+
+	later := epoch.Add(time.Minute)
+	require.NoError(t, r.Apply(later, node("n3", 1000)))
+	require.Equal(t, queue.Counts{Unschedulable: 1, Gated: 1}, r.QueueCounts(), "another node is no help")
+	right := *spec(old)
+	right.Profile = ""
+	require.NoError(t, r.Apply(later, node("n2", 1000), engine.Update(&right)))
+	settle(r, later)
+	require.Equal(t, "Bound@n2", phaseOf(r, "pinned"))
+	require.Contains(t, phaseOf(r, "old"), "Bound@")
+}
+
+// What was accepted in some order is accepted in that of Changes, too.
+func TestWhatWasAcceptedInAnotherOrderIsAcceptedAgain(t *testing.T) {
+	limit := &model.Limit{Name: "few", Queue: "lab", Scope: model.LimitSubtree, Measure: model.LimitCount, Amount: 1, Breach: model.LimitRefuse}
+	member := engine.Submit(&model.Workload{ID: "member", Group: "c"})
+	queued := func(id string) engine.Change { return engine.Submit(&model.Workload{ID: id, Queue: "lab"}) }
+	for _, c := range []struct {
+		name    string
+		changes []engine.Change
+	}{
+		{"a workload was asked to leave before it had a node", []engine.Change{task("w", 1), engine.Terminate("w")}},
+		{"and to make room", []engine.Change{task("w", 1), engine.Displace("w")}},
+		{"and one that has ended", []engine.Change{task("w", 1), engine.Finish("w")}},
+		{"a group got groups when it had workloads", []engine.Change{member, engine.PutGroup(&model.Group{ID: "c", Composite: true})}},
+		{"a parent turned out not to have groups", []engine.Change{engine.PutGroup(&model.Group{ID: "c", Parent: "p"}), engine.PutGroup(&model.Group{ID: "p"})}},
+		{"a limit came when there were more", []engine.Change{engine.PutObject(&model.Queue{Name: "lab"}), queued("a"), queued("b"), engine.PutObject(limit)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := config(&world{})
+			cfg.Order = engine.OrderByQueues
+			engines := make([]*engine.Raw, 3)
+			for i := range engines {
+				var err error
+				engines[i], err = engine.NewRaw(cfg)
+				require.NoError(t, err)
+			}
+			for _, ch := range c.changes {
+				require.NoError(t, engines[0].Apply(epoch, ch))
+			}
+			require.NoError(t, engines[1].Apply(epoch, slices.Collect(engines[0].View().Changes())...))
+			for ch := range engines[0].View().Changes() {
+				require.NoError(t, engines[2].Apply(epoch, ch))
+			}
+			for _, again := range engines[1:] {
+				require.Equal(t, facts(engines[0].View()), facts(again.View()))
+			}
+		})
+	}
+}
+
+// The recipe for a lost node is one batch, whatever profiles there are.
+func TestALostNodeIsOneBatch(t *testing.T) {
+	foreign := engine.Adopt(&model.Workload{ID: "foreign", Profile: "gone"}, model.Binding{Node: "n1"})
+	for name, lost := range map[string][]engine.Change{
+		"LoseNode":    {engine.LoseNode("n1")},
+		"one by one":  {engine.RemoveNode("n1"), engine.Requeue("mine"), engine.Requeue("foreign")},
+		"and again":   {engine.LoseNode("n1"), engine.Requeue("mine"), engine.Requeue("foreign")},
+		"before that": {engine.Requeue("mine"), engine.Requeue("foreign"), engine.RemoveNode("n1")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRaw(t, &world{})
+			require.NoError(t, r.Apply(epoch, node("n1", 1000), running("mine", "n1", 1), foreign))
+			require.NoError(t, r.Apply(epoch, lost...))
+			require.Equal(t, "Pending Pending", phaseOf(r, "mine")+" "+phaseOf(r, "foreign"))
+			require.Contains(t, why(t, r, "foreign"), `there is no profile "gone"`)
+			require.NoError(t, r.Apply(epoch, node("n2", 1000)))
+			settle(r, epoch)
+			require.Equal(t, "Bound@n2", phaseOf(r, "mine"))
+		})
+	}
 }

@@ -83,7 +83,7 @@ type Workload struct {
 	Name   string
 	Labels map[string]string // what the selectors of others go by
 	// Profile names the scheduling profile that places it. Empty: the first
-	// profile of the configuration.
+	// profile of the configuration. One that is not there: it waits until it is updated.
 	Profile string
 	// Group is the ID of the group that it is a member of, or empty.
 	Group string
@@ -120,7 +120,7 @@ type Workload struct {
 	// (noderesources/resource_allocation.go, 1.37.1).
 	FitLoad *Resources
 
-	// NodeName, where not empty, is the only node that will do.
+	// NodeName, where not empty, is the only node that will do. It waits until that is there.
 	NodeName string
 	// NodeSelector holds labels that the node must have, with these values.
 	NodeSelector map[string]string

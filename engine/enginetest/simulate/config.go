@@ -21,7 +21,9 @@ const (
 	simProfile   = plugins.DefaultProfileName
 	batchProfile = "batch"
 	probeProfile = "probe"
-	probeID      = "probe"
+	// goneProfile is one that there is no more: workloads that name it wait.
+	goneProfile = "gone"
+	probeID     = "probe"
 )
 
 // unknownPlugin is a plugin that no profile has.

@@ -201,8 +201,7 @@ func inputNonsense(s *sim) string {
 	bad := pickOf(s, []engine.Change{
 		{}, engine.Remove("nobody"), engine.RemoveNode("nowhere"), engine.Finish("nobody"), engine.Submit(&model.Workload{}),
 		engine.Submit(known), engine.Update(&model.Workload{ID: "nobody"}),
-		engine.Submit(&model.Workload{ID: "odd", Profile: "unknown"}), engine.PutGroup(&model.Group{ID: "odd", Parent: "odd"}),
-		engine.Submit(&model.Workload{ID: "odd", NodeName: "nowhere"}), engine.Requeue("nobody"), engine.Adopt(w, model.Binding{}),
+		engine.PutGroup(&model.Group{ID: "odd", Parent: "odd"}), engine.Requeue("nobody"), engine.Adopt(w, model.Binding{}),
 		engine.PutNode(&model.Node{Name: ""}), engine.PutNode(&model.Node{Name: "n", Allocatable: model.Resources{CPU: -1}}),
 		engine.Confirm(model.Binding{Workload: "nobody", Node: "n0"}), engine.Remove(""), engine.PutBudget(nil),
 	})

@@ -82,8 +82,7 @@ func inputMembers(s *sim) string {
 // longer agree with it.
 func (s *sim) followers(group string) (changes []engine.Change) {
 	for _, w := range s.sortedBook() {
-		nowhere := w.NodeName != "" && s.world.nodes[w.NodeName] == nil
-		if w.Group == "" || s.rootOf(w.Group).ID != group || s.world.book[w.ID].ended || nowhere {
+		if w.Group == "" || s.rootOf(w.Group).ID != group || s.world.book[w.ID].ended {
 			continue
 		}
 		next := w.Clone()

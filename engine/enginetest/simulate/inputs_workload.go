@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/engine"
-	"github.com/berth-project/berth/engine/enginetest/faults"
 	"github.com/berth-project/berth/model"
 )
 
@@ -20,9 +19,7 @@ func inputSubmit(s *sim) string {
 }
 
 func inputUpdate(s *sim) string {
-	id := pickOf(s, s.rowsWhere(func(w *model.WorkloadRecord) bool {
-		return w.NodeName == "" || s.world.nodes[w.NodeName] != nil
-	}))
+	id := pickOf(s, s.rowsWhere(func(*model.WorkloadRecord) bool { return true }))
 	if id == "" {
 		return ""
 	}
@@ -47,7 +44,7 @@ func inputRemove(s *sim) string {
 	s.abandon(id)
 	s.apply(engine.Remove(id))
 	delete(s.world.book, id)
-	if s.chance(80) || row.NodeName != "" && s.world.nodes[row.NodeName] == nil {
+	if s.chance(80) {
 		s.gone = append(s.gone, id)
 		return fmt.Sprintf("remove %s (%v)", id, row.Phase)
 	}
@@ -167,14 +164,6 @@ func inputConfirmElsewhere(s *sim) string {
 	}
 	e.devices = nil
 	return "confirm elsewhere " + row.ID + s.confirm(row.ID, s.anyNode(), nil)
-}
-
-// anyNode is a node, sometimes one that nobody knows.
-func (s *sim) anyNode() string {
-	if len(s.world.order) == 0 || s.chance(10) {
-		return faults.NodeName(s.rng.IntN(s.o.Nodes + 6))
-	}
-	return pickOf(s, s.world.order)
 }
 
 func inputAdopt(s *sim) string {

@@ -80,11 +80,11 @@ func checkPlace(o *observed, row *model.WorkloadRecord, place queue.Place) (p pr
 	case queue.OldBinding:
 		right = pending && o.abandoned[row.ID] > 0
 	default:
-		right = pending && o.abandoned[row.ID] == 0 && place != queue.InFlight
+		right = pending && o.abandoned[row.ID] == 0 && place != queue.InFlight && (place == queue.Gated || row.Profile != goneProfile)
 	}
 	if !right {
-		p.add("%s is %v, with %d bindings, and %d that were called off, waits on permit: %v, and its place is %v",
-			row.ID, row.Phase, o.tasks[row.ID], o.abandoned[row.ID], o.waiting[row.ID], place)
+		p.add("%s is %v, with %d bindings, and %d that were called off, waits on permit: %v, and its place is %v, of profile %q",
+			row.ID, row.Phase, o.tasks[row.ID], o.abandoned[row.ID], o.waiting[row.ID], place, row.Profile)
 	}
 	return p
 }

@@ -55,6 +55,13 @@ func (s *sim) decided(e engine.GroupEvent) {
 func (s *sim) checkGate(g *sight, id string) {
 	pos := s.cur.positions[id]
 	row := s.cur.rows[id]
+	if pos.GatingPlugin == queue.ProfileGate {
+		s.reach("workload without a profile")
+		if row.Profile != goneProfile {
+			s.fail("%s is held back although there is a profile %q", id, row.Profile)
+		}
+		return
+	}
 	root := ""
 	if row.Group != "" {
 		root = g.root(row.Workload)

@@ -115,6 +115,7 @@ func TestCheckersFindWhatIsWrong(t *testing.T) {
 		{"queued and bound", "d-bound is Bound", func(_, o *observed) { o.positions["d-bound"] = queue.Position{Place: queue.Active} }},
 		{"queued while a binding is called off", "and 1 that were called off", func(_, o *observed) { o.abandoned["a-pending"] = 1 }},
 		{"seen to wait for no binding", "its place is OldBinding", func(_, o *observed) { o.positions["a-pending"] = queue.Position{Place: queue.OldBinding} }},
+		{"to be tried without a profile", `its place is Backoff, of profile "gone"`, func(_, o *observed) { o.rows["a-pending"].Profile = goneProfile }},
 		{"being bound and not seen", "its place is None", func(_, o *observed) { delete(o.positions, "b-assumed") }},
 		{"assumed and in no task", "in 0 places", func(_, o *observed) { delete(o.tasks, "b-assumed") }},
 		{"assumed and in two tasks", "in 2 places", func(_, o *observed) { o.tasks["b-assumed"] = 2 }},

@@ -106,6 +106,9 @@ func (s *sim) newWorkload() *model.Workload {
 	w.Limit = time.Duration(s.made%6) * 10 * time.Second // some have none, and many run over
 	w.MinLimit = min(w.MinLimit, w.Limit)
 	w.Profile = pickOf(s, []string{"", "", simProfile, batchProfile})
+	if s.made%25 == 0 {
+		w.Profile = goneProfile
+	}
 	if s.chance(15) {
 		s.join(w)
 	}
@@ -152,11 +155,19 @@ func (s *sim) demand(w *model.Workload) {
 			{Key: "tier", Operator: pickOf(s, []model.Operator{model.In, model.NotIn}), Values: []string{"gold"}},
 		}}}}}
 	case s.chance(5):
-		w.NodeName = pickOf(s, s.world.order)
+		w.NodeName = s.anyNode()
 	case s.chance(10):
 		term := model.AffinityTerm{Selector: &model.Selector{}, TopologyKey: "tier"}
 		w.AntiAffinity = &model.WorkloadAffinity{Required: []model.AffinityTerm{term}}
 	}
+}
+
+// anyNode is a node, sometimes one that nobody knows.
+func (s *sim) anyNode() string {
+	if len(s.world.order) == 0 || s.chance(10) {
+		return faults.NodeName(s.rng.IntN(s.o.Nodes + 6))
+	}
+	return pickOf(s, s.world.order)
 }
 
 func (s *sim) newDeviceRequest() model.DeviceRequest {
@@ -199,6 +210,12 @@ func (s *sim) tame(w *model.Workload) {
 // one that has a node only that is changed which may change there.
 func (s *sim) changeWorkload(w *model.Workload, placed bool) (*model.Workload, string) {
 	w = w.Clone()
+	if w.Group == "" && s.step%15 == 0 {
+		if w.Profile = goneProfile; s.made%2 == 0 {
+			w.Profile = simProfile
+		}
+		return w, "profile " + w.Profile
+	}
 	if s.regroup(w, placed) {
 		return w, fmt.Sprintf("of group %q, priority %d %s", w.Group, w.Priority, w.Preemption)
 	}

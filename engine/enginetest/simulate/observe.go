@@ -283,6 +283,8 @@ func (s *sim) checkWoken() {
 				g = sightOf(s.raw.View())
 			}
 			s.checkGate(g, id)
+		case pos.Place == queue.Unschedulable && s.isAway(s.cur.rows[id].NodeName):
+			s.reach("workload whose node is away")
 		case pos.Place == queue.Unschedulable && !turnedDown(&pos) && !s.awaitsArrival(&pos):
 			if node := s.fits(id); node != "" && !s.awaitsMember(id) {
 				s.fail("%s waits for an event, because of %v, and would fit on %s", id, pos.UnschedulablePlugins, node)
@@ -290,6 +292,9 @@ func (s *sim) checkWoken() {
 		}
 	}
 }
+
+// isAway reports whether it is the name of a node that is not there.
+func (s *sim) isAway(node string) bool { return node != "" && s.cur.nodes[node] == nil }
 
 // awaitsMember reports whether a member of the workload's tree of groups is in no queue yet, since a binding from
 // before is under way: its group is tried together with it when that has ended.

@@ -113,4 +113,5 @@ var rare = []string{
 	"volume bound", "volume made", "volume not made", "workload with volumes bound",
 	"devices given", "devices shared", "devices taken back",
 	"workload with device claims bound", "workload with a card bound",
+	"workload without a profile", "workload whose node is away",
 }

@@ -97,9 +97,6 @@ func (s *sim) tellAll() {
 // retell is how a new engine learns of one workload.
 func (s *sim) retell(id string) []engine.Change {
 	e := s.world.book[id]
-	if e.spec.NodeName != "" && s.world.nodes[e.spec.NodeName] == nil && e.node == "" {
-		e.ended = true // nobody will ever run it
-	}
 	switch {
 	case e.ended:
 		delete(s.world.book, id)

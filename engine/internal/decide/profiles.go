@@ -45,6 +45,14 @@ func (p *Profiles) Of(w *model.Workload) *framework.Framework {
 	return p.byName[w.Profile]
 }
 
+// Missing is the error of a workload whose profile there is not, nil where there is.
+func (p *Profiles) Missing(w *model.Workload) error {
+	if p.Of(w) != nil {
+		return nil
+	}
+	return fmt.Errorf("there is no profile %q", w.Profile)
+}
+
 // First is the profile of workloads that name none.
 func (p *Profiles) First() *framework.Framework { return p.first }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// Tree is the group with those below it and their members that wait, in the order in
-// which they were submitted.
+// Tree is the group with those below it and their members that wait and have a profile, in
+// the order in which they were submitted.
 func (d *Decider) Tree(g *model.Group) *extpoints.GroupInfo {
 	groups := d.Record.View.Groups()
 	info := &extpoints.GroupInfo{Group: g}
@@ -22,7 +22,9 @@ func (d *Decider) Tree(g *model.Group) *extpoints.GroupInfo {
 	}
 	var rows []*store.Workload
 	for _, id := range groups.Pending(g.ID) {
-		rows = append(rows, d.Record.Workload(id))
+		if row := d.Record.Workload(id); d.Profiles.Of(row.Info.Workload) != nil {
+			rows = append(rows, row)
+		}
 	}
 	slices.SortFunc(rows, func(a, b *store.Workload) int { return cmp.Compare(a.Seq, b.Seq) })
 	for _, row := range rows {

@@ -11,8 +11,6 @@ import (
 type Intake struct {
 	*store.Txn
 	Now time.Time
-	// HasProfile reports whether the engine has the profile that the workload names.
-	HasProfile func(*model.Workload) bool
 	// Admit, where set, refuses workloads that are submitted.
 	Admit func(*model.Workload) error
 	// Batch is what is handed over.
@@ -21,6 +19,8 @@ type Intake struct {
 	Drains []Drain
 	// Usages are to be charged once this is committed.
 	Usages []Usage
+	// children are the IDs of the groups by their parents, as long as they are known.
+	children map[string][]string
 	// published are the device slices by pool, as long as it is known.
 	published map[model.PoolID][]*model.DeviceSlice
 }

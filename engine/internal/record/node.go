@@ -16,11 +16,10 @@ func (in *Intake) loseNode(name string) error {
 	}
 	var problems []error
 	for row := range in.WorkloadsOn(name) {
-		again := row.Phase != model.Terminating && in.HasProfile(row.Info.Workload)
-		if again {
-			problems = append(problems, in.Requeue(row.Info.ID))
-		} else {
+		if row.Phase == model.Terminating {
 			problems = append(problems, in.Finish(row.Info.ID))
+		} else {
+			problems = append(problems, in.Requeue(row.Info.ID))
 		}
 	}
 	return errors.Join(problems...)

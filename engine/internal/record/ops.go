@@ -1,8 +1,6 @@
 package record
 
 import (
-	"errors"
-
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/model"
 )
@@ -23,12 +21,12 @@ var (
 	nominate  = newOp("Nominate", "the ID of a workload", nomination.id, (*Intake).nominate)
 	Terminate = newOp("Terminate", "the ID of a workload", named, (*Intake).terminate)
 	Displace  = newOp("Displace", "the ID of a workload", named, (*Intake).displace)
-	Finish    = newOp("Finish", "the ID of a workload", named, plain((*store.Txn).Finish))
+	Finish    = newOp("Finish", "the ID of a workload", named, (*Intake).finish)
 	Requeue   = newOp("Requeue", "the ID of a workload", named, (*Intake).requeue)
 	Remove    = newOp("Remove", "the ID of a workload", named, plain((*store.Txn).DeleteWorkload))
 
 	PutGroup        = newOp("PutGroup", "a group", about(func(g *model.Group) string { return g.ID }), (*Intake).putGroup)
-	RemoveGroup     = newOp("RemoveGroup", "the ID of a group", named, plain((*store.Txn).DeleteGroup))
+	RemoveGroup     = newOp("RemoveGroup", "the ID of a group", named, (*Intake).removeGroup)
 	PutBudget       = newOp("PutBudget", "a budget", about(func(b *model.Budget) string { return b.ID }), valid((*store.Txn).PutBudget))
 	RemoveBudget    = newOp("RemoveBudget", "the ID of a budget", named, plain((*store.Txn).DeleteBudget))
 	PutNamespace    = newOp("PutNamespace", "a namespace", about(func(n *model.Namespace) string { return n.Name }), valid((*store.Txn).PutNamespace))
@@ -80,11 +78,4 @@ func valid[T interface{ Validate() error }](verb func(*store.Txn, T, ...store.Ex
 		}
 		return verb(in.Txn, value)
 	}
-}
-
-func (in *Intake) putGroup(g *model.Group) error {
-	if err := errors.Join(g.Validate(), checkTree(in.Txn, g)); err != nil {
-		return err
-	}
-	return in.PutGroup(g)
 }

@@ -30,8 +30,10 @@ type nomination struct {
 
 func (n nomination) id() (string, bool) { return n.Workload, n.Workload != "" }
 
+// submit takes in a workload that waits for a node. What it names, its node, its profile,
+// its group, may be unknown as yet, or be gone: until it is there the workload waits.
 func (in *Intake) submit(w *model.Workload) error {
-	if err := in.check(w); err != nil {
+	if err := w.Validate(); err != nil {
 		return err
 	}
 	if in.Admit != nil {
@@ -64,7 +66,7 @@ func (in *Intake) adopt(a adoption) error {
 }
 
 func (in *Intake) update(w *model.Workload) error {
-	if err := in.checkUpdate(w); err != nil {
+	if err := w.Validate(); err != nil {
 		return err
 	}
 	return in.UpdateWorkload(in.another(w))
@@ -131,9 +133,18 @@ func (in *Intake) displace(id string) error {
 	return in.Displace(id)
 }
 
+// finish records that the workload has ended; that may be repeated.
+func (in *Intake) finish(id string) error {
+	if row := in.Workload(id); row != nil && row.Phase == model.Finished {
+		return nil
+	}
+	return in.Finish(id)
+}
+
+// requeue has the workload wait for a node again; it may do so already.
 func (in *Intake) requeue(id string) error {
-	if err := in.checkRequeue(id); err != nil {
-		return err
+	if row := in.Workload(id); row != nil && row.Phase == model.Pending {
+		return nil
 	}
 	return in.Requeue(id)
 }
