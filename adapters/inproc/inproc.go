@@ -137,7 +137,8 @@ func (o *Orchestrator) everything() []engine.Change {
 			changes = append(changes, engine.Submit(j.workload))
 			continue
 		}
-		changes = append(changes, engine.Adopt(j.workload, model.Binding{Node: j.run.binding.Node, Devices: j.run.binding.Devices}))
+		b := j.run.binding
+		changes = append(changes, engine.Adopt(j.workload, model.Binding{Node: b.Node, Devices: b.Devices, Limit: b.Limit}))
 		if j.run.cause != nil {
 			changes = append(changes, engine.Terminate(id))
 		}
@@ -191,14 +192,33 @@ func (o *Orchestrator) Close() {
 	o.runs.Wait()
 }
 
-// Join lets a node join. One of the same name is replaced, which is also how a
-// drained node is opened again.
+// Join lets a node join, or replaces the one of the same name. What was drained stays
+// closed, so that an agent which starts again does not take work too soon: see Open.
 func (o *Orchestrator) Join(n *model.Node) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := n.Validate(); err != nil {
 		return err
 	}
+	if old := o.nodes[n.Name]; old != nil && old.Unschedulable {
+		n = unschedulable(n, true)
+	}
+	return o.put(n)
+}
+
+// Open lets a node take workloads again that was drained, or that joined closed.
+func (o *Orchestrator) Open(name string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n, ok := o.nodes[name]
+	if !ok {
+		return fmt.Errorf("open node %q: %w", name, ErrNotFound)
+	}
+	return o.put(unschedulable(n, false))
+}
+
+// put tells the engine of the node, and keeps it.
+func (o *Orchestrator) put(n *model.Node) error {
 	if err := o.tell(engine.PutNode(n)); err != nil {
 		return err
 	}
@@ -206,7 +226,14 @@ func (o *Orchestrator) Join(n *model.Node) error {
 	return nil
 }
 
-// Drain closes the node to new workloads and ends what runs on it, with
+// unschedulable returns the node closed, or open. What it points to is shared.
+func unschedulable(n *model.Node, closed bool) *model.Node {
+	other := *n
+	other.Unschedulable = closed
+	return &other
+}
+
+// Drain closes the node to new workloads until Open, and ends what runs on it, with
 // ErrDrained as the cause.
 func (o *Orchestrator) Drain(name string) error {
 	o.mu.Lock()
@@ -215,18 +242,15 @@ func (o *Orchestrator) Drain(name string) error {
 	if !ok {
 		return fmt.Errorf("drain node %q: %w", name, ErrNotFound)
 	}
-	closed := *n // what it points to stays as it is
-	closed.Unschedulable = true
-	if err := o.tell(engine.PutNode(&closed)); err != nil {
+	if err := o.put(unschedulable(n, true)); err != nil {
 		return err
 	}
-	o.nodes[name] = &closed
 	o.endAll(name, ErrDrained)
 	return nil
 }
 
 // Kill makes the node disappear. What runs on it is ended, with ErrNodeLost as
-// the cause.
+// the cause. One of its name that joins later is another node.
 func (o *Orchestrator) Kill(name string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/berth-project/berth/adapters/inproc"
 	"github.com/berth-project/berth/engine"
@@ -172,10 +173,68 @@ func TestDrain(t *testing.T) {
 		}
 		b.submit("b", forever)
 		b.expect("b", "Pending ")
-		b.join("n1") // opens it again
+		b.join("n1") // its agent has started again
+		b.expect("b", "Pending ")
+		b.must(b.o.Open("n1"))
 		b.expect("b", "Confirmed n1")
 		if err := b.o.Drain("n3"); !errors.Is(err, inproc.ErrNotFound) {
 			b.Errorf("draining what is not there: %v", err)
+		}
+		if err := b.o.Open("n3"); !errors.Is(err, inproc.ErrNotFound) {
+			b.Errorf("opening what is not there: %v", err)
+		}
+	})
+}
+
+// TestReconnect: another engine is told of all there is, whatever is away by then.
+func TestReconnect(t *testing.T) {
+	inBubble(t, inproc.Options{}, func(b *bench) {
+		b.join("n1", "n2")
+		mayEnd := make(chan struct{})
+		b.must(b.o.Submit(&model.Workload{ID: "leaves", NodeName: "n2", Limit: time.Hour}, func(context.Context, model.Binding) error {
+			<-mayEnd
+			return nil
+		}))
+		b.must(b.o.Submit(&model.Workload{ID: "runs", NodeName: "n1"}, forever))
+		b.must(b.o.Submit(&model.Workload{ID: "waits for n3", NodeName: "n3"}, forever))
+		b.must(b.o.Submit(&model.Workload{ID: "waits for its profile", Profile: "gone"}, forever))
+		b.expect("leaves", "Confirmed n2")
+		b.must(b.o.Kill("n2"))
+
+		b.o.Disconnect()
+		again, err := engine.New(engine.Config{Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Orchestrator: b.o})
+		b.must(err)
+		b.must(b.o.Connect(again))
+		b.e = again
+		b.expect("leaves", "Terminating n2")
+		b.expect("runs", "Confirmed n1")
+		b.expect("waits for n3", "Pending ")
+		b.expect("waits for its profile", "Pending ")
+
+		ctx, stop := context.WithCancel(b.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- again.Run(ctx) }()
+		b.join("n3")
+		b.expect("waits for n3", "Confirmed n3")
+		close(mayEnd)
+		b.expect("leaves", "Pending ") // to be placed again, on n2
+		stop()
+		b.must(<-ended)
+	})
+}
+
+// TestReconnectKeepsTheGrantedLimit: a run that was granted a shorter limit has it in the next engine.
+func TestReconnectKeepsTheGrantedLimit(t *testing.T) {
+	inBubble(t, inproc.Options{}, func(b *bench) {
+		b.o.Disconnect()
+		b.join("n1")
+		w := &model.Workload{ID: "w", Limit: time.Hour, MinLimit: time.Minute}
+		b.must(b.o.Submit(w, forever))
+		b.must(b.o.Bind(b.Context(), w, model.Binding{Workload: "w", Node: "n1", Limit: time.Minute}))
+		b.must(b.o.Connect(b.e))
+		b.expect("w", "Confirmed n1")
+		if r, _ := b.e.View().Workload("w"); r.GrantedLimit != time.Minute {
+			b.Errorf("its limit is %v", r.GrantedLimit)
 		}
 	})
 }
@@ -234,8 +293,9 @@ func TestRefusals(t *testing.T) {
 		if err := b.o.Submit(&model.Workload{}, forever); !errors.Is(err, model.ErrInvalid) {
 			b.Errorf("no ID: %v", err)
 		}
-		if err := b.o.Submit(&model.Workload{ID: "b", Profile: "unheard of"}, forever); err == nil {
-			b.Error("the engine's refusal is not passed on")
+		b.must(b.e.Apply(engine.Submit(&model.Workload{ID: "somebody else's"})))
+		if err := b.o.Submit(&model.Workload{ID: "somebody else's"}, forever); !errors.Is(err, engine.ErrExists) {
+			b.Errorf("the engine's refusal is not passed on: %v", err)
 		}
 		if err := b.o.Join(&model.Node{}); !errors.Is(err, model.ErrInvalid) {
 			b.Errorf("no name: %v", err)
