@@ -21,7 +21,8 @@
 // as soon as you know it and in the order in which it happened:
 //
 //	a node is there, or has changed             PutNode
-//	a node is gone                              RemoveNode
+//	a node is gone with all that was on it      LoseNode
+//	a node is to be emptied, and stays closed   Drain
 //	a workload waits for a node                 Submit
 //	it runs already (above all after a start)   Adopt
 //	it has been seen on its node                Confirm
@@ -30,13 +31,71 @@
 //	it has ended, or is not wanted any more     Finish, Remove
 //	it lost its node and is to be placed again  Requeue
 //
-// The engine keeps room for a workload until you say that it is gone; it does
-// not conclude from a node's end that what was there has ended. So after
-// RemoveNode say Requeue or Remove of everything that was on it, and say
-// neither before it really is gone: the room is given away at once.
+// The engine keeps room for a workload until you say that it is gone. LoseNode says so of
+// all that is on a node, and what ran there is placed again. RemoveNode says it of the node
+// alone: what was there keeps its place, for you to report one by one
+// (engine.View.Stranded lists it). Say neither before it really is gone: the room is
+// given away at once.
 //
 // A start is nothing special: Apply everything there is, in one call if you
-// can. What runs is adopted and what does not is placed.
+// can. What runs is adopted and what does not is placed. It does not matter what is away by
+// then: nodes, profiles and groups that are named and not there are waited for.
+//
+// # What a change asks of the state
+//
+// All changes go by one rule, and one that is refused refuses its whole batch:
+//
+//   - What a change is about must be there, else it is refused with engine.ErrNotFound.
+//     What Submit and Adopt bring must be new, else it is engine.ErrExists. Put adds or
+//     replaces.
+//   - What it names besides need not be there: the node of a binding, and the node, profile,
+//     group and queue of a workload that waits. The workload waits on, and
+//     engine.Raw.Explain says for what.
+//   - What is so already may be said again. It changes nothing.
+//   - Nothing follows an end, and what was seen on a node is not seen on another before it
+//     was requeued: an engine.PhaseError says so.
+//
+// What becomes of it, in each phase or state; = is accepted and leaves it in that phase:
+//
+//	workload           not there  Pending      Assumed      Bound        Confirmed    Terminating  Finished
+//	Submit             Pending    exists       exists       exists       exists       exists       exists
+//	Adopt              Confirmed  exists       exists       exists       exists       exists       exists
+//	Update             not found  =            =            =            =            =            =
+//	Confirm            not found  Confirmed    Confirmed    Confirmed    =            =            refused
+//	Confirm elsewhere  not found  Confirmed    Confirmed    Confirmed    refused      refused      refused
+//	Nominate           not found  =            =            =            =            =            =
+//	Terminate          not found  Terminating  Terminating  Terminating  Terminating  =            refused
+//	Displace           not found  Terminating  Terminating  Terminating  Terminating  =            refused
+//	Finish             not found  Finished     Finished     Finished     Finished     Finished     =
+//	Requeue            not found  =            Pending      Pending      Pending      Pending      refused
+//	Remove             not found  gone         gone         gone         gone         gone         gone
+//
+//	node               not there  open         closed
+//	PutNode            open       =            open
+//	RemoveNode         not found  gone         gone
+//	LoseNode           not found  gone         gone
+//	Drain              not found  closed       =
+//
+//	on the node        Assumed    Bound        Confirmed    Terminating
+//	RemoveNode         =          =            =            =
+//	LoseNode           Pending    Pending      Pending      Finished
+//	Drain              =          =            =            =
+//
+//	anything else      not there  there
+//	PutGroup           there      =
+//	RemoveGroup        not found  gone
+//	PutBudget          there      =
+//	RemoveBudget       not found  gone
+//	PutNamespace       there      =
+//	RemoveNamespace    not found  gone
+//	PutObject          there      =
+//	RemoveObject       not found  gone
+//	ChargeUsage        refused    =
+//
+// RemoveNode and Drain also end bindings to the node that are under way, and Drain has
+// the orchestrator evict what runs; the phase changes when that is over. Usage is charged to a
+// queue and a principal that are there. Besides, an object is refused that is wrong by
+// itself or would be above itself, and a workload that a limit of breach Refuse keeps out.
 //
 // # 3. Carry out decisions
 //
