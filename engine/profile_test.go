@@ -8,7 +8,9 @@ import (
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
+	"github.com/berth-project/berth/queue"
 )
 
 // doorman keeps workloads out until it is told to let them in.
@@ -104,4 +106,39 @@ func TestASlotForEachProfile(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, plugins.DefaultProfileName, slots[0].Get().profile)
 	require.Equal(t, "other", slots[1].Get().profile)
+}
+
+// A workload whose profile is not there is tried nowhere, and keeps nobody else of its group.
+func TestNothingIsTriedWithoutAProfile(t *testing.T) {
+	member := func(id, profile string) *model.Workload {
+		return &model.Workload{ID: id, Group: "g", Profile: profile, Requests: model.Resources{CPU: 1}}
+	}
+	const missing = `there is no profile "gone"`
+	r := newRaw(t, &world{})
+	require.NoError(t, r.Apply(epoch, engine.PutGroup(&model.Group{ID: "g"}), node("n1", 1000), running("runs", "n1", 1),
+		engine.Submit(member("first", "gone")), engine.Submit(member("second", ""))))
+
+	b := r.Branch()
+	_, err := b.Schedule(epoch, "first")
+	require.ErrorContains(t, err, missing)
+	_, err = b.WhenFits(epoch, "first")
+	require.ErrorContains(t, err, missing)
+	_, err = b.FitsInPlace(epoch, &model.Workload{ID: "runs", Profile: "gone"})
+	require.ErrorContains(t, err, missing)
+	_, err = b.WhenFits(epoch, "g")
+	require.NoError(t, err)
+	d, err := b.ScheduleGroup(epoch, "g")
+	require.NoError(t, err)
+	require.Len(t, d.Members, 1)
+	require.Equal(t, "second", d.Members[0].Binding.Workload)
+	e, err := r.Explain(epoch, "second", engine.ExplainOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "n1", e.Node)
+	e, err = r.Explain(epoch, "first", engine.ExplainOptions{})
+	require.NoError(t, err)
+	require.Contains(t, e.Message, missing)
+	require.Equal(t, queue.ProfileGate, e.Reasons[0].Plugin)
+
+	settle(r, epoch)
+	require.Equal(t, "Pending Bound@n1", phaseOf(r, "first")+" "+phaseOf(r, "second"))
 }
