@@ -39,7 +39,8 @@
 //
 // A start is nothing special: Apply everything there is, in one call if you
 // can. What runs is adopted and what does not is placed. It does not matter what is away by
-// then: nodes, profiles and groups that are named and not there are waited for.
+// then: nodes, profiles and groups that are named and not there are waited for. In several
+// calls, report limits last, since one of breach Refuse is about what comes after it.
 //
 // # What a change asks of the state
 //
@@ -55,7 +56,7 @@
 //   - Nothing follows an end, and what was seen on a node is not seen on another before it
 //     was requeued: an engine.PhaseError says so.
 //
-// What becomes of it, in each phase or state; = is accepted and leaves it in that phase:
+// The outcome, in each phase or state; = is accepted and leaves it in that phase:
 //
 //	workload           not there  Pending      Assumed      Bound        Confirmed    Terminating  Finished
 //	Submit             Pending    exists       exists       exists       exists       exists       exists

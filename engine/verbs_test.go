@@ -19,8 +19,8 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// verbTable is one of the tables in which adapters/doc.go says what becomes of what a change is
-// about: by verb, and by the state that it is in.
+// verbTable is one of the tables of adapters/doc.go: the outcome of a change, by its verb and by the
+// state of what it is about.
 type verbTable struct {
 	columns []string
 	rows    map[string][]string
