@@ -101,7 +101,7 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 func run(ctx context.Context, o options, out, errOut io.Writer) error {
 	log := hclog.NewNullLogger()
 	if o.verbose {
-		log = hclog.New(&hclog.LoggerOptions{Name: "berth", Level: hclog.Info, Output: errOut})
+		log = hclog.New(&hclog.LoggerOptions{Name: "berth", Level: hclog.Debug, Output: errOut})
 	}
 	nodes := makeFleet(o.seed, o.nodes)
 	workloads := makeWorkloads(o.seed, o.workloads)
