@@ -187,7 +187,7 @@ func (s scheduling) startsAsPlanned(a *attempt) {
 
 // reserved tells that a member's node is recorded.
 func (s scheduling) reserved(c *decide.Cycle) {
-	s.listener.Reserved(placedEvent(c.Now, c))
+	s.listener.Reserved(placedEvent("Reserved", c.Now, c))
 }
 
 // postFilter gives the plugins a chance to make room. From then on those for whom it

@@ -17,7 +17,9 @@ func (o outside) permitted(t *tasks.Task) {
 	o.tasks.Ready(c.Now, t)
 	o.ask(c)
 	o.queue.Done(c.Info.ID)
-	o.listener.Permitted(placedEvent(c.Now, c.Cycle))
+	if row := o.rec.Workload(c.Info.ID); row != nil && row.Phase == model.Assumed { // not seen there meanwhile
+		o.listener.Permitted(placedEvent("Permitted", c.Now, c.Cycle))
+	}
 	o.wake.SharedClaims(c.Now, c.Objects)
 	c.Objects = nil
 }
@@ -77,12 +79,12 @@ func (o outside) finishBinding(now time.Time, t *tasks.Task) {
 	switch {
 	case err == nil:
 		o.commit(now, tx)
+		o.listener.Bound(placedEvent("Bound", now, c.Cycle))
 	case answered: // confirmed before Bind returned
 		o.commitObjects(now, tx)
 	default:
 		tx.Abort()
 	}
-	o.listener.Bound(placedEvent(now, c.Cycle))
 	o.evictBound(now, t) // where it was bound all the same
 	if err == nil {
 		o.wake.Arrived(now, o.rec.Workload(id).Info)

@@ -114,13 +114,9 @@ func (f facts) followWorkload(now time.Time, before, after *store.Workload) {
 		if before.Phase != model.Assumed || f.tasks.Of(before.Info.ID) != nil {
 			f.requeued(now, before, after)
 		}
-	case after.Phase == model.Terminating && before.Phase == model.Pending:
-		f.queue.Delete(before.Info.ID)
-		f.wake.Freed(now, before)
-	case after.Phase == model.Terminating && before.Phase == model.Assumed:
-		f.interrupt(now, before.Info.ID, ErrRemoved)
-		f.wake.Freed(now, before) // not the room, but what was reserved besides
-	case after.Phase == model.Confirmed && before.Phase != model.Confirmed:
+	case after.Phase == model.Terminating && before.Phase != model.Terminating:
+		f.terminating(now, before, after)
+	case after.Phase == model.Confirmed && (before.Phase != model.Confirmed || before.Node != after.Node):
 		f.confirmed(now, before, after)
 	case after.Phase == model.Assumed || after.Phase == model.Bound:
 		f.onItsWay(now, before, after)
@@ -132,12 +128,40 @@ func (f facts) followWorkload(now time.Time, before, after *store.Workload) {
 // submitted follows a workload that became known.
 func (f facts) submitted(now time.Time, after *store.Workload) {
 	f.listener.Submitted(SubmittedEvent{At: now, Workload: after.Info.Workload})
-	switch {
-	case after.Phase == model.Pending:
+	if after.Phase == model.Pending {
 		f.enqueue(now, after.Info)
-	case after.TakesRoomOn() == "": // ended before it began
-	default:
+		return
+	}
+	was := &store.Workload{Info: after.Info} // what it was submitted as
+	if after.TakesRoomOn() != "" {
 		f.confirmed(now, nil, after)
+		was.Phase, was.Node = model.Confirmed, after.Node
+	}
+	switch after.Phase { // ended before it began
+	case model.Terminating:
+		f.listener.Terminating(leavingEvent("Terminating", now, was))
+	case model.Finished:
+		f.listener.Finished(leavingEvent("Finished", now, was))
+	}
+}
+
+// terminating follows a workload that was asked to leave. If it was being bound, that is
+// called off.
+func (f facts) terminating(now time.Time, before, after *store.Workload) {
+	id := after.Info.ID
+	f.listener.Terminating(leavingEvent("Terminating", now, before))
+	switch {
+	case before.Phase == model.Pending:
+		f.queue.Delete(id)
+		f.wake.Freed(now, before)
+	case before.Phase == model.Assumed:
+		f.interrupt(now, id, ErrRemoved)
+		f.wake.Freed(now, before) // not the room, but what was reserved besides
+	case before.Node != after.Node: // requeued in the same transaction
+		f.left(id)
+		f.wake.Freed(now, before)
+	default:
+		f.wake.Updated(now, before, after)
 	}
 }
 
@@ -172,11 +196,21 @@ func (f facts) confirmed(now time.Time, before, after *store.Workload) {
 	delete(f.rooms, id)
 	if before != nil {
 		f.leftFor(now, before, after)
+		f.boundBefore(now, before, after)
 	}
-	f.listener.Confirmed(PlacedEvent{At: now, Workload: after.Info.Workload,
+	f.listener.Confirmed(PlacedEvent{Stage: "Confirmed", At: now, Workload: after.Info.Workload,
 		Binding: model.Binding{Workload: id, Node: after.Node, Devices: slices.Clone(after.Info.Shares), Limit: after.Info.GrantedLimit}})
 	if before == nil || before.Phase != model.Bound || before.Node != after.Node {
 		f.wake.Arrived(now, after.Info)
+	}
+}
+
+// boundBefore tells that a workload is bound which is seen where it was being bound to
+// before Bind has returned: an orchestrator may confirm it within Bind.
+func (f facts) boundBefore(now time.Time, before, after *store.Workload) {
+	t := f.tasks.Of(after.Info.ID)
+	if before.Phase == model.Assumed && before.Node == after.Node && t != nil && t.Permitted {
+		f.listener.Bound(placedEvent("Bound", now, t.Member.Cycle))
 	}
 }
 
@@ -205,6 +239,7 @@ func holdsOther(before, after *store.Workload) bool {
 
 // requeued follows a workload that lost its node and waits again.
 func (f facts) requeued(now time.Time, before, after *store.Workload) {
+	f.listener.Requeued(leavingEvent("Requeued", now, before))
 	f.left(before.Info.ID)
 	f.interrupt(now, before.Info.ID, ErrRemoved)
 	f.wake.Freed(now, before)
@@ -227,8 +262,11 @@ func (f facts) removed(now time.Time, before, after *store.Workload) {
 		f.wake.Freed(now, before)
 		f.giveBack(before.Info.Workload)
 	}
-	if after == nil {
-		f.listener.Removed(RemovedEvent{At: now, Workload: before.Info.Workload, Phase: before.Phase, Node: before.Node})
+	switch {
+	case after == nil:
+		f.listener.Removed(leavingEvent("Removed", now, before))
+	case before.Phase != model.Finished: // else it is updated
+		f.listener.Finished(leavingEvent("Finished", now, before))
 	}
 }
 

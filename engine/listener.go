@@ -8,13 +8,37 @@ import (
 	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/framework"
 	"github.com/berth-project/berth/engine/internal/observe"
+	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
 )
 
 // Listener is told what happens to workloads, stage by stage; the fields have
-// the names of the stages. A nil function is not called. The functions are
+// the names of the stages. What a workload is told of comes in this order:
+//
+//	Submitted                   it is known; an adopted one is Confirmed next
+//	Gated, Enqueued             it waits, and moves from one place of the queue to another
+//	Popped                      an attempt begins
+//	Filtered, Scored, Selected  of a member of a group once for each placement that is tried
+//	Reserved                    it has a node, which is recorded
+//	Waiting                     where a Permit plugin has it wait
+//	Permitted                   it is being bound
+//	Bound                       the orchestrator has accepted, or the workload is seen there
+//	Confirmed                   it is seen on its node, or on another
+//	Terminating                 it has been asked to leave, and keeps its room
+//	Finished                    it has ended
+//	Removed                     it is forgotten
+//
+// Each may be left out, and ends may come at any time: a workload that finishes while it
+// is being bound is told of as Permitted, Finished. None comes late: what is Confirmed
+// is not Permitted or Bound afterwards. Two lead back to the queue: Rejected, at any time
+// from Popped until it is Bound (the Enqueued or Gated that puts it back comes just
+// before it, for a member of a group after it), and Requeued, which tells of one that has lost its node or whose binding is
+// abandoned (Enqueued comes next, at once or when the binding has returned). The other
+// events may come in between.
+//
+// A nil function is not called. The functions are
 // called in order, one at a time (PluginRan apart), while the engine waits for
 // them: they must be quick. They may read the engine; [Engine] and [Raw] say which
 // methods they may call, and what happens where they call others. The workloads,
@@ -51,8 +75,13 @@ type Listener struct {
 	// taken for another of higher priority. (What a workload's own cycle says of
 	// its nomination is in Rejected.)
 	Unnominated func(UnnominatedEvent)
-	// Removed tells of a workload that has gone.
-	Removed func(RemovedEvent)
+	// Terminating, Finished, Requeued and Removed tell of a workload that leaves: its
+	// node, where it is on one or is being bound to it, or the queue. What LoseNode
+	// takes off a node is Requeued or Finished.
+	Terminating func(LeavingEvent)
+	Finished    func(LeavingEvent)
+	Requeued    func(LeavingEvent)
+	Removed     func(LeavingEvent)
 	// LimitReached tells, once each time, of a limit of breach [model.LimitStop] on
 	// resource-seconds that what runs has reached. Raw.Tick finds it.
 	LimitReached func(LimitReachedEvent)
@@ -125,6 +154,9 @@ type SelectedEvent struct {
 
 // PlacedEvent tells of a workload that has got one step further with its node.
 type PlacedEvent struct {
+	// Stage is the one that it has reached: Reserved, Waiting, Permitted, Bound or
+	// Confirmed.
+	Stage    string
 	At       time.Time
 	Workload *model.Workload
 	Binding  model.Binding
@@ -204,12 +236,14 @@ type UnnominatedEvent struct {
 	Node     string // that it was nominated to
 }
 
-// RemovedEvent tells of a workload that has gone.
-type RemovedEvent struct {
+// LeavingEvent tells of a workload that leaves where it was.
+type LeavingEvent struct {
+	// Stage is the one that it has reached: Terminating, Finished, Requeued or Removed.
+	Stage    string
 	At       time.Time
 	Workload *model.Workload
 	Phase    model.Phase // in which it was
-	Node     string      // where it was, or empty
+	Node     string      // where it was, or was being bound to; empty where it had none
 }
 
 // FailedEvent tells of a failure that has no event of its own.
@@ -219,9 +253,14 @@ type FailedEvent struct {
 	Err      error
 }
 
-// placedEvent is that the cycle's workload has got one step further.
-func placedEvent(now time.Time, c *decide.Cycle) PlacedEvent {
-	return PlacedEvent{At: now, Workload: c.Info.Workload, Binding: framework.OwnBinding(&c.Binding)}
+// placedEvent is that the cycle's workload has reached the stage.
+func placedEvent(stage string, now time.Time, c *decide.Cycle) PlacedEvent {
+	return PlacedEvent{Stage: stage, At: now, Workload: c.Info.Workload, Binding: framework.OwnBinding(&c.Binding)}
+}
+
+// leavingEvent is that the workload of the row has reached the stage.
+func leavingEvent(stage string, now time.Time, before *store.Workload) LeavingEvent {
+	return LeavingEvent{Stage: stage, At: now, Workload: before.Info.Workload, Phase: before.Phase, Node: before.Node}
 }
 
 // Tee returns a listener that tells all of the given ones, in order.
@@ -248,7 +287,10 @@ func tee(log hclog.Logger, listeners []Listener) Listener {
 		LimitReached:        join(log, listeners, func(l *Listener) func(LimitReachedEvent) { return l.LimitReached }),
 		Evicting:            join(log, listeners, func(l *Listener) func(EvictingEvent) { return l.Evicting }),
 		Unnominated:         join(log, listeners, func(l *Listener) func(UnnominatedEvent) { return l.Unnominated }),
-		Removed:             join(log, listeners, func(l *Listener) func(RemovedEvent) { return l.Removed }),
+		Terminating:         join(log, listeners, func(l *Listener) func(LeavingEvent) { return l.Terminating }),
+		Finished:            join(log, listeners, func(l *Listener) func(LeavingEvent) { return l.Finished }),
+		Requeued:            join(log, listeners, func(l *Listener) func(LeavingEvent) { return l.Requeued }),
+		Removed:             join(log, listeners, func(l *Listener) func(LeavingEvent) { return l.Removed }),
 		Failed:              join(log, listeners, func(l *Listener) func(FailedEvent) { return l.Failed }),
 		PluginRan:           join(log, listeners, func(l *Listener) func(PluginRanEvent) { return l.PluginRan }),
 		PluginEvaluated:     join(log, listeners, func(l *Listener) func(PluginEvaluatedEvent) { return l.PluginEvaluated }),

@@ -18,6 +18,11 @@ func logListener(log hclog.Logger) Listener {
 	placed := func(level hclog.Level, stage string) func(PlacedEvent) {
 		return observe.Log(log, level, stage, func(e PlacedEvent) []any { return fields{"workload", e.Workload.ID, "node", e.Binding.Node} })
 	}
+	left := func(stage string) func(LeavingEvent) {
+		return observe.Log(log, hclog.Debug, stage, func(e LeavingEvent) []any {
+			return fields{"workload", e.Workload.ID, "phase", e.Phase, "node", e.Node}
+		})
+	}
 	rejected := observe.Log(log, hclog.Debug, "rejected", func(e RejectedEvent) []any {
 		return fields{"workload", e.Workload.ID, "code", e.Code, "message", e.Message, "nominated", e.Nominated}
 	})
@@ -67,7 +72,10 @@ func logListener(log hclog.Logger) Listener {
 			return fields{"limit", e.Limit.Name, "principal", e.Principal}
 		}),
 		Unnominated: observe.Log(log, hclog.Debug, "unnominated", func(e UnnominatedEvent) []any { return fields{"workload", e.Workload.ID, "node", e.Node} }),
-		Removed:     observe.Log(log, hclog.Debug, "removed", func(e RemovedEvent) []any { return fields{"workload", e.Workload.ID, "phase", e.Phase} }),
+		Terminating: left("terminating"),
+		Finished:    left("finished"),
+		Requeued:    left("requeued"),
+		Removed:     left("removed"),
 		Failed:      observe.Log(log, hclog.Error, "failed", func(e FailedEvent) []any { return fields{"workload", e.Workload, "error", e.Err} }),
 	}
 }

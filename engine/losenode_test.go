@@ -45,7 +45,7 @@ func TestLoseNodeIsItsSingleChanges(t *testing.T) {
 			Enqueued:  func(e engine.QueuedEvent) { events = append(events, "enqueued "+e.ID) },
 			Gated:     func(e engine.QueuedEvent) { events = append(events, "gated "+e.ID+" by "+e.Plugin) },
 			Confirmed: func(e engine.PlacedEvent) { events = append(events, "confirmed "+e.Workload.ID) },
-			Removed:   func(e engine.RemovedEvent) { events = append(events, "removed "+e.Workload.ID) },
+			Removed:   func(e engine.LeavingEvent) { events = append(events, "removed "+e.Workload.ID) },
 		}
 		r, err := engine.NewRaw(cfg)
 		require.NoError(t, err)

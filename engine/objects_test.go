@@ -244,7 +244,7 @@ func story(lines *[]string) engine.Listener {
 			add("decided %s %v %d %d %s", e.Group.ID, e.Code, e.Placed, e.Unplaced, e.Message)
 		},
 		Evicting: func(e engine.EvictingEvent) { add("evicting %s", e.Workload.ID) },
-		Removed:  func(e engine.RemovedEvent) { add("removed %s", e.Workload.ID) },
+		Removed:  func(e engine.LeavingEvent) { add("removed %s", e.Workload.ID) },
 		Failed:   func(e engine.FailedEvent) { add("failed %s %v", e.Workload, e.Err) },
 	}
 }

@@ -17,7 +17,7 @@ func (o outside) wait(t *tasks.Task) {
 		names[i] = wait.Plugin
 	}
 	o.listener.Waiting(WaitingEvent{
-		PlacedEvent: placedEvent(m.Now, m.Cycle), Plugins: names, Until: w.First().At,
+		PlacedEvent: placedEvent("Waiting", m.Now, m.Cycle), Plugins: names, Until: w.First().At,
 	})
 }
 

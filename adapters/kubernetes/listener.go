@@ -31,7 +31,7 @@ func (a *Adapter) Listener() engine.Listener {
 		Unnominated: func(e engine.UnnominatedEvent) { a.nominate(e.Workload, "") },
 		Decided:     a.decided,
 		Evicting:    func(e engine.EvictingEvent) { a.evictions.Store(e.Workload.ID, e) },
-		Removed: func(e engine.RemovedEvent) {
+		Removed: func(e engine.LeavingEvent) {
 			a.evictions.Delete(e.Workload.ID)
 		},
 		Failed: func(e engine.FailedEvent) {

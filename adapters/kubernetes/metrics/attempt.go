@@ -206,7 +206,7 @@ func (r *recorder) lost(id string, p *pod) {
 	r.drop(id, p)
 }
 
-func (r *recorder) removed(e engine.RemovedEvent) {
+func (r *recorder) removed(e engine.LeavingEvent) {
 	id := e.Workload.ID
 	switch p := r.pods[id]; {
 	case p == nil:

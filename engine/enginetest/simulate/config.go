@@ -142,12 +142,11 @@ func EventLines(list *[]string) engine.Listener {
 			add(e.At, "%s %s: %v to %v by %s (%v)", word, e.ID, e.From, e.To, e.Plugin, e.Event)
 		}
 	}
-	placed := func(word string) func(engine.PlacedEvent) {
-		return func(e engine.PlacedEvent) {
-			decided, _ := json.Marshal(e.Binding.Decided)
-			add(e.At, "%s %s: %s %v %s", word, e.Workload.ID, e.Binding.Node, e.Binding.Devices, decided)
-		}
+	placed := func(e engine.PlacedEvent) {
+		decided, _ := json.Marshal(e.Binding.Decided)
+		add(e.At, "%s %s: %s %v %s", e.Stage, e.Workload.ID, e.Binding.Node, e.Binding.Devices, decided)
 	}
+	leaves := func(e engine.LeavingEvent) { add(e.At, "%s %s: %v %s", e.Stage, e.Workload.ID, e.Phase, e.Node) }
 	return engine.Listener{
 		Submitted: func(e engine.SubmittedEvent) { add(e.At, "submitted %s", e.Workload.ID) },
 		Gated:     moved("gated"),
@@ -158,11 +157,11 @@ func EventLines(list *[]string) engine.Listener {
 		},
 		Scored:    func(e engine.ScoredEvent) { add(e.At, "scored %s: %d, best %d", e.Workload.ID, e.Nodes, e.Best) },
 		Selected:  func(e engine.SelectedEvent) { add(e.At, "selected %s: %s of %d", e.Workload.ID, e.Node, e.Ties) },
-		Reserved:  placed("reserved"),
+		Reserved:  placed,
 		Waiting:   func(e engine.WaitingEvent) { add(e.At, "waiting %s: %v until %v", e.Workload.ID, e.Plugins, e.Until) },
-		Permitted: placed("permitted"),
-		Bound:     placed("bound"),
-		Confirmed: placed("confirmed"),
+		Permitted: placed,
+		Bound:     placed,
+		Confirmed: placed,
 		Rejected: func(e engine.RejectedEvent) {
 			add(e.At, "rejected %s: %v by %v: %s (%v), nominated %q", e.Workload.ID, e.Code, e.Plugins, e.Message, e.Err, e.Nominated)
 		},
@@ -172,7 +171,10 @@ func EventLines(list *[]string) engine.Listener {
 		Evicting:     func(e engine.EvictingEvent) { add(e.At, "evicting %s: %s, %s", e.Workload.ID, e.Node, e.Reason) },
 		LimitReached: func(e engine.LimitReachedEvent) { add(e.At, "limitreached %s %s", e.Limit.Name, e.Principal) },
 		Unnominated:  func(e engine.UnnominatedEvent) { add(e.At, "unnominated %s: %s", e.Workload.ID, e.Node) },
-		Removed:      func(e engine.RemovedEvent) { add(e.At, "removed %s: %v %s", e.Workload.ID, e.Phase, e.Node) },
+		Terminating:  leaves,
+		Finished:     leaves,
+		Requeued:     leaves,
+		Removed:      leaves,
 		Failed:       func(e engine.FailedEvent) { add(e.At, "failed %s: %v", e.Workload, e.Err) },
 	}
 }

@@ -45,6 +45,7 @@ type sim struct {
 	missed    map[string]bool   // waited on permit when something happened that Hold asked for
 	nominated map[string]int    // after how many attempts somebody else has nominated it
 	turns     turns
+	stages    map[string]string // the last that each workload was told of
 	budgetAt  map[string]uint64 // the index of the view when a budget was reported last
 	evictedAt map[string]uint64 // and when the workload was asked to leave
 	toBeMade  map[string]madeIn // where volumes are to be made, by claim

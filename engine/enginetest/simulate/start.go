@@ -17,7 +17,7 @@ func (s *sim) start() {
 	cfg := simConfig(s.plugins, s.o)
 	cfg.Orchestrator = &s.world
 	s.handle = s.plugins.handle
-	s.events, s.log = nil, bytes.Buffer{}
+	s.events, s.log, s.stages = nil, bytes.Buffer{}, map[string]string{}
 	tell := engine.Listener{Evicting: func(e engine.EvictingEvent) {
 		s.evicting = e.Workload.ID
 		s.evictedAt[e.Workload.ID] = s.raw.View().Index()
@@ -37,6 +37,7 @@ func (s *sim) start() {
 				s.fail("%v", e.Err)
 			}
 		}}
+	tell = engine.Tee(s.walks(), tell)
 	if s.o.Record {
 		cfg.Recorder = engine.NewRecorder(&s.log)
 		tell = engine.Tee(tell, EventLines(&s.events))

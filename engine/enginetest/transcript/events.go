@@ -30,13 +30,13 @@ func (e *env) listener() engine.Listener {
 			}
 			e.event(v.At, "selected %s: %s%s", v.Workload.ID, v.Node, ties)
 		},
-		Reserved: func(v engine.PlacedEvent) { e.placed("reserved", v) },
+		Reserved: e.placed,
 		Waiting: func(v engine.WaitingEvent) {
 			e.event(v.At, "waiting %s: %s for %v until %s", v.Workload.ID, v.Binding.Node, v.Plugins, since(v.Until))
 		},
-		Permitted: func(v engine.PlacedEvent) { e.placed("permitted", v) },
-		Bound:     func(v engine.PlacedEvent) { e.placed("bound", v) },
-		Confirmed: func(v engine.PlacedEvent) { e.placed("confirmed", v) },
+		Permitted: e.placed,
+		Bound:     e.placed,
+		Confirmed: e.placed,
 		Rejected:  e.rejected,
 		Evicting: func(v engine.EvictingEvent) {
 			e.event(v.At, "evicting %s: from %s, %s", v.Workload.ID, v.Node, v.Reason)
@@ -55,10 +55,11 @@ func (e *env) listener() engine.Listener {
 			e.event(v.At, "limitreached %s", strings.TrimSpace(v.Limit.Name+" "+v.Principal))
 		},
 		Unnominated: func(v engine.UnnominatedEvent) { e.event(v.At, "unnominated %s: from %s", v.Workload.ID, v.Node) },
-		Removed: func(v engine.RemovedEvent) {
-			e.event(v.At, "removed %s: %s", v.Workload.ID, strings.TrimSpace(v.Phase.String()+" "+v.Node))
-		},
-		Failed: func(v engine.FailedEvent) { e.event(v.At, "failed %s: %v", v.Workload, v.Err) },
+		Terminating: e.leaving,
+		Finished:    e.leaving,
+		Requeued:    e.leaving,
+		Removed:     e.leaving,
+		Failed:      func(v engine.FailedEvent) { e.event(v.At, "failed %s: %v", v.Workload, v.Err) },
 	}
 }
 
@@ -81,8 +82,12 @@ func (e *env) moved(word string, v engine.QueuedEvent) {
 	e.event(v.At, "%s %s: %s -> %s%s (%s)", word, v.ID, v.From, v.To, by, eventName(v.Event))
 }
 
-func (e *env) placed(word string, v engine.PlacedEvent) {
-	e.event(v.At, "%s %s: %s", word, v.Workload.ID, v.Binding.Node)
+func (e *env) leaving(v engine.LeavingEvent) {
+	e.event(v.At, "%s %s: %s", strings.ToLower(v.Stage), v.Workload.ID, strings.TrimSpace(v.Phase.String()+" "+v.Node))
+}
+
+func (e *env) placed(v engine.PlacedEvent) {
+	e.event(v.At, "%s %s: %s", strings.ToLower(v.Stage), v.Workload.ID, v.Binding.Node)
 }
 
 func (e *env) rejected(v engine.RejectedEvent) {
