@@ -13,9 +13,10 @@ import (
 
 // surface is how many names each package of the root module that an
 // orchestrator imports may export: top-level names, and methods of exported
-// types. Struct fields do not count. A name is a promise from the first release
+// types. Struct fields do not count, nor does String: it is the same promise everywhere,
+// and nobody looks it up. A name is a promise from the first release
 // on, so the numbers go down, or up with a reason in the commit.
-var surface = map[string]int{"model": 320, "extpoints": 225, "queue": 111, "engine": 223}
+var surface = map[string]int{"model": 318, "extpoints": 216, "queue": 109, "engine": 218}
 
 func TestSurfaceIsSmall(t *testing.T) {
 	t.Parallel()
@@ -107,7 +108,7 @@ func exportedNames(t *testing.T, dir string) (names []string) {
 			case *ast.FuncDecl:
 				if d.Recv == nil {
 					add("", d.Name)
-				} else if of := receiver(d.Recv.List[0].Type); ast.IsExported(of) {
+				} else if of := receiver(d.Recv.List[0].Type); ast.IsExported(of) && d.Name.Name != "String" {
 					add(of+".", d.Name)
 				}
 			case *ast.GenDecl:

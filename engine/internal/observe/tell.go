@@ -58,7 +58,7 @@ func LogError(log hclog.Logger, message string, fields ...any) {
 // fields of a line costs more than the rest of many a stage.
 func Log[E any](log hclog.Logger, level hclog.Level, event string, fields func(E) []any) func(E) {
 	logs := map[hclog.Level]func() bool{
-		hclog.Trace: log.IsTrace, hclog.Debug: log.IsDebug, hclog.Info: log.IsInfo, hclog.Error: log.IsError,
+		hclog.Trace: log.IsTrace, hclog.Debug: log.IsDebug, hclog.Info: log.IsInfo, hclog.Warn: log.IsWarn, hclog.Error: log.IsError,
 	}[level]
 	return func(e E) {
 		if logs() {
