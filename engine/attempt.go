@@ -47,7 +47,7 @@ func (s scheduling) attempt(now time.Time, item *queue.Item) bool {
 
 // attemptWorkload runs the scheduling cycle of a workload to its end.
 func (s scheduling) attemptWorkload(now time.Time, item *queue.Item, row *store.Workload) {
-	s.listener.Popped(PoppedEvent{At: now, Workload: row.Info.Workload, Attempt: item.Attempts})
+	s.popped(now, row.Info.Workload, item)
 	a := &attempt{item: item, created: row.CreateIndex}
 	s.heed(now, item)
 	a.Attempt = s.decider.Attempt(now, row.Info, port{s})
@@ -63,6 +63,14 @@ func (s scheduling) attemptWorkload(now time.Time, item *queue.Item, row *store.
 		s.heeded(item, a.fits, a.Delays())
 		s.makeRoom(now, preempt.Beneficiary{Workload: row.Info.ID}, a.Requests())
 		s.releaseClaims(now, row.Info.Workload, a.Requests())
+	}
+}
+
+// popped tells that an attempt to place the workload begins.
+func (s scheduling) popped(now time.Time, w *model.Workload, item *queue.Item) {
+	s.listener.Popped(PoppedEvent{At: now, Workload: w, Attempt: item.Attempts})
+	if item.Attempts == 1 {
+		s.checkTopology(now, w)
 	}
 }
 
@@ -83,7 +91,7 @@ func (s scheduling) attemptGroup(now time.Time, item *queue.Item) {
 	s.heed(now, item)
 	a.Attempt = s.decider.AttemptGroup(now, root, port{s})
 	root.All(func(w *extpoints.WorkloadInfo) bool {
-		s.listener.Popped(PoppedEvent{At: now, Workload: w.Workload, Attempt: a.items[w.ID].Attempts})
+		s.popped(now, w.Workload, a.items[w.ID])
 		return true
 	})
 	if err := s.decider.CheckMembers(root); err != nil {

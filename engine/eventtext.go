@@ -129,6 +129,11 @@ func (e LimitReachedEvent) String() string {
 }
 
 // String says it in one line.
+func (e MisusedEvent) String() string {
+	return fmt.Sprintf("workload %q: %s", e.Workload.ID, line(e.Message))
+}
+
+// String says it in one line.
 func (e FailedEvent) String() string {
 	if e.Workload == "" {
 		return line(e.Err.Error())

@@ -58,6 +58,7 @@ func TestEventsSayWhatHasHappened(t *testing.T) {
 		{engine.LimitReachedEvent{Limit: &model.Limit{Name: "l"}, Principal: "p"}, `principal "p" has reached limit "l"`},
 		{engine.LimitReachedEvent{Limit: &model.Limit{Name: "l"}}, `limit "l" is reached`},
 		{engine.FailedEvent{Workload: "a", Err: two}, `workload "a": one; two`},
+		{engine.MisusedEvent{Workload: w, Message: "it waits"}, `workload "a": it waits`},
 		{engine.FailedEvent{Err: two}, `one; two`},
 		{engine.PluginRanEvent{Point: "Filter", Plugin: "X", Profile: "p", Took: time.Second}, `Filter of X (profile "p") took 1s: Success`},
 		{engine.PluginEvaluatedEvent{Point: "Filter", Plugin: "X", Profile: "p", Times: 2}, `Filter of X (profile "p") was asked 2 times`},

@@ -229,7 +229,7 @@ func (e *Explanation) fill(d *decide.Remembered, whole *wholeTree, o ExplainOpti
 	}
 	if c.Nodes().Len() > 0 {
 		e.fillNodes(c, o)
-		e.MissingTopology = missingTopology(c, e.Workload)
+		e.MissingTopology = missingTopology(c.State.View(), e.Workload)
 	}
 	for i := range e.Nodes {
 		for _, v := range e.Nodes[i].Verdicts {

@@ -85,6 +85,9 @@ type Listener struct {
 	// LimitReached tells, once each time, of a limit of breach [model.LimitStop] on
 	// resource-seconds that what runs has reached. Raw.Tick finds it.
 	LimitReached func(LimitReachedEvent)
+	// Misused tells of what is valid and most likely not what was meant, at the first
+	// attempt since a workload was submitted or requeued. See [MisusedEvent].
+	Misused func(MisusedEvent)
 	// Failed tells of a failure that does not end a cycle by itself, such as a
 	// panic in Unreserve.
 	Failed func(FailedEvent)
@@ -253,6 +256,20 @@ type FailedEvent struct {
 	Err      error
 }
 
+// MisusedEvent tells of something that is valid and most likely not what was meant. The
+// engine goes on as the documentation says:
+//
+//   - A topology key that no node has: a required constraint fits nowhere, anti-affinity
+//     keeps nothing apart, and a preference has no effect. There is one for each key.
+//   - A Permit plugin that wants to wait for longer than [extpoints.MaxPermitTimeout]: it
+//     waits that long.
+type MisusedEvent struct {
+	At       time.Time
+	Workload *model.Workload
+	// Message says what is wrong, and what comes of it.
+	Message string
+}
+
 // placedEvent is that the cycle's workload has reached the stage.
 func placedEvent(stage string, now time.Time, c *decide.Cycle) PlacedEvent {
 	return PlacedEvent{Stage: stage, At: now, Workload: c.Info.Workload, Binding: framework.OwnBinding(&c.Binding)}
@@ -291,6 +308,7 @@ func tee(log hclog.Logger, listeners []Listener) Listener {
 		Finished:            join(log, listeners, func(l *Listener) func(LeavingEvent) { return l.Finished }),
 		Requeued:            join(log, listeners, func(l *Listener) func(LeavingEvent) { return l.Requeued }),
 		Removed:             join(log, listeners, func(l *Listener) func(LeavingEvent) { return l.Removed }),
+		Misused:             join(log, listeners, func(l *Listener) func(MisusedEvent) { return l.Misused }),
 		Failed:              join(log, listeners, func(l *Listener) func(FailedEvent) { return l.Failed }),
 		PluginRan:           join(log, listeners, func(l *Listener) func(PluginRanEvent) { return l.PluginRan }),
 		PluginEvaluated:     join(log, listeners, func(l *Listener) func(PluginEvaluatedEvent) { return l.PluginEvaluated }),

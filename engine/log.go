@@ -7,7 +7,7 @@ import (
 	"github.com/berth-project/berth/extpoints"
 )
 
-// logListener is the listener that writes a log. Failures are errors, that something got
+// logListener is the listener that writes a log. Failures are errors, misuse is a warning, that something got
 // its place or lost it is info. Attempts that come to nothing are debug, as what waits is
 // tried again and again: a log of info grows with workloads, not with attempts. The way to
 // the end of an attempt is debug and trace. What is measured is not logged.
@@ -76,7 +76,10 @@ func logListener(log hclog.Logger) Listener {
 		Finished:    left("finished"),
 		Requeued:    left("requeued"),
 		Removed:     left("removed"),
-		Failed:      observe.Log(log, hclog.Error, "failed", func(e FailedEvent) []any { return fields{"workload", e.Workload, "error", e.Err} }),
+		Misused: observe.Log(log, hclog.Warn, "misused", func(e MisusedEvent) []any {
+			return fields{"workload", e.Workload.ID, "message", e.Message}
+		}),
+		Failed: observe.Log(log, hclog.Error, "failed", func(e FailedEvent) []any { return fields{"workload", e.Workload, "error", e.Err} }),
 	}
 }
 

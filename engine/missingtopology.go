@@ -3,15 +3,14 @@ package engine
 import (
 	"slices"
 
-	"github.com/berth-project/berth/engine/internal/decide"
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
 // missingTopology lists the topology keys of the workload for which no node is in a
 // domain, each once.
-func missingTopology(c *decide.Cycle, w *model.Workload) []string {
+func missingTopology(view extpoints.ClusterView, w *model.Workload) []string {
 	var missing []string
-	view := c.State.View()
 	look := func(key string) {
 		if key != "" && !slices.Contains(missing, key) && len(view.Index().Topology(key).Values) == 1 {
 			missing = append(missing, key)

@@ -19,6 +19,7 @@ func (o outside) wait(t *tasks.Task) {
 	o.listener.Waiting(WaitingEvent{
 		PlacedEvent: placedEvent("Waiting", m.Now, m.Cycle), Plugins: names, Until: w.First().At,
 	})
+	o.checkWaits(m)
 }
 
 // allow is one plugin's consent.

@@ -175,6 +175,7 @@ func EventLines(list *[]string) engine.Listener {
 		Finished:     leaves,
 		Requeued:     leaves,
 		Removed:      leaves,
+		Misused:      func(e engine.MisusedEvent) { add(e.At, "misused %s: %s", e.Workload.ID, e.Message) },
 		Failed:       func(e engine.FailedEvent) { add(e.At, "failed %s: %v", e.Workload, e.Err) },
 	}
 }

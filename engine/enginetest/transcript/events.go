@@ -59,6 +59,7 @@ func (e *env) listener() engine.Listener {
 		Finished:    e.leaving,
 		Requeued:    e.leaving,
 		Removed:     e.leaving,
+		Misused:     func(v engine.MisusedEvent) { e.event(v.At, "misused %s: %s", v.Workload.ID, v.Message) },
 		Failed:      func(v engine.FailedEvent) { e.event(v.At, "failed %s: %v", v.Workload, v.Err) },
 	}
 }

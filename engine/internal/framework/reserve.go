@@ -79,6 +79,7 @@ func (f *Framework) Unreserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo
 type PermitWait struct {
 	Plugin  string
 	Timeout time.Duration
+	Asked   time.Duration // what it wanted; Timeout is no longer than the longest there is
 }
 
 // AskPermit gets the answer of a Permit plugin: from ask, which asks the plugin, or
@@ -101,7 +102,7 @@ func (f *Framework) Permit(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b
 		case st.IsRejected():
 			return nil, st.WithPlugin(p.Name())
 		case st.Code() == extpoints.Wait:
-			waits = append(waits, PermitWait{p.Name(), min(timeout, extpoints.MaxPermitTimeout)})
+			waits = append(waits, PermitWait{p.Name(), min(timeout, extpoints.MaxPermitTimeout), timeout})
 		default:
 			return nil, failed("Permit", p.Name(), bound(b), st)
 		}
