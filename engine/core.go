@@ -29,7 +29,8 @@ type core struct {
 	tasks    *tasks.Book
 	room     *preempt.Book
 	wake     *wake.Waker
-	heldBack map[string]bool // pending workloads that are not queued before an old binding has returned
+	heldBack map[string]bool      // pending workloads that are not queued before an old binding has returned
+	leaving  map[string]time.Time // since when those are terminating that are
 	lastWhy  map[string]Rejection
 	rooms    rooms
 	plan     *timeline.Book // nil where nothing is planned

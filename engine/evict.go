@@ -12,7 +12,7 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// evict makes the task. A workload that is not bound yet needs no
+// evict makes the task, unless the workload is terminating already. A workload that is not bound yet needs no
 // orchestrator: its binding is called off, and it waits again. (kube-scheduler
 // framework/preemption/executor.go, 1.37.1: WaitingPod.Preempt and
 // PodInPreBind.CancelPod.)
@@ -21,6 +21,13 @@ func (o outside) evict(now time.Time, id, reason string, by preempt.Beneficiary)
 	if row == nil || row.TakesRoomOn() == "" || row.Phase == model.Terminating {
 		return
 	}
+	o.askToLeave(now, row, reason, by)
+}
+
+// askToLeave is evict, also of a workload that is terminating: the orchestrator may have
+// accepted an eviction and forgotten it.
+func (o outside) askToLeave(now time.Time, row *store.Workload, reason string, by preempt.Beneficiary) {
+	id := row.Info.ID
 	t := o.tasks.Of(id)
 	if row.Phase != model.Assumed || t != nil && t.Abandoned() {
 		t = nil // it is there, whatever becomes of the binding
@@ -35,14 +42,14 @@ func (o outside) evict(now time.Time, id, reason string, by preempt.Beneficiary)
 	o.listener.Evicting(o.evictingEvent(now, row, reason, by))
 	if t == nil {
 		o.displacing(now, id)
-		o.tasks.Evict(&tasks.Eviction{Workload: row.Info.Workload, Node: row.Node, Reason: reason, By: by, Asked: by == preempt.Nobody})
+		o.tasks.Evict(&tasks.Eviction{Workload: row.Info.Workload, Node: row.Node, Since: now, Reason: reason, By: by, Asked: by == preempt.Nobody})
 		return
 	}
 	if o.permits.Of(id) != nil {
 		o.rejectWaiting(now, id, extpoints.AsStatus(withdrawn(by, "evicted while waiting on permit", "waiting on permit for workload", reason)))
 		return
 	}
-	t.Evicted = &tasks.Eviction{Reason: reason, By: by, Asked: by == preempt.Nobody}
+	t.Evicted = &tasks.Eviction{Since: now, Reason: reason, By: by, Asked: by == preempt.Nobody}
 	t.Stop(withdrawn(by, "evicted while being bound", "", reason))
 }
 

@@ -47,6 +47,9 @@ type Explanation struct {
 	// Promise is when it is to start, or what keeps it from being promised a start; nil where
 	// nothing was ever planned for it. See [Raw.Promise].
 	Promise *Promise
+	// Leaving lists the workloads that are to leave their nodes: itself, where it is on one,
+	// and for one that waits those that room is made by, by ID.
+	Leaving []Departure
 	// Permit lists the plugins that have not let it go to be bound yet, in the
 	// order of the profile; none where it does not wait on Permit.
 	Permit []PermitWait
@@ -152,6 +155,7 @@ func (r *Raw) explainer(now time.Time, id string, o ExplainOptions) (func() (*Ex
 	if p, ok := r.Promise(id); ok {
 		e.Promise = &p
 	}
+	e.Leaving = r.departures(row)
 	d := r.memory.Of(id)
 	var whole *wholeTree
 	switch waits := r.permits.Of(id); {

@@ -63,6 +63,7 @@ func (f facts) follow(now time.Time, fact *store.Change) {
 		if w := fact.NewWorkload; w == nil || w.Phase != model.Pending {
 			delete(f.heldBack, fact.ID())
 		}
+		f.leaves(now, fact)
 		f.charge(now, fact.OldWorkload, fact.NewWorkload)
 		f.forecasts.follow(now, fact.OldWorkload, fact.NewWorkload)
 		f.room.Follow(fact.OldWorkload, fact.NewWorkload)
@@ -122,6 +123,17 @@ func (f facts) followWorkload(now time.Time, before, after *store.Workload) {
 		f.onItsWay(now, before, after)
 	default:
 		f.wake.Updated(now, before, after)
+	}
+}
+
+// leaves notes since when a workload is terminating.
+func (f facts) leaves(now time.Time, fact *store.Change) {
+	before, after := fact.OldWorkload, fact.NewWorkload
+	switch {
+	case after == nil || after.Phase != model.Terminating:
+		delete(f.leaving, fact.ID())
+	case before == nil || before.Phase != model.Terminating || before.CreateIndex != after.CreateIndex:
+		f.leaving[fact.ID()] = now
 	}
 }
 

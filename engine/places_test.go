@@ -36,7 +36,7 @@ func TestWhatHasANodeWaitsInAPlace(t *testing.T) {
 	}{
 		{
 			name: "on permit", permit: true,
-			want:   queue.Position{Place: queue.Permit, Node: "b", Since: epoch, Permit: []string{"Doorkeeper"}, Attempts: 1, AddedAt: epoch, Timestamp: epoch},
+			want:   queue.Position{Place: queue.Permit, Node: "b", Since: epoch, Until: epoch.Add(time.Minute), Permit: []string{"Doorkeeper"}, Attempts: 1, AddedAt: epoch, Timestamp: epoch},
 			counts: queue.Counts{Permit: 1}, node: "b",
 		},
 		{

@@ -64,6 +64,7 @@ func newRaw(cfg Config) (*Raw, error) {
 		listener: tee(cfg.Logger, []Listener{logListener(cfg.Logger), cfg.Listener}),
 		tasks:    tasks.NewBook(cfg.Orchestrator),
 		heldBack: map[string]bool{},
+		leaving:  map[string]time.Time{},
 		lastWhy:  map[string]Rejection{},
 		rooms:    rooms{},
 		memory:   decide.Memory{Limit: cfg.RememberDecisions},
@@ -314,8 +315,9 @@ func (r *Raw) finish(now time.Time, t *tasks.Task) {
 }
 
 // Evict asks the orchestrator, through a task, to make a workload leave its
-// node. It is an error if the workload is on none. A workload whose eviction is
-// under way is not asked twice.
+// node. It is an error if the workload is on none. While that is being asked of the
+// orchestrator it is not asked twice; of a workload that is terminating it is asked again,
+// because the orchestrator may have accepted an earlier eviction and forgotten it.
 func (r *Raw) Evict(now time.Time, id, reason string) error {
 	return r.act("Evict", now, func() error {
 		row := r.rec.Workload(id)
@@ -325,7 +327,7 @@ func (r *Raw) Evict(now time.Time, id, reason string) error {
 		if row.TakesRoomOn() == "" {
 			return fmt.Errorf("evict workload %q: it is on no node", id)
 		}
-		r.work.evict(now, id, reason, preempt.Nobody)
+		r.work.askToLeave(now, row, reason, preempt.Nobody)
 		r.settle(now, input{At: now, Evict: &evictInput{id, reason}})
 		return nil
 	})
@@ -343,10 +345,10 @@ func (r *Raw) Queue(id string) (queue.Position, bool) {
 	case r.heldBack[id]:
 		return queue.Position{ID: id, Place: queue.OldBinding, Node: t.Node(), Since: t.Since}, true
 	case t.Permitted && !t.Abandoned():
-		return queue.Position{ID: id, Place: queue.Binding, Node: t.Node(), Since: t.Since}, true
+		return queue.Position{ID: id, Place: queue.Binding, Node: t.Node(), Since: t.Since, Until: t.Deadline()}, true
 	}
 	if w := r.permits.Of(id); w != nil {
-		p.Place, p.Node, p.Since, p.Permit = queue.Permit, w.Node(), w.Since, w.PendingPlugins()
+		p.Place, p.Node, p.Since, p.Until, p.Permit = queue.Permit, w.Node(), w.Since, w.First().At, w.PendingPlugins()
 	}
 	return p, queued
 }

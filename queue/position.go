@@ -36,12 +36,15 @@ type Position struct {
 	// queues; nil where it is not active.
 	Standing *Standing
 
-	// Node, Since and Permit are set by the engine for Permit, Binding and OldBinding:
+	// Node, Since, Until and Permit are set by the engine for Permit, Binding and OldBinding:
 	// the node of the binding; since when it waits on Permit, is being bound, or is
-	// no longer wanted there; and the plugins that have not let it go yet, in the order
+	// no longer wanted there; when the first Permit plugin gives up, or the call of Bind
+	// that is under way has taken as long as it may (zero where it has not begun, has no
+	// limit, or was cancelled and has not returned); and the plugins that have not let it go yet, in the order
 	// of the profile. Of Binding and OldBinding there is nothing else but the ID.
 	Node   string
 	Since  time.Time
+	Until  time.Time
 	Permit []string
 }
 

@@ -265,15 +265,35 @@ func (b *Book) Victims() map[string]bool {
 	return all
 }
 
+// VictimsOf are those that are to leave for the workload, or for the tree of groups that it
+// is a member of, and have not accepted.
+func (b *Book) VictimsOf(id string) (victims []string) {
+	p := b.of(id)
+	if p == nil {
+		return nil
+	}
+	for _, e := range p.rest {
+		victims = append(victims, e.ID)
+	}
+	return append(victims, p.waits...)
+}
+
 // UnderWay reports whether the workload, or the tree of groups that it is a member of,
 // must wait for evictions: it is what [extpoints.Preemption.UnderWay] says. It looks at
 // the victims as they are, so that the departure of the last one finds the way open.
 func (b *Book) UnderWay(id string) bool {
+	p := b.of(id)
+	return p != nil && (len(p.rest) > 0 || slices.ContainsFunc(p.waits, b.port.Leaving))
+}
+
+// of is the preemption for the workload, or for the tree that it is in; nil where there is
+// none.
+func (b *Book) of(id string) *preemption {
 	p := b.byBeneficiary[Beneficiary{Workload: id}]
 	if p == nil && b.forGroups > 0 {
 		p = b.forGroupOf(id)
 	}
-	return p != nil && (len(p.rest) > 0 || slices.ContainsFunc(p.waits, b.port.Leaving))
+	return p
 }
 
 // forGroupOf is the preemption for the tree of groups that the workload is a member of,

@@ -35,6 +35,7 @@ type Member struct {
 type Eviction struct {
 	Workload *model.Workload
 	Node     string
+	Since    time.Time // when it was asked for
 	Reason   string
 	// By is for whom room is to be made, or nobody.
 	By preempt.Beneficiary
@@ -94,6 +95,7 @@ type Task struct {
 	cancel    context.CancelCauseFunc // set by Run
 	cause     error                   // why Run must end early
 	prebound  bool                    // Bind may have begun: it is too late for Stop
+	deadline  time.Time               // when the limit ends Bind, once it has begun
 	abandoned bool                    // nobody waits for the outcome any more
 }
 
@@ -209,10 +211,27 @@ func (t *Task) bind(ctx context.Context, limit Limit) {
 	}
 	within, cancel := limit.start(ctx)
 	defer cancel()
+	t.noteDeadline(within)
 	if t.Status, t.Failed = m.Framework.Bind(within, m.State, m.Info, &m.Binding); t.Status != nil {
 		return
 	}
 	t.Failed = append(t.Failed, m.Framework.PostBind(ctx, m.State, m.Info, &m.Binding)...)
+}
+
+// noteDeadline notes when ctx ends by itself.
+func (t *Task) noteDeadline(ctx context.Context) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at, _ := ctx.Deadline()
+	t.deadline = at.Round(0)
+}
+
+// Deadline is when the limit ends Bind; zero before it has begun, and where there is no
+// limit.
+func (t *Task) Deadline() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.deadline
 }
 
 // prebind marks the task as one whose Bind has begun, unless it has been
