@@ -63,8 +63,6 @@ var (
 	ErrNotFound = store.ErrNotFound
 	// ErrExists: there is a workload of that ID already, in whatever phase.
 	ErrExists = store.ErrExists
-	// ErrNoRecord: no decision about the workload is remembered any more.
-	ErrNoRecord = errors.New("no decision about the workload is remembered")
 )
 
 // PhaseError is why a workload cannot be confirmed, terminated, finished or requeued: the

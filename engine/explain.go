@@ -21,8 +21,19 @@ type Explanation struct {
 	// now; empty where it fits nowhere, or would not be tried.
 	Node string
 	// At is the moment that is explained: the decision's for a workload that
-	// has a node, the present for one that waits.
+	// has a node, the present for one that waits and where Undecided.
 	At time.Time
+	// Since is when it got its node, or started there where the orchestrator says so; zero
+	// for one that has none.
+	Since time.Time
+	// Undecided: there is no decision to explain. It was adopted, or confirmed on a node that
+	// was not chosen for it (Adopted), the decision is not remembered any more (see
+	// Config.RememberDecisions), or it has left. Nodes then has its node alone, with what
+	// speaks against it there now, itself not counted; none where it is terminating or on none.
+	Undecided, Adopted bool
+	// NotRunning: the engine does not run, because [Engine.Run] was not called or has ended,
+	// and what waits is not tried. Node is where it would go if it did. Always false for a Raw.
+	NotRunning bool
 	// Message is the one-line summary of why it fits nowhere, or of why it would
 	// not be tried; empty where it fits.
 	Message string
@@ -125,8 +136,8 @@ type ExplainOptions struct {
 // Explain says why a workload is where it is. For one that waits it tries the
 // workload on every node as things are now; for one that has a node it makes
 // the remembered decision again, which is possible for the most recent ones
-// (Config.RememberDecisions), else the error is ErrNoRecord. Extenders are asked again,
-// as things are with them now. Of a member of a group that waits, Node and Message say what
+// (Config.RememberDecisions), else it says what is known, see Explanation.Undecided. The only
+// error is ErrNotFound. Extenders are asked again, as things are with them now. Of a member of a group that waits, Node and Message say what
 // would come of its whole tree of groups; Reasons, Scores and Nodes are those of the member, tried as if it
 // were by itself.
 func (r *Raw) Explain(now time.Time, id string, o ExplainOptions) (*Explanation, error) {
@@ -144,7 +155,10 @@ func (r *Raw) explainer(now time.Time, id string, o ExplainOptions) (func() (*Ex
 	if row == nil {
 		return nil, fmt.Errorf("explain workload %q: %w", id, ErrNotFound)
 	}
-	e := &Explanation{Workload: row.Info.Workload, Phase: row.Phase, Node: row.Node, At: now, TieBreak: r.cfg.TieBreak}
+	e := &Explanation{
+		Workload: row.Info.Workload, Phase: row.Phase, Node: row.Node, At: now, Since: row.Info.PlacedAt,
+		Adopted: row.Found, TieBreak: r.cfg.TieBreak,
+	}
 	if why, ok := r.lastWhy[id]; ok {
 		why.Plugins = slices.Clone(why.Plugins)
 		e.Last = &why
@@ -167,8 +181,13 @@ func (r *Raw) explainer(now time.Time, id string, o ExplainOptions) (func() (*Ex
 	case waits != nil && waits.Node() == row.Node:
 		e.Permit = permitWaits(waits)
 		d = decide.Recall(waits.Task.Member.Cycle, row.CreateIndex) // which is not forgotten meanwhile
-	case d == nil || d.Node != row.Node || d.Created != row.CreateIndex:
-		return nil, fmt.Errorf("explain workload %q on node %q: %w", id, row.Node, ErrNoRecord)
+	case row.Found || row.Node == "" || d == nil || d.Node != row.Node || d.Created != row.CreateIndex:
+		e.Undecided = true
+		fork := r.decider.Fork()
+		return func() (*Explanation, error) {
+			e.fillPresent(fork)
+			return e, nil
+		}, nil
 	}
 	if d.Framework == nil { // its profile is not there
 		t := tally{}
@@ -190,6 +209,30 @@ func permitWaits(w *tasks.Waiting) []PermitWait {
 		list = append(list, PermitWait{Plugin: d.Plugin, Since: w.Since, Until: d.At})
 	}
 	return list
+}
+
+// fillPresent says what speaks against the node of a workload now, with the workload itself
+// away.
+func (e *Explanation) fillPresent(fork *decide.Decider) {
+	id := e.Workload.ID
+	tx := fork.Record.Begin()
+	if e.Phase == model.Terminating || fork.Profiles.Of(e.Workload) == nil || tx.Requeue(id) != nil {
+		tx.Abort()
+		return
+	}
+	fork.Record.Commit(tx)
+	present := &Explanation{Workload: e.Workload, Phase: model.Pending, At: e.At}
+	present.fill(fork.Upcoming(e.At, fork.Record.Workload(id).Info).Only(e.Node), nil, ExplainOptions{AllFilters: true})
+	e.Filters, e.Scores, e.Nodes, e.Reasons = present.Filters, present.Scores, present.Nodes, present.Reasons
+	e.MissingTopology = present.MissingTopology
+}
+
+// notRunning says that what waits is not tried.
+func (e *Explanation) notRunning() {
+	e.NotRunning = true
+	if e.Phase == model.Pending && e.Message == "" {
+		e.Message = "the engine does not run: Engine.Run was not called, or has ended"
+	}
 }
 
 // waitsAt reports whether it waits in the place.

@@ -1,9 +1,11 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -142,20 +144,126 @@ func TestExplainForgetsTheOldestDecisions(t *testing.T) {
 		require.NoError(t, r.Apply(epoch, task(id, 1)))
 		settle(r, epoch)
 	}
-	_, err = r.Explain(epoch, "a", engine.ExplainOptions{})
-	require.ErrorIs(t, err, engine.ErrNoRecord)
-	_, err = r.Explain(epoch, "b", engine.ExplainOptions{})
-	require.NoError(t, err)
+	for id, undecided := range map[string]bool{"a": true, "b": false} {
+		e, err := r.Explain(epoch, id, engine.ExplainOptions{})
+		require.NoError(t, err)
+		require.Equal(t, undecided, e.Undecided)
+		require.False(t, e.Adopted)
+		require.Equal(t, "n", e.Node)
+		require.Equal(t, epoch, e.Since)
+	}
 	_, err = r.Explain(epoch, "nobody", engine.ExplainOptions{})
 	require.ErrorIs(t, err, engine.ErrNotFound)
 }
 
 func TestExplainWhatNobodyDecided(t *testing.T) {
 	r := newRaw(t, &world{})
-	require.NoError(t, r.Apply(epoch, node("n", 1000),
-		engine.Adopt(&model.Workload{ID: "a"}, model.Binding{Node: "n"})))
-	_, err := r.Explain(epoch, "a", engine.ExplainOptions{})
-	require.ErrorIs(t, err, engine.ErrNoRecord)
+	later := epoch.Add(time.Hour)
+	closed := node("n", 100)
+	nodeOf(closed).Unschedulable = true
+	require.NoError(t, r.Apply(epoch, closed, node("m", 1000), running("a", "n", 200), running("gone", "lost", 1), running("fits", "m", 1000),
+		engine.Adopt(&model.Workload{ID: "foreign", Profile: "of somebody else"}, model.Binding{Node: "n"}),
+		running("leaves", "n", 1), engine.Terminate("leaves"), running("ended", "n", 1), engine.Finish("ended")))
+	since := epoch.Format(time.RFC3339)
+	for id, want := range map[string]string{
+		"a": `workload "a" is Confirmed on node "n" since ` + since + "\n" +
+			"  it was found there: the node was not chosen here\n" +
+			"  it would not fit there now:\n" +
+			"  1 node: Insufficient cpu (NodeResourcesFit)\n" +
+			"  1 node: node(s) were unschedulable (NodeUnschedulable)",
+		"fits":    `workload "fits" is Confirmed on node "m" since ` + since + "\n  it was found there: the node was not chosen here",
+		"gone":    `workload "gone" is Confirmed on node "lost" since ` + since + "\n  it was found there: the node was not chosen here",
+		"foreign": `workload "foreign" is Confirmed on node "n" since ` + since + "\n  it was found there: the node was not chosen here",
+		"leaves": `workload "leaves" is Terminating on node "n" since ` + since + "\n  it was found there: the node was not chosen here\n" +
+			"  it is terminating since " + since,
+		"ended": `workload "ended" is Finished`,
+	} {
+		e, err := r.Explain(later, id, engine.ExplainOptions{})
+		require.NoError(t, err)
+		require.True(t, e.Undecided)
+		require.Equal(t, later, e.At)
+		require.Equal(t, want, e.String())
+	}
+}
+
+// Explanations of what waits print what speaks against nodes, and what is awaited.
+func TestExplanationsPrintThemselves(t *testing.T) {
+	r := mixedFleet(t)
+	urgent := task("urgent", 900)
+	spec(urgent).Priority = 10
+	spec(urgent).Spread = []model.SpreadConstraint{{TopologyKey: "floor", MaxSkew: 1, Mode: model.SpreadPreferred, Selector: model.SelectLabels(nil)}}
+	since := epoch.Format(time.RFC3339)
+	text := func(id string) string {
+		e, err := r.Explain(epoch, id, engine.ExplainOptions{})
+		require.NoError(t, err)
+		return "\n" + e.String()
+	}
+	apply(t, r, epoch, node("n", 1000), task("v", 500))
+	require.Equal(t, `
+workload "v" is Pending, and would go to node "n"
+  waits in place Active; 0 go before it
+  1 node: Insufficient cpu (NodeResourcesFit)
+  1 node: node(s) were unschedulable (NodeUnschedulable)
+  1 node: node(s) had untolerated taint(s) (TaintToleration)
+  it fits on n`, text("v"))
+	settle(r, epoch)
+	apply(t, r, epoch, urgent)
+	require.True(t, r.Schedule(epoch))
+	e, err := r.Explain(epoch, "urgent", engine.ExplainOptions{})
+	require.NoError(t, err)
+	last := e.Last
+	require.Contains(t, last.Message, "preemption: ")
+	require.Equal(t, `
+workload "urgent" is Pending: 0/4 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, 2 Insufficient cpu.
+  waits in place Unschedulable until something changes for NodeResourcesFit, NodeUnschedulable, TaintToleration
+  1 node: Insufficient cpu (NodeResourcesFit); room may be made
+  1 node: Insufficient cpu (NodeResourcesFit)
+  1 node: node(s) were unschedulable (NodeUnschedulable)
+  1 node: node(s) had untolerated taint(s) (TaintToleration)
+  no node has a value for topology key "floor"
+  workload "v" on node "n" is being asked to leave since `+since+`
+`+"  the last attempt, at "+since+": "+last.Message, text("urgent"))
+	require.Equal(t, `
+workload "v" is Bound on node "n" since `+since+`
+  1 node: Insufficient cpu (NodeResourcesFit)
+  1 node: node(s) were unschedulable (NodeUnschedulable)
+  1 node: node(s) had untolerated taint(s) (TaintToleration)
+  it is being asked to leave since `+since, text("v"))
+}
+
+// What waits in an engine that does not run is not tried, and its explanation says so.
+func TestExplainWhereTheEngineDoesNotRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := engine.New(config(&world{}))
+		require.NoError(t, err)
+		require.NoError(t, e.Apply(node("n", 1000), task("a", 100), task("b", 5000)))
+		explain := func(id string) *engine.Explanation {
+			x, err := e.Explain(id, engine.ExplainOptions{})
+			require.NoError(t, err)
+			return x
+		}
+		idle := func(id string) {
+			x := explain(id)
+			require.False(t, e.Running())
+			require.True(t, x.NotRunning)
+			require.Contains(t, x.String(), "the engine does not run")
+		}
+		idle("a")
+		require.Contains(t, explain("a").Message, "the engine does not run")
+		require.Equal(t, "n", explain("a").Node, "where it would go")
+		idle("b")
+		require.Contains(t, explain("b").Message, "Insufficient cpu")
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- e.Run(ctx) }()
+		synctest.Wait()
+		require.True(t, e.Running())
+		require.False(t, explain("b").NotRunning)
+		require.Equal(t, "n", explain("a").Node)
+		stop()
+		require.NoError(t, <-ended)
+		idle("b")
+	})
 }
 
 func TestExplainWithoutNodes(t *testing.T) {

@@ -177,6 +177,14 @@ func (e *Engine) Run(ctx context.Context) error {
 	return left
 }
 
+// Running reports whether Run is being called: whether what waits is tried. It waits for
+// the lock, so a listener or a plugin must not call it.
+func (e *Engine) Running() (running bool) {
+	e.mustLock("Running")
+	e.hold(func(*Raw, time.Time) { running = e.started && !e.ended })
+	return running
+}
+
 // loop is the scheduling loop. It has a goroutine of its own, because a plugin may end it.
 func (e *Engine) loop(ctx, work context.Context, looped chan<- struct{}) {
 	defer close(looped)
@@ -345,11 +353,19 @@ func (e *Engine) Explain(id string, o ExplainOptions) (*Explanation, error) {
 	}
 	var explain func() (*Explanation, error)
 	var err error
-	e.hold(func(r *Raw, now time.Time) { explain, err = r.explainer(now, id, o) })
+	running := false
+	e.hold(func(r *Raw, now time.Time) {
+		running = e.started && !e.ended
+		explain, err = r.explainer(now, id, o)
+	})
 	if err != nil {
 		return nil, err
 	}
-	return explain()
+	x, err := explain()
+	if !running {
+		x.notRunning()
+	}
+	return x, err
 }
 
 // Branch returns a branch of the engine as it is now, or as it was before a large

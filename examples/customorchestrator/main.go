@@ -62,7 +62,7 @@ func evening(f *Farm) {
 	f.At(33*time.Minute, func() { explain(f, "trailer") })
 }
 
-// explain tells why a job waits, machine by machine.
+// explain tells why a job waits.
 func explain(f *Farm, scene string) {
 	f.tell("why does job %s wait?", scene)
 	for _, line := range f.scheduler.Why(f.now, scene) {

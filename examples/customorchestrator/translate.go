@@ -129,22 +129,11 @@ func (t *translator) NextDue(now time.Time) (time.Time, bool) { return t.raw.Nex
 
 // Why explains in lines of text why a job waits.
 func (t *translator) Why(now time.Time, scene string) []string {
-	e, err := t.raw.Explain(now, scene, engine.ExplainOptions{AllFilters: true})
+	e, err := t.raw.Explain(now, scene, engine.ExplainOptions{})
 	if err != nil {
 		return []string{err.Error()}
 	}
-	lines := []string{e.Message}
-	for _, n := range e.Nodes {
-		var reasons []string
-		for _, v := range n.Verdicts {
-			reasons = append(reasons, fmt.Sprintf("%s (%s)", strings.Join(v.Reasons, ", "), v.Plugin))
-		}
-		if n.Feasible {
-			reasons = append(reasons, "would do")
-		}
-		lines = append(lines, fmt.Sprintf("%s: %s", n.Node, strings.Join(reasons, "; ")))
-	}
-	return lines
+	return strings.Split(e.String(), "\n")
 }
 
 // From the engine to the farm.

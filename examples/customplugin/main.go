@@ -164,16 +164,12 @@ func (p *program) answer(id string, yes bool, comment string) func() error {
 	}
 }
 
-// explain prints why a workload waits, node by node.
+// explain prints why a workload waits.
 func (p *program) explain(id string) error {
 	e, err := p.raw.Explain(p.now, id, engine.ExplainOptions{})
 	if err != nil {
 		return err
 	}
-	for _, n := range e.Nodes {
-		for _, v := range n.Verdicts {
-			p.print("%s: %s (%s, %v)", n.Node, strings.Join(v.Reasons, ", "), v.Plugin, v.Code)
-		}
-	}
+	p.print("%s", strings.ReplaceAll(e.String(), "\n", "\n  "))
 	return nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,11 +41,11 @@ func interesting(r *result) (*engine.Explanation, error) {
 	found := 0
 	for _, w := range slices.Backward(r.history.placed) {
 		e, err := r.engine.Explain(w.ID, engine.ExplainOptions{})
-		if errors.Is(err, engine.ErrNoRecord) {
-			break // it is too long ago
-		}
 		if err != nil {
 			return nil, err
+		}
+		if e.Undecided {
+			break // it is too long ago
 		}
 		if n := variety(e); best == nil || n > found {
 			best, found = e, n

@@ -111,10 +111,12 @@ func (c *Controller) Explain(v state.View, j *state.Job, index int32) (*api.Expl
 	}
 	x, err := c.eng.Load().Explain(nextTask(v, j, index).String(), engine.ExplainOptions{AllFilters: true})
 	switch {
-	case errors.Is(err, engine.ErrNotFound), errors.Is(err, engine.ErrNoRecord):
+	case errors.Is(err, engine.ErrNotFound):
 		return out, nil
 	case err != nil:
 		return nil, err
+	case x.Undecided:
+		return out, nil
 	}
 	explainTurn(v, x, out)
 	for _, p := range x.Scores {

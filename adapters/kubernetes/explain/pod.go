@@ -30,10 +30,10 @@ func (h *handler) explainPod(r *http.Request) (any, error) {
 	switch {
 	case errors.Is(err, engine.ErrNotFound), !known:
 		return nil, h.unknown(pod)
-	case errors.Is(err, engine.ErrNoRecord):
-		return undecided(&record), nil
 	case err != nil:
 		return nil, err
+	case e.Undecided:
+		return undecided(&record), nil
 	}
 	x := h.explanation(e)
 	x.NominatedNode = record.Nominated

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -173,12 +172,13 @@ func (s *sim) explain(id string) {
 	row, _ := s.row(id)
 	e, err := s.raw.Explain(s.now, id, engine.ExplainOptions{AllFilters: s.chance(50)})
 	switch {
-	case errors.Is(err, engine.ErrNoRecord) && row.Phase != model.Pending:
-		return
 	case err != nil:
 		s.fail("explain %s: %v", id, err)
 		return
-	case row.Phase == model.Pending:
+	case e.String() == "" || e.Undecided && (row.Phase == model.Pending || e.Node != row.Node):
+		s.fail("%s is %v on %q, and is explained as %v", id, row.Phase, row.Node, e)
+		return
+	case e.Undecided || row.Phase == model.Pending:
 		return
 	}
 	if row.Phase == model.Bound && e.Last != nil {

@@ -81,6 +81,13 @@ func (d *Decider) Upcoming(now time.Time, info *extpoints.WorkloadInfo) *Remembe
 	}
 }
 
+// Only is the decision if there were no node but the one with the name.
+func (r *Remembered) Only(node string) *Remembered {
+	one := *r
+	one.part = only(r.view, nil, node)
+	return &one
+}
+
 // Again starts the cycle of the decision once more, on the view that it was made on.
 // Raw scores are kept. all: look at every node, and score even a single one.
 func (r *Remembered) Again(all bool) *Cycle {

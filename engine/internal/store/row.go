@@ -47,6 +47,8 @@ type Workload struct {
 	Decided []model.ObjectRef
 	// Asked: the orchestrator is being asked to make that true, see [Txn.Ask].
 	Asked bool
+	// Found: it is on a node that was not chosen for it here.
+	Found bool
 	// Seq is the order of arrival, also of those that one transaction made.
 	Seq uint64
 	// CreateIndex and ModifyIndex are the indexes of the transactions that

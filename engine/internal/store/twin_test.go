@@ -103,7 +103,7 @@ func anyPhase(model.Phase) bool { return true }
 // leave takes the workload off its node, and back what was decided for it.
 func (d *twin) leave(w *Workload, p model.Phase) {
 	d.letGo(w)
-	w.Phase, w.Node = p, ""
+	w.Phase, w.Node, w.Found = p, "", p == model.Confirmed
 	w.Info = &extpoints.WorkloadInfo{Workload: w.Info.Workload}
 }
 
@@ -170,7 +170,7 @@ func workloadVerbs(spec *model.Workload, b model.Binding, at time.Time, expect E
 		}},
 		{"Place", func(t *Txn) error { return t.Place(spec, b) }, func(d *twin) string {
 			info := &extpoints.WorkloadInfo{Workload: spec, Shares: devices, GrantedLimit: b.Limit, PlacedAt: at}
-			return d.add(&Workload{Info: info, Phase: model.Confirmed, Node: node})
+			return d.add(&Workload{Info: info, Phase: model.Confirmed, Node: node, Found: true})
 		}},
 		{"Update", func(t *Txn) error { return t.UpdateWorkload(spec, expect) }, func(d *twin) string {
 			return d.move(id, expect, anyPhase, func(w *Workload) { w.Info.Workload = spec })

@@ -23,6 +23,7 @@ func (t *Txn) Place(w *model.Workload, b model.Binding) error {
 		Info:  &extpoints.WorkloadInfo{Workload: w, Shares: b.Devices, GrantedLimit: b.Limit, PlacedAt: b.Since},
 		Phase: model.Confirmed,
 		Node:  t.nodeName(b.Node),
+		Found: true,
 	})
 }
 
@@ -121,7 +122,7 @@ func (t *Txn) Confirm(id, node string, devices []model.DeviceShare, at time.Time
 	row.Phase = model.Confirmed
 	if old.Node != node {
 		t.leave(old)
-		row.Decided, row.Asked = nil, false
+		row.Decided, row.Asked, row.Found = nil, false, true
 		row.Node = t.nodeName(node)
 		row.Info = &extpoints.WorkloadInfo{Workload: old.Info.Workload, Shares: devices, PlacedAt: at}
 	} else {
@@ -284,7 +285,7 @@ func (t *Txn) replace(old, row *Workload) {
 func (t *Txn) release(old *Workload, to model.Phase) {
 	t.leave(old)
 	row := *old
-	row.Decided, row.Asked = nil, false
+	row.Decided, row.Asked, row.Found = nil, false, false
 	row.Phase = to
 	row.Node = ""
 	row.Info = &extpoints.WorkloadInfo{Workload: old.Info.Workload}
