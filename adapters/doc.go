@@ -37,6 +37,10 @@
 // (engine.View.Stranded lists it). Say neither before it really is gone: the room is
 // given away at once.
 //
+// Remove, Finish, Requeue and Terminate of a workload that is being bound cancel the context
+// of Bind. The first three free its room at once. Terminate keeps it: say Finish or Remove
+// when the workload is gone, also where Bind failed and nothing ran.
+//
 // A start is nothing special: Apply everything there is, in one call if you
 // can. What runs is adopted and what does not is placed. It does not matter what is away by
 // then: nodes, profiles and groups that are named and not there are waited for. In several

@@ -70,13 +70,16 @@ func (d *Decision) Placed() bool { return d.Binding.Node != "" }
 // That it fits nowhere is not an error; a plugin that fails, and a profile that is not
 // there, are. A member of a
 // group is placed as if it were by itself; see ScheduleGroup.
+//
+// Whether one that has a node would fit elsewhere is asked after [Requeue] of it on the
+// branch, with the node that it has closed there or removed.
 func (b *Branch) Schedule(now time.Time, id string) (Decision, error) {
 	row := b.decider.Record.Workload(id)
 	if row == nil {
 		return Decision{}, fmt.Errorf("schedule workload %q on a branch: %w", id, ErrNotFound)
 	}
 	if row.Phase != model.Pending {
-		return Decision{}, fmt.Errorf("schedule workload %q on a branch: it is %v, not Pending", id, row.Phase)
+		return Decision{}, fmt.Errorf("schedule workload %q on a branch: it is %v, not Pending: requeue it on the branch first", id, row.Phase)
 	}
 	if err := b.decider.Profiles.Missing(row.Info.Workload); err != nil {
 		return Decision{}, fmt.Errorf("schedule workload %q on a branch: %w", id, err)

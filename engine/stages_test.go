@@ -3,6 +3,7 @@ package engine_test
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -131,6 +132,47 @@ func TestRoomThatIsLeftInABatchIsTaken(t *testing.T) {
 			r.Tick(later)
 			settle(r, later)
 			require.Equal(t, "Bound@b", phaseOf(r, "waits"))
+		})
+	}
+}
+
+// What an orchestrator says of a workload that is being bound cancels Bind. Only
+// Terminate keeps the room, also where Bind fails.
+func TestWhatCancelsABinding(t *testing.T) {
+	for name, c := range map[string]struct {
+		change engine.Change
+		keeps  bool
+	}{
+		"remove":    {engine.Remove("u"), false},
+		"finish":    {engine.Finish("u"), false},
+		"requeue":   {engine.Requeue("u"), false},
+		"terminate": {engine.Terminate("u"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newCutOff("b")
+			r := newRaw(t, o)
+			apply(t, r, epoch, node("b", 100), task("u", 100))
+			require.True(t, r.Schedule(epoch))
+			bind := r.NextTask()
+			var ran sync.WaitGroup
+			ran.Go(func() { bind.Run(t.Context()) })
+			apply(t, r, epoch, c.change)
+			ran.Wait()
+			takes := func() bool { // the room of u
+				b := r.Branch()
+				require.NoError(t, b.Apply(epoch, engine.Submit(spec(task("probe", 100)))))
+				d, err := b.Schedule(epoch, "probe")
+				require.NoError(t, err)
+				return !d.Placed()
+			}
+			require.Equal(t, c.keeps, takes())
+			r.Finish(epoch, bind)
+			require.Equal(t, c.keeps, takes(), "when Bind has failed")
+			if c.keeps {
+				require.Equal(t, "Terminating@b", phaseOf(r, "u"))
+				apply(t, r, epoch, engine.Finish("u"))
+				require.False(t, takes())
+			}
 		})
 	}
 }

@@ -165,4 +165,8 @@
 // [ClusterView] returns is shared and must not be changed. These rules make it
 // possible that one plugin serves several branches at once, and that decisions are
 // replayed.
+//
+// A plugin ends no goroutine: no runtime.Goexit, and so no t.FailNow and nothing of a test's
+// require package, in a plugin, a listener or an orchestrator's Bind. The engine survives a panic, and
+// not that its own goroutine ends. Tests note what is wrong with t.Errorf.
 package extpoints
