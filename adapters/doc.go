@@ -107,7 +107,7 @@
 // Implement extpoints.Orchestrator: Bind starts a workload on its node, Evict
 // asks it to leave. Both are called on several goroutines at once, both may be
 // called again for the same workload, and both may block until their context
-// ends. Three rules make the difference between an adapter that works and one
+// ends. Four rules make the difference between an adapter that works and one
 // that does so on good days:
 //
 //   - Your own record decides whether something is started, and nothing else.
@@ -116,6 +116,11 @@
 //   - An error of Bind means that the workload does not run. If you cannot know
 //     (a request timed out), return the error, find out, and Confirm it if it
 //     does: the engine takes that for what it is, whatever it has planned since.
+//   - Where it was the node that could not start it (it does not answer, its disk is full) the
+//     error has extpoints.ErrNotThere in it, and the workload goes elsewhere for a while. Without
+//     that a broken node stays empty, is liked best for it, and is tried again and again. Where it
+//     would fail on every node (there is no such program) the error has it not. When the node is
+//     mended, put it with what has changed, or remove it and put it again: then it is used at once.
 //   - Everything that ends is reported, whatever ended it; an eviction is over
 //     when you report that, not when Evict returns.
 //

@@ -72,6 +72,7 @@ func (o outside) finishBinding(now time.Time, t *tasks.Task) {
 	}
 	delete(o.lastWhy, id)
 	delete(o.rooms, id)
+	o.startedOn(c.Binding.Node)
 	tx := o.rec.Begin()
 	defer tx.Abort()
 	answered := o.answer(tx, t)
@@ -143,6 +144,9 @@ func (o outside) failBinding(t *tasks.Task, st *extpoints.Status) {
 	}
 	if t.Evicted != nil {
 		o.room.VictimCalledOff(id)
+	}
+	if t.Permitted && notThere(st) {
+		o.notStartedOn(c.Now, id, c.Binding.Node)
 	}
 	c.Refuse(st)
 	if t.Permitted {

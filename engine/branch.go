@@ -39,7 +39,7 @@ func (b *Branch) Apply(now time.Time, changes ...Change) error {
 	if err := write(&record.Intake{Txn: tx, Now: now}, changes); err != nil {
 		return err
 	}
-	b.decider.Record.Commit(tx)
+	forgetFailed(b.decider.Record, b.decider.Record.Commit(tx))
 	return nil
 }
 

@@ -104,7 +104,8 @@ type NodeExplanation struct {
 	// node will do, or because a plugin failed.
 	Unseen bool
 	// Verdicts are the rejections: the first, or all where all filters were
-	// asked for.
+	// asked for. That of a node which was left out because it could not start workloads
+	// (see [extpoints.ErrNotThere]) is of "NotThere", which is no plugin.
 	Verdicts []Verdict
 	// Scores are in the order of Explanation.Scores; none for a node that is
 	// not feasible, or where a single feasible node needed no score.
@@ -335,6 +336,9 @@ func (e *Explanation) fillNodes(c *decide.Cycle, o ExplainOptions) {
 		if _, has := byName[name]; !has {
 			byName[name] = NodeExplanation{Node: name, Verdicts: []Verdict{silentVerdict(extender)}}
 		}
+	}
+	for name, st := range c.NotThere() {
+		byName[name] = NodeExplanation{Node: name, Verdicts: []Verdict{verdict(st)}}
 	}
 	for i, node := range c.Feasible() {
 		byName[node.Node.Name] = e.feasible(c, i, node)

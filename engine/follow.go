@@ -16,6 +16,7 @@ func (f facts) commit(now time.Time, tx *store.Txn) {
 	for i := range facts {
 		f.follow(now, &facts[i])
 	}
+	f.changed(now, facts)
 	f.queue.Reorder(now) // once, for all that belongs together
 }
 

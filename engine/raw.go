@@ -191,7 +191,8 @@ func (r *Raw) schedule(now time.Time) bool {
 }
 
 // Tick does what is due at the time: it ends backoffs, wakes workloads that
-// waited too long, and those that a hold kept which begins or ends, rejects those whose
+// waited too long, those that a hold kept which begins or ends, and those that kept away from
+// a node that could not start them, rejects those whose
 // Permit has timed out, and tells of limits that are reached. Call it when
 // the time of NextDue has come; calling it more often does no harm.
 func (r *Raw) Tick(now time.Time) {
@@ -204,6 +205,7 @@ func (r *Raw) tick(now time.Time) {
 		in = input{At: now, Tick: true}
 		r.work.expire(now)
 		r.tellHolds(now)
+		r.work.retry(now)
 		r.queue.Tick(now)
 		r.work.replan(now)
 	}
@@ -222,6 +224,9 @@ func (r *Raw) NextDue(now time.Time) (time.Time, bool) {
 	}
 	if !r.nextHold.IsZero() && (!ok || r.nextHold.Before(due)) {
 		due, ok = r.nextHold, true
+	}
+	if retry, waits := r.rec.View.FailedStarts().Due(); waits && (!ok || retry.Before(due)) {
+		due, ok = retry, true
 	}
 	if ok && due.Before(now) {
 		due = now

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -102,6 +103,7 @@ type finishInput struct {
 	Code     extpoints.Code `json:",omitempty"`
 	Plugin   string         `json:",omitempty"`
 	Message  string         `json:",omitempty"`
+	NotThere bool           `json:",omitempty"` // its error is an [extpoints.ErrNotThere]
 	// Failed is what went wrong besides, Activate what plugins asked for while
 	// the task ran.
 	Failed   []string `json:",omitempty"`
@@ -109,6 +111,9 @@ type finishInput struct {
 	// Written are the kinds of objects that may have been written, as was decided.
 	Written []model.ObjectKind `json:",omitempty"`
 }
+
+// notThere reports whether it was the node that could not start what was to be bound.
+func notThere(st *extpoints.Status) bool { return errors.Is(st.AsError(), extpoints.ErrNotThere) }
 
 type evictInput struct {
 	Workload string
@@ -123,7 +128,7 @@ type callOffInput struct {
 
 // finishOf is the line for a task that is given back.
 func finishOf(now time.Time, t *tasks.Task) input {
-	f := &finishInput{Task: t.Number, Workload: t.Workload().ID, Code: t.Status.Code(), Plugin: t.Status.Plugin(), Message: t.Status.Message(), Written: t.Written}
+	f := &finishInput{Task: t.Number, Workload: t.Workload().ID, Code: t.Status.Code(), Plugin: t.Status.Plugin(), Message: t.Status.Message(), Written: t.Written, NotThere: notThere(t.Status)}
 	for _, err := range t.Failed {
 		f.Failed = append(f.Failed, err.Error())
 	}

@@ -325,7 +325,7 @@ func (r *Raw) replayFinish(now time.Time, f *finishInput) error {
 	switch f.Code {
 	case extpoints.Success:
 	case extpoints.Error:
-		st = extpoints.AsStatus(errors.New(f.Message)).WithPlugin(f.Plugin)
+		st = extpoints.AsStatus(f.error()).WithPlugin(f.Plugin)
 	default:
 		st = extpoints.NewStatus(f.Code, f.Message).WithPlugin(f.Plugin)
 	}
@@ -340,3 +340,19 @@ func (r *Raw) replayFinish(now time.Time, f *finishInput) error {
 	r.Finish(now, asTask(t))
 	return nil
 }
+
+// error is that of the outcome.
+func (f *finishInput) error() error {
+	if f.NotThere {
+		return recordedError(f.Message)
+	}
+	return errors.New(f.Message)
+}
+
+// recordedError is the text of an error that was an [extpoints.ErrNotThere].
+type recordedError string
+
+func (e recordedError) Error() string { return string(e) }
+
+// Is implements the method of errors.Is.
+func (recordedError) Is(target error) bool { return target == extpoints.ErrNotThere }

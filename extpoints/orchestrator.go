@@ -13,13 +13,22 @@ import (
 // error the engine has to take it for written.
 var ErrNotWritten = errors.New("nothing was written")
 
+// ErrNotThere is in the error of [Orchestrator.Bind], or of a Bind plugin or an extender that
+// binds, where it was the node that could not start the workload: it does not answer, its disk is
+// full, its runtime is broken. The engine places the workload elsewhere for a while (a minute
+// after the first time, ten at most), and others too once the node could not start several;
+// until the node has changed, or has gone and come back. The node is not avoided where no other
+// could ever take the workload. Not for what would fail anywhere: a program that does not exist.
+var ErrNotThere = errors.New("the node could not start it")
+
 // Orchestrator carries out decisions. An adapter implements it. Conformance:
 // adaptertest.Run.
 type Orchestrator interface {
 	// Bind starts the workload on the binding's node. It is called on binding
 	// goroutines, several at once, and may block until ctx ends. An error
 	// means that the workload was not bound; where that cannot be known, the
-	// orchestrator reports the workload as confirmed later if it was. Binding
+	// orchestrator reports the workload as confirmed later if it was. With
+	// ErrNotThere in it (errors.Is) the workload goes elsewhere for a while. Binding
 	// the same workload to the same node again must succeed.
 	Bind(ctx context.Context, w *model.Workload, b model.Binding) error
 	// Evict asks that a workload leave its node. It returns when the request

@@ -30,6 +30,8 @@ var faults = []fault{
 	{"canceled", false, returns(context.Canceled)},
 	{"canceled-bound", true, returns(fmt.Errorf("wrapped: %w", context.Canceled))},
 	{"deadline", false, returns(fmt.Errorf("wrapped: %w", context.DeadlineExceeded))},
+	{"not-there", false, returns(fmt.Errorf("wrapped: %w", extpoints.ErrNotThere))},
+	{"not-there-bound", true, returns(extpoints.ErrNotThere)},
 	{"panic-text", false, func() error { panic("a text") }},
 	{"panic-error", false, func() error { panic(errByTheKit) }},
 	{"panic-bound", true, func() error { panic("a text") }},

@@ -32,6 +32,9 @@ const unknownPlugin = "Stranger"
 // backfillPlugin is what rejects for the sake of reservations.
 const backfillPlugin = "Backfill"
 
+// notTherePlugin is what rejects nodes that could not start a workload.
+const notTherePlugin = "NotThere"
+
 // simPlugins are the plugins of one engine with what they share.
 type simPlugins struct {
 	plan   *faults.Plan

@@ -43,8 +43,10 @@ func inputs() []input {
 	}
 }
 
-// queueInput is one more kind, of histories with queues, and budgetInput of crowded ones.
+// queueInput is one more kind, of histories with queues, budgetInput of crowded ones, and breakInput of
+// those with broken nodes.
 var (
+	breakInput  = input{name: "break", weight: 3, do: inputBreak}
 	queueInput  = input{name: "queues", weight: 8, do: inputQueues}
 	budgetInput = input{name: "budget", weight: 12, do: inputBudget}
 )

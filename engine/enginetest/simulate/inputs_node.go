@@ -32,6 +32,18 @@ func inputChangeNode(s *sim) string {
 	return "change node " + name + ": " + what
 }
 
+// inputBreak breaks a node, so that it starts nothing, or mends it.
+func inputBreak(s *sim) string {
+	name := pickOf(s, s.world.order)
+	if name == "" {
+		return ""
+	}
+	if s.world.broken[name] = !s.world.broken[name]; s.world.broken[name] {
+		return "break node " + name
+	}
+	return "mend node " + name
+}
+
 // inputRemoveNode removes a node. Sometimes what was on it is known to be lost,
 // sometimes the node comes back at once.
 func inputRemoveNode(s *sim) string {

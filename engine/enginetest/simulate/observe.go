@@ -331,9 +331,10 @@ func (s *sim) awaitsArrival(pos *queue.Position) bool {
 }
 
 // turnedDown reports whether it was on permit that the workload was rejected, or for the sake
-// of a reservation, which nobody outside can tell from one that has gone.
+// of a reservation, which nobody outside can tell from one that has gone, or for the sake of others
+// that may fit later, some of which by now cannot.
 func turnedDown(pos *queue.Position) bool {
-	return slices.Contains(pos.UnschedulablePlugins, backfillPlugin) ||
+	return slices.Contains(pos.UnschedulablePlugins, backfillPlugin) || slices.Contains(pos.UnschedulablePlugins, notTherePlugin) ||
 		slices.Contains(pos.UnschedulablePlugins, faults.HoldName) || slices.Contains(pos.UnschedulablePlugins, unknownPlugin)
 }
 

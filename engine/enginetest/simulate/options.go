@@ -33,6 +33,8 @@ type Options struct {
 	// Crowded: room is all that counts. The workloads want more of it than there is, budgets
 	// protect many of them, and there are no volumes and devices.
 	Crowded bool
+	// Broken: nodes break, so that they start nothing and say so, and are mended without a word.
+	Broken bool
 	// Record keeps the events and the recorder's logs. With Rotate a new log begins
 	// after so many steps, as soon as it can, with the state of the engine.
 	Record bool

@@ -87,13 +87,14 @@ type simWorld struct {
 	facts        simFacts
 	wrote        map[model.ObjectRef]any // what of it the engine asked for: an allocation, or the claim of a volume
 	touchedNodes map[string]time.Time
-	mu           sync.Mutex // held by calls that are about objects
+	broken       map[string]bool // nodes that start nothing
+	mu           sync.Mutex      // held by calls that are about objects
 }
 
 func newSimWorld(s *sim) simWorld {
 	return simWorld{
 		sim: s, book: map[string]*booked{}, nodes: map[string]*model.Node{},
-		groups: map[string]*model.Group{}, facts: newSimFacts(), wrote: map[model.ObjectRef]any{}, touchedNodes: map[string]time.Time{},
+		groups: map[string]*model.Group{}, facts: newSimFacts(), wrote: map[model.ObjectRef]any{}, touchedNodes: map[string]time.Time{}, broken: map[string]bool{},
 	}
 }
 

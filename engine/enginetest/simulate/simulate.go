@@ -81,6 +81,9 @@ func newSim(seed uint64, o Options) *sim {
 	if o.Queues {
 		s.inputs = append(s.inputs, queueInput)
 	}
+	if o.Broken {
+		s.inputs = append(s.inputs, breakInput)
+	}
 	if o.Crowded {
 		s.inputs = append(s.inputs, budgetInput)
 	}

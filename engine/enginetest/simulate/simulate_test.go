@@ -106,6 +106,12 @@ func TestSimulationOfCrowdedNodes(t *testing.T) {
 	run(t, 100, simulate.Options{Crowded: true}, nil, []string{"room made for a group", "group displaced as one"})
 }
 
+// TestSimulationOfBrokenNodes runs some in which nodes start nothing for a while.
+func TestSimulationOfBrokenNodes(t *testing.T) {
+	t.Parallel()
+	run(t, 120, simulate.Options{Broken: true}, []string{"binding that was not there"}, []string{"workload kept from a node that was not there"})
+}
+
 // rare is what histories must come by, or they show nothing.
 var rare = []string{
 	"group Success", "group Unschedulable", "group Error", "group placed in part", "group of one zone placed",

@@ -33,6 +33,9 @@ func (s *sim) start() {
 		Confirmed: func(e engine.PlacedEvent) { delete(s.turns, e.Workload.ID) },
 		Decided:   s.decided, Rejected: func(e engine.RejectedEvent) {
 			s.turns.rejected(e)
+			if slices.Contains(e.Plugins, notTherePlugin) {
+				s.reach("workload kept from a node that was not there")
+			}
 			if errors.Is(e.Err, engine.ErrDifference) {
 				s.fail("%v", e.Err)
 			}

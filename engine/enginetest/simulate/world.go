@@ -3,7 +3,9 @@ package simulate
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
@@ -33,6 +35,10 @@ func (w *simWorld) Bind(ctx context.Context, workload *model.Workload, b model.B
 		return errElsewhere
 	}
 	w.checkReady(workload, &b)
+	if !w.reach && w.broken[b.Node] {
+		s.reach("binding that was not there")
+		return fmt.Errorf("%w: %w", errUnreachable, extpoints.ErrNotThere)
+	}
 	if !w.reach && s.chance(15) {
 		return errUnreachable
 	}

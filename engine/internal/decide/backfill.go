@@ -165,7 +165,7 @@ func (f fitter) Stands(v *snapshot.View, at time.Time, _ *timeline.Entity, place
 func (d *Decider) stands(p timeline.Place, at time.Time) bool {
 	c := d.newCycle(at, p.WorkloadInfo, nil, extpoints.CycleOptions{})
 	node := c.View.Nodes().Get(p.Node)
-	if node == nil {
+	if node == nil || c.avoids(p.Node) {
 		return false
 	}
 	c.pre = c.Framework.PreFilter(c.State, c.Info)
@@ -244,7 +244,7 @@ func (p *prober) take(node *extpoints.NodeInfo, at time.Time) []timeline.Place {
 
 // fitsOn reports whether the workload fits on the node, as it may be at another moment.
 func (c *Cycle) fitsOn(node *extpoints.NodeInfo) bool {
-	if c.pre.Status != nil {
+	if c.pre.Status != nil || c.avoids(node.Node.Name) {
 		return false
 	}
 	if c.pre.Nodes != nil {

@@ -41,6 +41,10 @@ type Cycle struct {
 	part *within
 	// found is how many nodes were feasible, where feasible does not list them.
 	found int
+	// out are the nodes that were left out in the last look, with the reason; further: there
+	// may be another look.
+	out     map[string]*extpoints.Status
+	further bool
 	// refused are the nodes that filters have rejected which are
 	// GroupPostFilter plugins, too.
 	refused []refusal

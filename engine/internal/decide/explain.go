@@ -31,6 +31,10 @@ func (c *Cycle) Rejected() iter.Seq2[*extpoints.NodeInfo, *extpoints.Status] {
 // LeftOut are the nodes that an extender left out without a reason, with its name.
 func (c *Cycle) LeftOut() map[string]string { return c.silent }
 
+// NotThere are the nodes that were left out because they could not start this workload, or
+// others, by name and with the reason.
+func (c *Cycle) NotThere() map[string]*extpoints.Status { return c.out }
+
 // Feasible are the feasible nodes, in the order in which they were found.
 func (c *Cycle) Feasible() []*extpoints.NodeInfo { return c.feasible }
 

@@ -16,18 +16,8 @@ import (
 // ErrDifference is in the error of a decision that the two deciders make differently.
 var ErrDifference = errors.New("the fast decider and the reference differ")
 
-// ErrNoNodes is why a workload is not placed where there is no node at all.
-var ErrNoNodes = errors.New("no nodes available to schedule workloads")
-
-// Decide runs the stages prefilter to select on the cycle's view: what is
-// feasible, what is best. It changes nothing but the start index. A nil status
-// means that c.Binding.Node is chosen; a rejection comes with c.Diagnosis.
-func (c *Cycle) Decide() *extpoints.Status {
-	nodes := c.nodes()
-	if nodes.Len() == 0 {
-		return extpoints.AsStatus(ErrNoNodes)
-	}
-	c.pre = c.Framework.PreFilter(c.State, c.Info)
+// look finds the best of the nodes.
+func (c *Cycle) look(nodes extpoints.Nodes) *extpoints.Status {
 	if c.d.FastPath == FastPathOff {
 		return c.refer(nodes)
 	}
@@ -140,7 +130,7 @@ func (c *Cycle) take(m *memo, a *answer) *extpoints.Status {
 		c.Framework.TellFilters(c.State)
 	}
 	c.d.start, c.evaluated, c.found, c.ties = a.start, a.evaluated, a.feasible, a.ties
-	c.tell.Filtered(c, a.evaluated, a.feasible)
+	c.tellFiltered(a.evaluated, a.feasible)
 	if a.feasible == 0 {
 		c.Diagnosis = a.diagnosis
 		return extpoints.NewStatus(extpoints.Unschedulable)

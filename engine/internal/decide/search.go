@@ -25,7 +25,7 @@ func (c *Cycle) refer(nodes extpoints.Nodes) *extpoints.Status {
 	if st != nil {
 		return st
 	}
-	c.tell.Filtered(c, c.evaluated, len(c.feasible))
+	c.tellFiltered(c.evaluated, len(c.feasible))
 	if len(c.feasible) == 0 {
 		c.diagnose(nodes)
 		return extpoints.NewStatus(extpoints.Unschedulable)
@@ -233,6 +233,26 @@ func (c *Cycle) wanted(n int) int {
 		percentage = max(50-n/125, minFeasiblePercentage)
 	}
 	return max(n*percentage/100, minFeasibleNodes)
+}
+
+// tellFiltered tells what the filters have left, unless that is nothing and there may be another look.
+func (c *Cycle) tellFiltered(evaluated, feasible int) {
+	if feasible > 0 || !c.further {
+		c.tell.Filtered(c, evaluated, feasible)
+	}
+}
+
+// others reports whether any of the nodes that were looked at may become feasible.
+func (c *Cycle) others() bool {
+	if c.Diagnosis == nil {
+		return false
+	}
+	for st := range c.Diagnosis.Statuses() {
+		if st.Code() == extpoints.Unschedulable || st.Plugin() == Backfill {
+			return true
+		}
+	}
+	return false
 }
 
 // diagnose says why nothing is feasible.

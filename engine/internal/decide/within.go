@@ -51,6 +51,23 @@ func only(view *snapshot.View, part *within, name string) *within {
 	return newWithin(view, []int32{view.PlaceOf(n)})
 }
 
+// except returns the part without the nodes with the names.
+func except[V any](view *snapshot.View, part *within, names map[string]V) *within {
+	out := map[int32]bool{}
+	for name := range names {
+		if n := view.Nodes().Get(name); n != nil {
+			out[view.PlaceOf(n)] = true
+		}
+	}
+	var places []int32
+	for place := range int32(view.Nodes().Len()) {
+		if part.has(place) && !out[place] {
+			places = append(places, place)
+		}
+	}
+	return newWithin(view, places)
+}
+
 // of returns the same part of the nodes of another view, on which other
 // workloads are on the same nodes.
 func (w *within) of(view *snapshot.View) extpoints.Nodes {

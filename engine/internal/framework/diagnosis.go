@@ -2,6 +2,7 @@ package framework
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -56,6 +57,16 @@ func (d *Diagnosis) Of(nodes extpoints.Nodes) *Diagnosis {
 	own.nodes = nodes
 	own.unschedulable, own.pending = slices.Clip(d.unschedulable), slices.Clip(d.pending)
 	return &own
+}
+
+// Widen makes it a diagnosis over more nodes, of which those on the list were not looked at.
+func (d *Diagnosis) Widen(nodes extpoints.Nodes, rejected []NodeRejection) {
+	d.rejections, d.bySlot, d.byName = slices.Clone(d.rejections), slices.Clone(d.bySlot), maps.Clone(d.byName)
+	d.nodes, d.total, d.counted = nodes, nodes.Len(), nil
+	d.unschedulable = slices.Clone(d.unschedulable)
+	for _, r := range rejected {
+		d.Reject(r.Node, r.Status)
+	}
 }
 
 // noStatus is the status of nodes that nobody ruled out: they were not looked

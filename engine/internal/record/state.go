@@ -16,11 +16,14 @@ import (
 // State is all that a record consists of: the rows, in an order in which a view is made
 // of them that has the nodes in their order, and the workloads on each in theirs. As
 // JSON it is what a recording begins with.
-type State struct{ rows store.Rows }
+type State struct {
+	rows   store.Rows
+	failed []snapshot.FailedOn
+}
 
 // State returns the record's.
 func (r *Record) State() *State {
-	s := &State{*r.Store.Rows()}
+	s := &State{*r.Store.Rows(), r.View.FailedStarts().List()}
 	place := map[string]int{}
 	for i, name := range r.View.Arrivals() {
 		place[name] = i
@@ -78,17 +81,19 @@ func (r *Record) Renew(s *State) {
 	for _, row := range s.rows.Workloads {
 		r.follow(&store.Change{Kind: store.WorkloadKind, NewWorkload: row})
 	}
+	r.View.SetFailedStarts(snapshot.FailedStartsOf(s.failed))
 }
 
 // writtenState is a State as JSON.
 type writtenState struct {
 	Index, Seq, Arrivals uint64
-	Namespaces           []*store.Namespace `json:",omitempty"`
-	Groups               []*store.Group     `json:",omitempty"`
-	Budgets              []*store.Budget    `json:",omitempty"`
-	Objects              []writtenRow       `json:",omitempty"`
-	Nodes                []*store.Node      `json:",omitempty"`
-	Workloads            []writtenWorkload  `json:",omitempty"`
+	Namespaces           []*store.Namespace  `json:",omitempty"`
+	Groups               []*store.Group      `json:",omitempty"`
+	Budgets              []*store.Budget     `json:",omitempty"`
+	Objects              []writtenRow        `json:",omitempty"`
+	Nodes                []*store.Node       `json:",omitempty"`
+	Workloads            []writtenWorkload   `json:",omitempty"`
+	FailedStarts         []snapshot.FailedOn `json:",omitempty"`
 }
 
 // writtenRow is a [store.Object].
@@ -119,6 +124,7 @@ func (s *State) MarshalJSON() ([]byte, error) {
 	w := writtenState{
 		Index: r.Index, Seq: r.Seq, Arrivals: r.Arrivals,
 		Namespaces: r.Namespaces, Groups: r.Groups, Budgets: r.Budgets, Nodes: r.Nodes,
+		FailedStarts: s.failed,
 	}
 	orNone := func(o model.Object) *object {
 		if o == nil {
@@ -146,6 +152,7 @@ func (s *State) UnmarshalJSON(text []byte) error {
 	if err := strictly(text, &w); err != nil {
 		return err
 	}
+	s.failed = w.FailedStarts
 	s.rows = store.Rows{
 		Index: w.Index, Seq: w.Seq, Arrivals: w.Arrivals,
 		Namespaces: w.Namespaces, Groups: w.Groups, Budgets: w.Budgets, Nodes: w.Nodes,

@@ -87,6 +87,7 @@ type View struct {
 	zones      pmap[*model.NodeTopology] // the same
 	apps       pmap[*model.AppGraph]
 	costs      pmap[*model.NetworkCosts]
+	failed     FailedStarts
 }
 
 var _ extpoints.ClusterView = (*View)(nil)
@@ -102,6 +103,12 @@ func NewFor(compat extpoints.Compat) *View {
 	v.placeholders.firstFreesPort = compat == extpoints.KubeScheduler137
 	return v
 }
+
+// FailedStarts are those of nodes that could not start workloads lately.
+func (v *View) FailedStarts() FailedStarts { return v.failed }
+
+// SetFailedStarts makes them those that the view has.
+func (v *View) SetFailedStarts(f FailedStarts) { v.failed = f }
 
 // Nominated lists the workloads that wait for room on the node, in the order in
 // which they were nominated.
