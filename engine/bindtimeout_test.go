@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,4 +136,168 @@ type stubborn struct{ world }
 func (*stubborn) Evict(ctx context.Context, _ *model.Workload, _ string) error {
 	<-ctx.Done()
 	return ctx.Err()
+}
+
+// deadNodes is an orchestrator of whose nodes some do not answer before their contexts end.
+type deadNodes struct {
+	world
+	dead func(node string) bool
+}
+
+func (o *deadNodes) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
+	if o.dead(b.Node) {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return o.world.Bind(ctx, w, b)
+}
+
+// Evict asks for nothing else than a node that answers.
+func (o *deadNodes) Evict(ctx context.Context, w *model.Workload, reason string) error {
+	if o.dead(w.Labels["on"]) {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return o.world.Evict(ctx, w, reason)
+}
+
+func inRack(zone, name string, cpu int64) engine.Change {
+	return engine.PutNode(&model.Node{Name: name, Zone: zone, Allocatable: model.Resources{CPU: cpu, Memory: 1 << 40}})
+}
+
+// Four nodes of one rack have a share of a quarter each, and together no more than half.
+func TestADeadRackDoesNotStopOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := config(&deadNodes{dead: func(node string) bool { return node != "lives" }})
+		cfg.MaxBindings = 8
+		cfg.BindTimeout = -1
+		e, stop := start(t, cfg)
+		require.NoError(t, e.Apply(inRack("r1", "a", 10_000), inRack("r1", "b", 10_000), inRack("r1", "c", 10_000), inRack("r1", "d", 10_000), inRack("r2", "lives", 10_000)))
+		require.NoError(t, e.Apply(tasks(100, 100)...))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, 20, count(e.View(), model.Bound), "all that were meant for the other rack")
+		require.NoError(t, stop())
+	})
+}
+
+// A zone that is the only one has all places: nobody else could use them.
+func TestTheOnlyZoneHasAllPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &deadNodes{dead: func(string) bool { return false }}
+		o.onBind = func(ctx context.Context, _ string) error { time.Sleep(time.Second); return nil }
+		cfg := config(o)
+		cfg.MaxBindings, cfg.MaxBindingsPerNode = 8, 2
+		e, stop := start(t, cfg)
+		for _, n := range []string{"a", "b", "c", "d"} {
+			require.NoError(t, e.Apply(inRack("r1", n, 10_000)))
+		}
+		require.NoError(t, e.Apply(tasks(40, 100)...))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, 8, o.most)
+		require.NoError(t, stop())
+	})
+}
+
+// Evictions from a node that does not answer take no more than its share.
+func TestADeadNodeDoesNotStopEvictionsElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &deadNodes{dead: func(node string) bool { return node == "cut" }}
+		cfg := config(o)
+		cfg.MaxBindings = 8
+		cfg.BindTimeout = -1
+		e, stop := start(t, cfg)
+		require.NoError(t, e.Apply(node("cut", 10_000), node("n1", 10_000)))
+		on := func(id, node string) engine.Change {
+			w := spec(task(id, 100))
+			w.Labels = map[string]string{"on": node}
+			return engine.Adopt(w, model.Binding{Node: node})
+		}
+		for i := range 10 {
+			require.NoError(t, e.Apply(on(fmt.Sprintf("c%d", i), "cut"), on(fmt.Sprintf("n%d", i), "n1")))
+		}
+		require.NoError(t, e.Apply(engine.Drain("cut", "new disks"), engine.Drain("n1", "new disks")))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Len(t, o.evicted, 10)
+		require.NoError(t, stop())
+	})
+}
+
+// stuck is an orchestrator of whose nodes some do not even heed that their time is over.
+type stuck struct {
+	world
+	on     func(node string) bool
+	answer chan struct{}
+	calls  atomic.Int32
+}
+
+func (o *stuck) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
+	if o.on(b.Node) {
+		o.calls.Add(1)
+		<-o.answer
+	}
+	return o.world.Bind(ctx, w, b)
+}
+
+// A Bind that does not heed that its time is over keeps its place on its node, and no other:
+// whoever else there is goes on. It stays where it is, since nobody knows whether it is there.
+func TestABindThatIsOverdueGivesItsPlaceAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &stuck{on: func(node string) bool { return node != "lives" }, answer: make(chan struct{})}
+		cfg := config(o)
+		cfg.MaxBindings, cfg.MaxBindingsPerNode, cfg.BindTimeout, cfg.DrainTimeout = 4, 2, time.Minute, time.Second
+		var told []string
+		cfg.Listener.Failed = func(e engine.FailedEvent) {
+			require.ErrorIs(t, e.Err, engine.ErrBindTimeout)
+			told = append(told, e.Workload)
+		}
+		e, stop := start(t, cfg)
+		require.NoError(t, e.Apply(node("d1", 4000), node("d2", 4000)))
+		require.NoError(t, e.Apply(tasks(4, 1000)...))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.EqualValues(t, 4, o.calls.Load(), "all places are taken")
+		require.NoError(t, e.Apply(node("lives", 100_000), task("late", 1000)))
+		synctest.Wait()
+		require.Zero(t, count(e.View(), model.Bound))
+
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		require.Len(t, told, 4)
+		require.Equal(t, []string{"lives"}, o.nodesOf("late"))
+		require.Equal(t, 4, count(e.View(), model.Assumed), "their room is kept")
+		require.NoError(t, e.Apply(engine.RemoveNode("lives"), task("more", 1000)))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Equal(t, 5, count(e.View(), model.Assumed))
+		require.EqualValues(t, 4, o.calls.Load(), "no more go where they do not return")
+
+		require.ErrorIs(t, stop(), engine.ErrTasksLeft)
+		close(o.answer)
+		synctest.Wait()
+		require.Equal(t, 5, count(e.View(), model.Bound), "what they return counts")
+	})
+}
+
+// There are no more of them than there are places: an orchestrator that never returns from
+// anything does not have a goroutine for each node.
+func TestBindsThatAreOverdueAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &stuck{on: func(string) bool { return true }, answer: make(chan struct{})}
+		cfg := config(o)
+		cfg.MaxBindings, cfg.MaxBindingsPerNode, cfg.BindTimeout, cfg.DrainTimeout = 4, 1, time.Minute, time.Second
+		e, stop := start(t, cfg)
+		for i := range 30 {
+			require.NoError(t, e.Apply(node(fmt.Sprintf("n%d", i), 1000)))
+		}
+		require.NoError(t, e.Apply(tasks(30, 1000)...))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.EqualValues(t, 8, o.calls.Load())
+		require.ErrorIs(t, stop(), engine.ErrTasksLeft)
+		close(o.answer)
+		synctest.Wait()
+	})
 }

@@ -118,16 +118,20 @@ type Config struct {
 	// evictions. While that many bindings are, nothing more is scheduled.
 	// Default 16 for each processor. Only for Engine.
 	MaxBindings int
-	// MaxBindingsPerNode is how many of these may be to one node, so that a node that
-	// does not answer cannot take all places. A binding whose node has no place left
-	// waits for one; those to other nodes start, and scheduling goes on. Default a
-	// quarter of MaxBindings, at least 1. Only for Engine.
+	// MaxBindingsPerNode is how many of these may be to one node, and how many of the evictions
+	// may be of workloads on one, so that a node that does not answer cannot take all places. Where
+	// nodes are in more than one zone, one zone may have half of the places, or as many as a node. A
+	// binding that has no place left waits for one; others start, and scheduling goes on.
+	// Default a quarter of MaxBindings, at least 1. Only for Engine.
 	MaxBindingsPerNode int
 	// BindTimeout is how long one call of Bind (the orchestrator's, a Bind plugin's or
-	// an extender's), of Evict or of ReleaseDevices may take. Then its context is
-	// cancelled with ErrBindTimeout as the cause, and what it returns counts; one that
-	// does not heed its context keeps its place until it returns. PreBind plugins have
-	// timeouts of their own. Default 2 minutes; negative: no timeout. Only for Engine:
+	// an extender's), of PreBind, of Evict or of ReleaseDevices may take. Then its context is
+	// cancelled with ErrBindTimeout as the cause, and what it returns counts. A PreBind plugin with a
+	// timeout of its own (PreFlight.Timeout) has that much more; with [extpoints.KubeScheduler137]
+	// PreBind has no limit. One that does not heed its context for 5 seconds more is told to
+	// Listener.Failed, and its place is given to others, of as many as MaxBindings at a time, but
+	// not that on its node. Its workload stays Assumed, with its room, until it returns: whether it was
+	// bound is not known. Default 2 minutes; negative: no timeout. Only for Engine:
 	// the program that runs the tasks of a Raw passes a context.
 	BindTimeout time.Duration
 	// DrainTimeout is how long bindings under way may go on after the context

@@ -12,8 +12,9 @@ import (
 var (
 	// ErrStopped is why everything ends after the context given to Run has.
 	ErrStopped = errors.New("the engine is stopped")
-	// ErrBindTimeout ends a call of Bind, Evict or ReleaseDevices that has taken longer
-	// than Config.BindTimeout.
+	// ErrBindTimeout ends a call of PreBind, Bind, Evict or ReleaseDevices that has taken longer
+	// than Config.BindTimeout. It is in the error that Listener.Failed is told of a call which
+	// has not returned then.
 	ErrBindTimeout = errors.New("it took longer than Config.BindTimeout")
 	// ErrNodeRemoved ends a binding whose node was removed meanwhile.
 	ErrNodeRemoved = errors.New("the node was removed before the workload was bound to it")

@@ -22,7 +22,8 @@ import (
 //
 // Goroutines, all started by Run and all joined when it returns: one that schedules,
 // and one for each task under way, at most
-// Config.MaxBindings bindings and as many evictions. (Workers that share one decision end before it is made.)
+// Config.MaxBindings bindings and as many evictions, and as many again of each that have not
+// returned although their time is over. (Workers that share one decision end before it is made.)
 // One lock guards the Raw; it is held for one call of the Raw at a time, listeners
 // and plugins that it calls included, and never while a task runs. View and
 // QueueCounts take no lock. Branch takes none while a large Apply is under way, and
@@ -50,13 +51,12 @@ type Engine struct {
 	// guards both.
 	starting *starting
 	ended    bool
-	// running are the tasks under way. binding counts the bindings among them, by node
-	// too. All are guarded by the lock: a task gives its place back under the lock under
-	// which it is finished, so no semaphore is needed besides.
-	running   map[*tasks.Task]bool
-	binding   int
-	bindingTo map[string]int
-	tasks     sync.WaitGroup
+	// running are the tasks under way, binding and leaving their places. All are guarded by
+	// the lock: a task gives its place back under the lock under which it is finished, so no
+	// semaphore is needed besides.
+	running          map[*tasks.Task]bool
+	binding, leaving places
+	tasks            sync.WaitGroup
 }
 
 // New makes an engine. It starts nothing. The error lists every problem of the
@@ -72,7 +72,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e := &Engine{
 		raw: raw, made: made, wake: make(chan struct{}, 1),
-		running: map[*tasks.Task]bool{}, bindingTo: map[string]int{},
+		running: map[*tasks.Task]bool{}, binding: newPlaces(raw.cfg), leaving: newPlaces(raw.cfg),
 	}
 	raw.commands.Wake = e.poke
 	e.counts.Store(&queue.Counts{})
@@ -222,7 +222,7 @@ func (e *Engine) step(ctx, work context.Context) (busy bool, due time.Duration, 
 		return false, 0, err
 	}
 	e.locked(func(r *Raw, now time.Time) {
-		if !e.beginRecording(r, now) && (e.binding < r.cfg.MaxBindings || r.tasks.NextBinding(false) == nil) {
+		if !e.beginRecording(r, now) && (e.binding.free() || r.tasks.NextBinding(false) == nil) {
 			err = r.act("Schedule", now, func() error { busy = r.schedule(now); return nil })
 		}
 		due = longestSleep
@@ -242,14 +242,18 @@ func (e *Engine) step(ctx, work context.Context) (busy bool, due time.Duration, 
 func (e *Engine) startTask(work context.Context) bool {
 	var t *tasks.Task
 	e.locked(func(r *Raw, _ time.Time) {
-		if len(e.running)-e.binding < r.cfg.MaxBindings {
-			t = r.tasks.NextEviction(true)
+		if e.leaving.free() {
+			if t = r.tasks.NextLeavingFrom(func(node string) bool { return e.leaving.may(r, node) }); t != nil {
+				e.leaving.take(r, t)
+			}
 		}
-		if t == nil && e.binding < r.cfg.MaxBindings {
-			t = r.tasks.NextBindingTo(func(node string) bool { return e.bindingTo[node] < r.cfg.MaxBindingsPerNode })
+		if t == nil && e.binding.free() {
+			if t = r.tasks.NextBindingTo(func(node string) bool { return e.binding.may(r, node) }); t != nil {
+				e.binding.take(r, t)
+			}
 		}
 		if t != nil {
-			e.occupy(t, +1)
+			e.running[t] = true
 		}
 	})
 	if t == nil {
@@ -259,31 +263,30 @@ func (e *Engine) startTask(work context.Context) bool {
 	return true
 }
 
-// occupy takes the place of a task, or with -1 gives it back.
-func (e *Engine) occupy(t *tasks.Task, n int) {
-	if n > 0 {
-		e.running[t] = true
-	} else {
-		delete(e.running, t)
-	}
-	node := t.Node()
-	if node == "" {
-		return
-	}
-	e.binding += n
-	if e.bindingTo[node] += n; e.bindingTo[node] == 0 {
-		delete(e.bindingTo, node)
-	}
-}
-
 // runTask runs one task on its own goroutine. The task is given back even if
 // Run does not return, because a plugin ended the goroutine.
 func (e *Engine) runTask(work context.Context, t *tasks.Task) {
 	defer e.do(func(r *Raw, now time.Time) {
-		e.occupy(t, -1)
+		delete(e.running, t)
+		e.binding.giveBack(t)
+		e.leaving.giveBack(t)
 		_ = r.act("Finish", now, func() error { r.finish(now, t); return nil }) // the loop ends where that breaks the engine
 	})
-	t.Run(work, tasks.Limit{Timeout: e.raw.cfg.BindTimeout, Cause: ErrBindTimeout})
+	t.Run(work, tasks.Limit{
+		Timeout: e.raw.cfg.BindTimeout, Cause: ErrBindTimeout,
+		Watch: func(timeout time.Duration) func() bool {
+			return time.AfterFunc(timeout+heedTimeout, func() { e.overdue(t) }).Stop
+		},
+	})
+}
+
+// overdue is told of a task that has not returned although its time is over.
+func (e *Engine) overdue(t *tasks.Task) {
+	e.do(func(r *Raw, now time.Time) {
+		if e.binding.giveAway(t) || e.leaving.giveAway(t) {
+			r.listener.Failed(FailedEvent{At: now, Workload: t.Workload().ID, Err: fmt.Errorf("%v: %w, and has not returned %v after it was told to: its place is given to others, and its outcome counts when it comes", t, ErrBindTimeout, heedTimeout)})
+		}
+	})
 }
 
 // heedTimeout is how long tasks may take to return once they are cancelled.

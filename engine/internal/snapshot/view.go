@@ -135,6 +135,9 @@ func (v *View) Namespace(name string) *model.Namespace {
 // Budgets lists all budgets, by ID.
 func (v *View) Budgets() []*model.Budget { return v.budgets }
 
+// Zones is how many zones nodes are in; one more where some are in none.
+func (v *View) Zones() int { return len(v.layout.zones) }
+
 // NodeLoad returns what was last measured on the node, nil where nothing was.
 func (v *View) NodeLoad(node string) *model.NodeLoad {
 	l, _ := v.loads.get(node)

@@ -124,16 +124,30 @@ func (b *Book) NextBinding(take bool) *Task { return first(&b.ready, take) }
 
 // NextBindingTo takes out the next binding that is ready and whose node may have one;
 // nil where there is none.
-func (b *Book) NextBindingTo(may func(node string) bool) *Task {
-	i := slices.IndexFunc(b.ready, func(t *Task) bool { return may(t.Node()) })
+func (b *Book) NextBindingTo(may func(node string) bool) *Task { return firstOn(&b.ready, may) }
+
+// NextLeavingFrom is NextBindingTo for evictions and releases.
+func (b *Book) NextLeavingFrom(may func(node string) bool) *Task { return firstOn(&b.leaving, may) }
+
+// firstOn takes out the first of the list whose node may have one, nil where there is none.
+func firstOn(list *[]*Task, may func(node string) bool) *Task {
+	full := "" // the node of the last one: of one that is drained there are many in a row
+	i := slices.IndexFunc(*list, func(t *Task) bool {
+		node := t.Node()
+		if node != "" && node == full || !may(node) {
+			full = node
+			return false
+		}
+		return true
+	})
 	switch i {
 	case -1:
 		return nil
 	case 0:
-		return first(&b.ready, true) // does not move the rest
+		return first(list, true) // does not move the rest
 	}
-	t := b.ready[i]
-	b.ready = slices.Delete(b.ready, i, i+1)
+	t := (*list)[i]
+	*list = slices.Delete(*list, i, i+1)
 	return t
 }
 

@@ -149,26 +149,36 @@ func (t *Task) String() string {
 	return fmt.Sprintf("bind workload %q to node %q", t.Member.Info.ID, t.Node())
 }
 
-// Node is where a binding goes; empty for other tasks.
+// Node is where a binding goes, and where an eviction is; empty for a release.
 func (t *Task) Node() string {
-	if t.Member == nil {
-		return ""
+	switch {
+	case t.Evict != nil:
+		return t.Evict.Node
+	case t.Member != nil:
+		return t.Member.Binding.Node
 	}
-	return t.Member.Binding.Node
+	return ""
 }
 
 // Limit is how long one call to the orchestrator, or to the plugin or extender that binds,
-// may take, and why its context ends then. The zero Limit is none.
+// may take, and why its context ends then. Watch, where it is set, is told of each call how
+// long it may take, and returns what to call when it has returned. The zero Limit is none.
 type Limit struct {
 	Timeout time.Duration
 	Cause   error
+	Watch   func(timeout time.Duration) (returned func() bool)
 }
 
 func (l Limit) start(ctx context.Context) (context.Context, context.CancelFunc) {
 	if l.Timeout <= 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeoutCause(ctx, l.Timeout, l.Cause)
+	ctx, cancel := context.WithTimeoutCause(ctx, l.Timeout, l.Cause)
+	if l.Watch == nil {
+		return ctx, cancel
+	}
+	returned := l.Watch(l.Timeout)
+	return ctx, func() { returned(); cancel() }
 }
 
 // Run does the work. A task runs once; another Run does nothing.
@@ -209,10 +219,10 @@ func (t *Task) bind(ctx context.Context, limit Limit) {
 	if t.Status = t.prebind(ctx); t.Status != nil {
 		return
 	}
-	within, cancel := limit.start(ctx)
+	limited, cancel := limit.start(ctx)
 	defer cancel()
-	t.noteDeadline(within)
-	if t.Status, t.Failed = m.Framework.Bind(within, m.State, m.Info, &m.Binding); t.Status != nil {
+	t.noteDeadline(limited)
+	if t.Status, t.Failed = m.Framework.Bind(limited, m.State, m.Info, &m.Binding); t.Status != nil {
 		return
 	}
 	t.Failed = append(t.Failed, m.Framework.PostBind(ctx, m.State, m.Info, &m.Binding)...)
