@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
@@ -223,6 +224,60 @@ func TestADeadNodeDoesNotStopEvictionsElsewhere(t *testing.T) {
 		require.Len(t, o.evicted, 10)
 		require.NoError(t, stop())
 	})
+}
+
+// preBinds is a PreBind plugin that ends with its context.
+type preBinds struct {
+	timeout time.Duration // of its own; 0: none
+	took    time.Duration
+}
+
+func (*preBinds) Name() string { return "PreBinds" }
+
+func (p *preBinds) PreBindPreFlight(*extpoints.CycleState, *extpoints.WorkloadInfo, *model.Binding) (extpoints.PreFlight, *extpoints.Status) {
+	return extpoints.PreFlight{Timeout: p.timeout}, nil
+}
+
+func (p *preBinds) PreBind(ctx context.Context, _ *extpoints.CycleState, _ *extpoints.WorkloadInfo, _ *model.Binding) *extpoints.Status {
+	began := time.Now()
+	<-ctx.Done()
+	p.took = time.Since(began)
+	return extpoints.AsStatus(ctx.Err())
+}
+
+func TestBindTimeoutEndsAPreBind(t *testing.T) {
+	for name, test := range map[string]struct {
+		own    time.Duration
+		compat extpoints.Compat
+		want   time.Duration // 0: never
+	}{
+		"without a timeout of its own": {want: time.Minute},
+		"with one":                     {own: 10 * time.Minute, want: 11 * time.Minute},
+		"as kube-scheduler":            {compat: extpoints.KubeScheduler137},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &preBinds{timeout: test.own}
+				cfg := config(&world{})
+				use(&cfg, p)
+				cfg.BindTimeout, cfg.Compat, cfg.DrainTimeout = time.Minute, test.compat, -1
+				var failure error
+				cfg.Listener.Rejected = func(e engine.RejectedEvent) { failure = e.Err }
+				e, stop := start(t, cfg)
+				require.NoError(t, e.Apply(node("n1", 1000), task("a", 100)))
+				time.Sleep(test.want + time.Millisecond)
+				synctest.Wait()
+				require.Equal(t, test.want, p.took)
+				if test.want > 0 {
+					require.ErrorIs(t, failure, engine.ErrBindTimeout)
+				} else {
+					time.Sleep(time.Hour)
+					require.Zero(t, p.took)
+				}
+				require.NoError(t, stop())
+			})
+		})
+	}
 }
 
 // stuck is an orchestrator of whose nodes some do not even heed that their time is over.

@@ -2,6 +2,7 @@ package extpoints
 
 import (
 	"context"
+	"time"
 
 	"github.com/berth-project/berth/model"
 )
@@ -28,4 +29,7 @@ type PreBindPlugin interface {
 type PreFlight struct {
 	// AllowParallel lets PreBind run beside those of its neighbours.
 	AllowParallel bool
+	// Timeout is that of the plugin's own, after which PreBind ends by itself; 0 for none. The
+	// engine ends PreBind Config.BindTimeout later, with 0 after Config.BindTimeout.
+	Timeout time.Duration
 }

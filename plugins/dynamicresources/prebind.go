@@ -17,7 +17,7 @@ var ErrBindingTimeout = errors.New("device binding timeout")
 // PreBindPreFlight skips PreBind where nothing is decided about claims, or the
 // orchestrator does not want to know.
 func (p *DynamicResources) PreBindPreFlight(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, b *model.Binding) (extpoints.PreFlight, *extpoints.Status) {
-	flight := extpoints.PreFlight{AllowParallel: true}
+	flight := extpoints.PreFlight{AllowParallel: true, Timeout: p.timeout}
 	if _, wants := p.binder(); !wants || !slices.ContainsFunc(b.Decided, isClaim) {
 		return flight, skip
 	}

@@ -99,7 +99,7 @@ func isRoom(o model.Object) bool { return model.RefOf(o).Kind == model.StorageCa
 // PreBindPreFlight says Skip where Reserve has decided nothing, and where the
 // orchestrator needs no call. PreBind may run beside others.
 func (p *VolumeBinding) PreBindPreFlight(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, b *model.Binding) (extpoints.PreFlight, *extpoints.Status) {
-	flight := extpoints.PreFlight{AllowParallel: true}
+	flight := extpoints.PreFlight{AllowParallel: true, Timeout: p.bindTimeout}
 	if _, ok := p.handle.Orchestrator().(extpoints.VolumeBinder); !ok || len(claimNames(b)) == 0 {
 		return flight, skip
 	}

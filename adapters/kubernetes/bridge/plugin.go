@@ -234,13 +234,17 @@ func (p *plugin) Permit(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *m
 	return p.answer(c, st), timeout
 }
 
+// longestPreBind is how long a PreBind may take of a plugin that knows of no limit: as long as
+// kube-scheduler's own that waits for something, VolumeBinding and DynamicResources, by default.
+const longestPreBind = 10 * time.Minute
+
 // PreBindPreFlight implements [extpoints.PreBindPlugin].
 func (p *plugin) PreBindPreFlight(s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) (extpoints.PreFlight, *extpoints.Status) {
 	c, pod := p.placed(s, w, b)
 	p.h.host.turn.enter(c.root)
 	defer p.h.host.turn.leave()
 	result, st := p.preBind.PreBindPreFlight(c.under, c, pod, b.Node)
-	return extpoints.PreFlight{AllowParallel: result != nil && result.AllowParallel}, toOurs(st)
+	return extpoints.PreFlight{AllowParallel: result != nil && result.AllowParallel, Timeout: longestPreBind}, toOurs(st)
 }
 
 // PreBind implements [extpoints.PreBindPlugin]. What blocks takes no turn.

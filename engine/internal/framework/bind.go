@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/berth-project/berth/engine/internal/parallel"
 	"github.com/berth-project/berth/extpoints"
@@ -17,13 +18,14 @@ func (f *Framework) PreBindPreFlight(s *extpoints.CycleState, w *extpoints.Workl
 	r := f.current(s)
 	r.skipPreBind = make([]bool, len(f.preBind))
 	r.parallel = make([]bool, len(f.preBind))
+	r.preBindTimeouts = make([]time.Duration, len(f.preBind))
 	for i, p := range f.preBind {
 		var flight extpoints.PreFlight
 		st := f.call(s, "PreBindPreFlight", p.Name(), func() (st *extpoints.Status) {
 			flight, st = p.PreBindPreFlight(s, w, own(b))
 			return st
 		})
-		r.parallel[i] = flight.AllowParallel
+		r.parallel[i], r.preBindTimeouts[i] = flight.AllowParallel, max(flight.Timeout, 0)
 		switch {
 		case st.IsSuccess():
 			work = true
@@ -36,6 +38,9 @@ func (f *Framework) PreBindPreFlight(s *extpoints.CycleState, w *extpoints.Workl
 	return work, nil
 }
 
+// Limiter limits a call of PreBind, whose plugin has a timeout of its own, or 0.
+type Limiter func(ctx context.Context, own time.Duration) (context.Context, context.CancelFunc)
+
 // errOtherPreBind is why the neighbours of a failed parallel PreBind end.
 var (
 	errOtherPreBind   = errors.New("some other PreBind operation failed")
@@ -44,15 +49,16 @@ var (
 
 // PreBind runs the PreBind plugins in order; neighbours that allow it run in
 // parallel, and the first failure ends the others. The lowest plugin's failure
-// is the one returned, unless it only ended because of another's.
-func (f *Framework) PreBind(ctx context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+// is the one returned, unless it only ended because of another's. limit is for each
+// plugin's call, with the plugin's own timeout; there is none in kube-scheduler.
+func (f *Framework) PreBind(ctx context.Context, limit Limiter, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
 	r := f.current(s)
 	for from := 0; from < len(f.preBind); {
 		to := from + 1
 		for r.parallel[from] && to < len(f.preBind) && r.parallel[to] {
 			to++
 		}
-		if st := f.preBindGroup(ctx, r, s, w, b, from, to); st != nil {
+		if st := f.preBindGroup(ctx, limit, r, s, w, b, from, to); st != nil {
 			return st
 		}
 		from = to
@@ -61,7 +67,7 @@ func (f *Framework) PreBind(ctx context.Context, s *extpoints.CycleState, w *ext
 }
 
 // preBindGroup runs the plugins [from, to) side by side.
-func (f *Framework) preBindGroup(ctx context.Context, r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding, from, to int) *extpoints.Status {
+func (f *Framework) preBindGroup(ctx context.Context, limit Limiter, r *run, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding, from, to int) *extpoints.Status {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	statuses := make([]*extpoints.Status, to-from)
@@ -73,6 +79,12 @@ func (f *Framework) preBindGroup(ctx context.Context, r *run, s *extpoints.Cycle
 	}
 	call := func(i int) {
 		statuses[i-from] = failed("PreBind", f.preBind[i].Name(), about(w), extpoints.AsStatus(errEndedGoroutine))
+		ctx := ctx
+		if f.env.Compat != extpoints.KubeScheduler137 {
+			limited, end := limit(ctx, r.preBindTimeouts[i])
+			defer end()
+			ctx = limited
+		}
 		statuses[i-from] = f.preBindOne(ctx, r, f.preBind[i], s, w, b)
 		if statuses[i-from] != nil {
 			cancel(errOtherPreBind)

@@ -2,6 +2,7 @@ package framework
 
 import (
 	"slices"
+	"time"
 
 	"github.com/berth-project/berth/engine/internal/observe"
 	"github.com/berth-project/berth/extpoints"
@@ -12,11 +13,12 @@ import (
 // is written by PreFilter, PreScore and PreBindPreFlight and shared by clones
 // of the state.
 type run struct {
-	skipExtension []bool // by index of preFilters
-	skipFilter    []bool // by index of filters
-	skipScore     []bool // by index of scores
-	skipPreBind   []bool // by index of preBind
-	parallel      []bool // by index of preBind
+	skipExtension   []bool          // by index of preFilters
+	skipFilter      []bool          // by index of filters
+	skipScore       []bool          // by index of scores
+	skipPreBind     []bool          // by index of preBind
+	parallel        []bool          // by index of preBind
+	preBindTimeouts []time.Duration // by index of preBind
 
 	// decides says of which kinds of objects a Reserve plugin has decided, by its name;
 	// nil where none has. asked are the kinds that were to be written since.

@@ -181,6 +181,14 @@ func (l Limit) start(ctx context.Context) (context.Context, context.CancelFunc) 
 	return ctx, func() { returned(); cancel() }
 }
 
+// longer is the limit for who ends it by a timeout of its own.
+func (l Limit) longer(own time.Duration) Limit {
+	if l.Timeout > 0 {
+		l.Timeout += own
+	}
+	return l
+}
+
 // Run does the work. A task runs once; another Run does nothing.
 func (t *Task) Run(ctx context.Context, limit Limit) {
 	if !t.enter(made, running) {
@@ -212,7 +220,10 @@ func (t *Task) bind(ctx context.Context, limit Limit) {
 	if t.Status = ended(ctx); t.Status != nil {
 		return
 	}
-	if t.Status = m.Framework.PreBind(ctx, m.State, m.Info, &m.Binding); t.Status != nil {
+	within := func(ctx context.Context, own time.Duration) (context.Context, context.CancelFunc) {
+		return limit.longer(own).start(ctx)
+	}
+	if t.Status = m.Framework.PreBind(ctx, within, m.State, m.Info, &m.Binding); t.Status != nil {
 		return
 	}
 	// The last moment at which it can be called off for sure.
