@@ -3,47 +3,9 @@ package extpoints
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/berth-project/berth/model"
 )
-
-// WorkloadInfo is a workload as the cycle sees it: the workload itself, and
-// for one that is on a node what was set aside for it. It is shared and must
-// not be changed.
-type WorkloadInfo struct {
-	*model.Workload
-	// Shares are the device shares it holds on its node.
-	Shares []model.DeviceShare
-	// PlacedAt is when its node was chosen, or when it started where the
-	// orchestrator says so; zero for a workload on no node.
-	PlacedAt time.Time
-	// GrantedLimit is the limit with which it was placed, or is tried, where that is shorter
-	// than its own; 0: its own. See RunLimit.
-	GrantedLimit time.Duration
-	// Nominated is the node that it waits for, empty for none.
-	Nominated string
-	// Terminating: it is terminating and still takes room.
-	Terminating bool
-	// Displaced: it is terminating to make room for another (Kubernetes:
-	// condition DisruptionTarget, reason PreemptionByScheduler).
-	Displaced bool
-}
-
-// RunLimit is the longest time for which the workload may run where it is, or where it is
-// tried; 0: no limit.
-func (w *WorkloadInfo) RunLimit() time.Duration {
-	if w.GrantedLimit > 0 && (w.Limit == 0 || w.GrantedLimit < w.Limit) {
-		return w.GrantedLimit
-	}
-	return w.Limit
-}
-
-// hasRequiredAntiAffinity reports whether the workload has required
-// anti-affinity terms.
-func (w *WorkloadInfo) hasRequiredAntiAffinity() bool {
-	return w.AntiAffinity != nil && len(w.AntiAffinity.Required) > 0
-}
 
 // ImageState is what is known of an image that a node has.
 type ImageState struct {
@@ -88,6 +50,8 @@ type NodeInfo struct {
 	Images map[string]ImageState
 	// DeviceFree is what is left of each device in thousandths, by index.
 	DeviceFree []int64
+
+	index *nodeIndex // nil for few workloads
 }
 
 // NewNodeInfo makes the info of a node without workloads and without image
@@ -128,18 +92,38 @@ func (n *NodeInfo) CopyTo(c *NodeInfo) {
 	c.Requested.Scalars = append(own.Requested.Scalars[:0], n.Requested.Scalars...)
 	c.Ports = append(own.Ports[:0], n.Ports...)
 	c.DeviceFree = append(own.DeviceFree[:0], n.DeviceFree...)
+	c.index = n.index.copyTo(own.index)
+}
+
+// Workload returns the workload with the ID that is on the node, nil where there is
+// none. It takes as long on a node with many workloads as on one with few.
+func (n *NodeInfo) Workload(id string) *WorkloadInfo {
+	if i := n.find(id); i >= 0 {
+		return n.Workloads[i]
+	}
+	return nil
+}
+
+func (n *NodeInfo) find(id string) int {
+	is := func(w *WorkloadInfo) bool { return w.ID == id }
+	if n.index != nil {
+		return n.index.workloads.find(n.Workloads, id, is)
+	}
+	return slices.IndexFunc(n.Workloads, is)
 }
 
 // AddWorkload adds a workload and its share of every sum. n must be a clone of
 // the caller's own.
 func (n *NodeInfo) AddWorkload(w *WorkloadInfo) {
-	n.Workloads = append(n.Workloads, w)
+	token, workloads, withAffinity, withRequiredAntiAffinity := n.index.open()
+	n.Workloads = workloads.append(token, n.Workloads, w)
 	if w.Affinity != nil || w.AntiAffinity != nil {
-		n.WithAffinity = append(n.WithAffinity, w)
+		n.WithAffinity = withAffinity.append(token, n.WithAffinity, w)
 	}
 	if w.hasRequiredAntiAffinity() {
-		n.WithRequiredAntiAffinity = append(n.WithRequiredAntiAffinity, w)
+		n.WithRequiredAntiAffinity = withRequiredAntiAffinity.append(token, n.WithRequiredAntiAffinity, w)
 	}
+	n.fitIndex()
 	n.Requested.Add(&w.Requests)
 	n.addLoad(w)
 	for i := range w.Ports {
@@ -151,14 +135,16 @@ func (n *NodeInfo) AddWorkload(w *WorkloadInfo) {
 // RemoveWorkload removes the workload of the same ID and its share of every
 // sum; it reports whether there was one. n must be a clone of the caller's own.
 func (n *NodeInfo) RemoveWorkload(id string) bool {
-	i := slices.IndexFunc(n.Workloads, func(w *WorkloadInfo) bool { return w.ID == id })
+	i := n.find(id)
 	if i < 0 {
 		return false
 	}
 	w := n.Workloads[i]
-	n.Workloads = swapRemove(n.Workloads, i)
-	n.WithAffinity = swapRemove(n.WithAffinity, slices.Index(n.WithAffinity, w))
-	n.WithRequiredAntiAffinity = swapRemove(n.WithRequiredAntiAffinity, slices.Index(n.WithRequiredAntiAffinity, w))
+	token, workloads, withAffinity, withRequiredAntiAffinity := n.index.open()
+	n.Workloads = workloads.remove(token, n.Workloads, i)
+	n.WithAffinity = withAffinity.remove(token, n.WithAffinity, withAffinity.placeOf(n.WithAffinity, w))
+	n.WithRequiredAntiAffinity = withRequiredAntiAffinity.remove(token, n.WithRequiredAntiAffinity, withRequiredAntiAffinity.placeOf(n.WithRequiredAntiAffinity, w))
+	n.fitIndex()
 	n.forget(&w.Requests)
 	n.forgetLoad(w)
 	for j := range w.Ports {
@@ -166,6 +152,17 @@ func (n *NodeInfo) RemoveWorkload(id string) bool {
 	}
 	n.takeDevices(w, -1)
 	return true
+}
+
+// fitIndex makes an index where there have come to be many workloads, and drops it where
+// few are left.
+func (n *NodeInfo) fitIndex() {
+	switch {
+	case n.index == nil && len(n.Workloads) > fewWorkloads:
+		n.index = newNodeIndex(n.Workloads, n.WithAffinity, n.WithRequiredAntiAffinity)
+	case n.index != nil && len(n.Workloads) <= fewWorkloads/2:
+		n.index = nil
+	}
 }
 
 // forget takes the requests out of the sum. A sum that has reached the largest
@@ -209,18 +206,6 @@ func (n *NodeInfo) takeDevices(w *WorkloadInfo, sign int64) {
 			n.DeviceFree[share.Device] -= sign * share.Share
 		}
 	}
-}
-
-// swapRemove removes element i by moving the last one into its place; i < 0
-// removes nothing.
-func swapRemove(list []*WorkloadInfo, i int) []*WorkloadInfo {
-	if i < 0 {
-		return list
-	}
-	last := len(list) - 1
-	list[i] = list[last]
-	list[last] = nil
-	return list[:last]
 }
 
 // PortSet are the host ports in use on a node, each of them once for every workload that

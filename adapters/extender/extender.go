@@ -214,22 +214,13 @@ func victims(meta *metaVictims, node *extpoints.NodeInfo) (*extpoints.Victims, e
 		if pod != nil {
 			id = pod.UID
 		}
-		w := workloadOn(node, id)
+		w := node.Workload(id)
 		if w == nil {
 			return nil, fmt.Errorf("the extender claims to preempt pod (UID: %v) on node: %v, but the pod is not found on that node", id, node.Node.Name)
 		}
 		v.Workloads = append(v.Workloads, w)
 	}
 	return v, nil
-}
-
-func workloadOn(node *extpoints.NodeInfo, id string) *extpoints.WorkloadInfo {
-	for _, w := range node.Workloads {
-		if w.ID == id {
-			return w
-		}
-	}
-	return nil
 }
 
 // bind has the server bind the workload: it is the server's business to have it

@@ -138,7 +138,7 @@ func (z *zones) giveBack(was, is *extpoints.NodeInfo) {
 	}
 	for i := range z.of.Uses {
 		u := &z.of.Uses[i]
-		if !on(was, u.Workload) || on(is, u.Workload) {
+		if was.Workload(u.Workload) == nil || is.Workload(u.Workload) != nil {
 			continue
 		}
 		at := 0
@@ -153,10 +153,6 @@ func (z *zones) giveBack(was, is *extpoints.NodeInfo) {
 			at += len(resources)
 		}
 	}
-}
-
-func on(node *extpoints.NodeInfo, id string) bool {
-	return slices.ContainsFunc(node.Workloads, func(w *extpoints.WorkloadInfo) bool { return w.ID == id })
 }
 
 // reserve takes what the workload gets for itself out of every zone: in which one it is is not

@@ -316,11 +316,11 @@ func found(chosen map[string]*victims, nodes extpoints.Nodes) (map[string]*extpo
 		}
 		v := &extpoints.Victims{BudgetViolations: chosen[name].BudgetViolations}
 		for _, id := range chosen[name].Workloads {
-			i := slices.IndexFunc(node.Workloads, func(w *extpoints.WorkloadInfo) bool { return w.ID == id })
-			if i < 0 {
+			w := node.Workload(id)
+			if w == nil {
 				return nil, fmt.Errorf("the answer claims to preempt workload %q on node %q, but it is not found on that node", id, name)
 			}
-			v.Workloads = append(v.Workloads, node.Workloads[i])
+			v.Workloads = append(v.Workloads, w)
 		}
 		list[name] = v
 	}

@@ -131,7 +131,7 @@ func (v *View) Place(w *extpoints.WorkloadInfo, node string) {
 // is not there.
 func (v *View) Unplace(id, node string) {
 	if place, ok := v.find(node); ok {
-		if w := onNode(v.info(place), id); w != nil {
+		if w := v.info(place).Workload(id); w != nil {
 			info := v.change(place)
 			info.RemoveWorkload(id)
 			v.count(w, info.Slot, -1)
@@ -139,7 +139,7 @@ func (v *View) Unplace(id, node string) {
 		}
 		return
 	}
-	if g, ok := v.placeholders.get(node); !ok || onNode(g.info, id) == nil {
+	if g, ok := v.placeholders.get(node); !ok || g.info.Workload(id) == nil {
 		return
 	}
 	if info := v.placeholders.open(v.own(), node); info.RemoveWorkload(id) && len(info.Workloads) == 0 {
@@ -153,7 +153,7 @@ func (v *View) Unplace(id, node string) {
 func (v *View) Replace(w *extpoints.WorkloadInfo, node string) {
 	place, ok := v.find(node)
 	if ok {
-		if old := onNode(v.info(place), w.ID); old != nil && countsAlike(old, w) {
+		if old := v.info(place).Workload(w.ID); old != nil && countsAlike(old, w) {
 			// The most frequent case by far: to the index nothing happened.
 			info := v.change(place)
 			info.RemoveWorkload(w.ID)
@@ -164,14 +164,4 @@ func (v *View) Replace(w *extpoints.WorkloadInfo, node string) {
 	}
 	v.Unplace(w.ID, node)
 	v.Place(w, node)
-}
-
-// onNode returns the workload with the ID, nil where it is not there.
-func onNode(info *extpoints.NodeInfo, id string) *extpoints.WorkloadInfo {
-	for _, w := range info.Workloads {
-		if w.ID == id {
-			return w
-		}
-	}
-	return nil
 }
