@@ -34,6 +34,9 @@
 //     one at the last settling. So a node that changes its zone keeps its place
 //     until some node comes or goes, and one that was removed and came back
 //     between two settlings keeps it too.
+//   - Of an order that is made anew the nodes before the first turn that may have come to
+//     another (see turn) are not looked at, and their chunks stay. A node that comes to
+//     zones of about one size is among the last; where one goes, all behind it move.
 //   - A node goes to the end of its zone, a zone that is seen for the first time
 //     to the end of the zones; a zone that has no node left is forgotten.
 //   - The image counts of a node are those of the settling after its own last

@@ -2,6 +2,8 @@ package snapshot
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/model/modeltest"
 )
 
 // TestOrder plays scripts: "a/1" puts node a into zone 1, "-a" removes it,
@@ -116,4 +119,58 @@ func TestManyNodes(t *testing.T) {
 	}
 	require.Equal(t, n, v.Nodes().Len())
 	t.Logf("%d nodes in %d zones came in %v", n, n/2, time.Since(start))
+}
+
+// The order that is kept up as nodes come and go is the one that is made anew from all
+// of them, with many zones and few, even ones and uneven ones.
+func TestOrderAgainstFlat(t *testing.T) {
+	for i, zones := range []int{1, 3, 40, 1000} {
+		t.Run(fmt.Sprint(zones), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(modeltest.Seed(t), uint64(i)))
+			h, aim := handle{New(), newFlat()}, 0
+			for step := range 600 {
+				if step%100 == 0 {
+					aim = r.IntN(500)
+				}
+				for range 1 + r.IntN(3) {
+					name := fmt.Sprint("node-", r.IntN(600))
+					if r.IntN(4) == 0 || len(h.flat.nodes) > aim {
+						h.view.RemoveNode(name)
+						h.flat.removeNode(name)
+						continue
+					}
+					n := &model.Node{Name: name, Zone: fmt.Sprint(r.IntN(1 + r.IntN(zones)))}
+					h.view.PutNode(n)
+					h.flat.putNode(n)
+				}
+				if r.IntN(3) == 0 {
+					h = h.branch()
+				}
+				h.flat.settle()
+				require.True(t, slices.Equal(h.flat.order, order(h.view)), "step %d", step)
+			}
+		})
+	}
+}
+
+// A node that comes to zones of one size leaves all blocks before its round as they are.
+func TestBlocksBeforeANewNodeStay(t *testing.T) {
+	const nodes = 100 * BlockSize
+	for _, zones := range []int{1, 4, nodes} {
+		v := New()
+		for i := range nodes {
+			v.PutNode(&model.Node{Name: fmt.Sprint("node-", i), Zone: fmt.Sprint(i % zones)})
+		}
+		before := v.Branch()
+		node := &model.Node{Name: "new", Zone: "0"}
+		if zones == nodes {
+			node.Zone = "a zone of its own"
+		}
+		v.PutNode(node)
+		after := v.Branch()
+		require.Equal(t, nodes+1, after.Nodes().Len())
+		for i := range Blocks(nodes) {
+			require.Same(t, before.Block(i), after.Block(i), "block %d with %d zones", i, zones)
+		}
+	}
 }

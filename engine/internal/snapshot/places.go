@@ -104,9 +104,8 @@ func (v *View) On(node string) []*extpoints.WorkloadInfo {
 	return nil
 }
 
-// ownLayout returns the layout, ready to be changed. Copying it is linear in
-// the number of nodes, like the rebuilding of the order that mostly follows,
-// and happens once for any number of changes.
+// ownLayout returns the layout, ready to be changed. It copies four bytes for each
+// node, once for any number of changes, and then as much of each zone that changes.
 func (v *View) ownLayout() *layout {
 	tok := v.own()
 	if v.layout.tok != tok {
@@ -117,6 +116,7 @@ func (v *View) ownLayout() *layout {
 			free:   slices.Clone(old.free),
 			zones:  slices.Clone(old.zones),
 			byName: old.byName,
+			stale:  old.stale,
 		}
 	}
 	return v.layout

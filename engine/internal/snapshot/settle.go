@@ -19,8 +19,8 @@ func (v *View) Settle() {
 	}
 }
 
-// reorder forgets the nodes that are gone for good, and makes the order anew if
-// some node came or went.
+// reorder forgets the nodes that are gone for good, and makes the order anew, as far as
+// it may have changed, if some node came or went.
 func (v *View) reorder() {
 	l := v.ownLayout()
 	for _, name := range v.removed {
@@ -37,21 +37,33 @@ func (v *View) reorder() {
 	v.places, v.settled, v.added, v.gone = v.live, v.live, 0, 0
 }
 
-// shuffle moves every node to its place in visiting order.
+// shuffle moves every node to its place in visiting order, from the first stale turn on.
+// The chunks before stay as they are.
 func (v *View) shuffle(l *layout) {
+	first := l.before(l.stale)
 	old := v.chunks
 	v.chunks, v.chunksTok = make([]*chunk, (v.live+chunkMask)>>chunkBits), l.tok
-	for to, slot := range l.order(v.live) {
-		if to&chunkMask == 0 {
-			v.chunks[to>>chunkBits] = &chunk{tok: l.tok}
-		}
-		from := l.place[slot]
-		l.place[slot] = int32(to)
-		v.chunks[to>>chunkBits].take(to&chunkMask, old[from>>chunkBits], int(from)&chunkMask)
+	whole := copy(v.chunks, old[:first>>chunkBits])
+	for to := whole << chunkBits; to < first; to++ {
+		v.move(to, old, to)
 	}
+	for i, slot := range l.order(l.stale, v.live-first) {
+		v.move(first+i, old, int(l.place[slot]))
+		l.place[slot] = int32(first + i)
+	}
+	l.stale = noTurn
 	for kind := range v.lists {
 		v.lists[kind] = new(nodeList)
 	}
+}
+
+// move copies what is at place from of the old chunks to place to, the first of its
+// chunk or right behind the one before.
+func (v *View) move(to int, old []*chunk, from int) {
+	if to&chunkMask == 0 {
+		v.chunks[to>>chunkBits] = &chunk{tok: v.chunksTok}
+	}
+	v.chunks[to>>chunkBits].take(to&chunkMask, old[from>>chunkBits], from&chunkMask)
 }
 
 // Arrivals lists the nodes by zone, in the order of the zones and of their arrival in
