@@ -21,7 +21,7 @@ func (nowhere) Evict(context.Context, *model.Workload, string) error       { ret
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // fleet makes an engine with n equal nodes in three zones.
-func fleet(b *testing.B, n int, change func(*engine.Config)) *engine.Raw {
+func fleet(b testing.TB, n int, change func(*engine.Config)) *engine.Raw {
 	b.Helper()
 	cfg := engine.Config{
 		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
