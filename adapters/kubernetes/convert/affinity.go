@@ -50,7 +50,7 @@ func (p *problems) affinityTerm(at *field.Path, t *v1.PodAffinityTerm) (_ model.
 	namespaces, namespacesOK := p.selector(at.Child("namespaceSelector"), t.NamespaceSelector)
 	return model.AffinityTerm{
 		Selector:          selector,
-		Namespaces:        t.Namespaces,
+		Namespaces:        p.texts(at.Child("namespaces"), t.Namespaces),
 		NamespaceSelector: namespaces,
 		TopologyKey:       p.topologyKey(at.Child("topologyKey"), t.TopologyKey),
 	}, ok && namespacesOK

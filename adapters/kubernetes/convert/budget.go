@@ -23,8 +23,8 @@ import (
 func Budget(b *policyv1.PodDisruptionBudget, id func(namespace, name string) string) (*model.Budget, error) {
 	var c problems
 	m := &model.Budget{
-		ID:        b.Namespace + "/" + b.Name,
-		Namespace: b.Namespace,
+		ID:        c.text(namePath, b.Namespace+"/"+b.Name),
+		Namespace: c.text(namespacePath, b.Namespace),
 		Allowed:   max(0, b.Status.DisruptionsAllowed), // less than none is none
 	}
 	m.Selector, _ = c.selector(field.NewPath("spec", "selector"), b.Spec.Selector)

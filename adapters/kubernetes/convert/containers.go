@@ -2,6 +2,7 @@ package convert
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -53,6 +54,8 @@ func (p *problems) addPorts(list []model.HostPort, containers *field.Path, conta
 		}
 		at := func(name string) *field.Path { return containers.Index(container).Child("ports").Index(i).Child(name) }
 		switch {
+		case !utf8.ValidString(port.IP):
+			p.report(at("hostIP"), "%q is not valid UTF-8", port.IP)
 		case port.Port > 65535:
 			p.report(at("hostPort"), "%d is not between 1 and 65535", port.Port)
 		case port.Protocol != model.TCP && port.Protocol != model.UDP && port.Protocol != model.SCTP:
@@ -69,13 +72,13 @@ func (p *problems) addPorts(list []model.HostPort, containers *field.Path, conta
 // that the scheduler makes of it.
 //
 // Rules: kube-scheduler plugins/imagelocality/image_locality.go, 1.37.1.
-func images(s *v1.PodSpec) []string {
+func (p *problems) images(s *v1.PodSpec) []string {
 	list := make([]string, 0, len(s.InitContainers)+len(s.Containers))
 	add := func(name string) {
 		if name == "" {
 			name = ":latest"
 		}
-		list = append(list, name)
+		list = append(list, p.text(containersPath, name))
 	}
 	for i := range s.InitContainers {
 		add(s.InitContainers[i].Image)

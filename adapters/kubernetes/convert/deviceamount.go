@@ -81,7 +81,8 @@ func (p *problems) wantedAmounts(at *field.Path, list map[resourcev1.QualifiedNa
 	}
 	amounts := make(map[string]int64, len(list))
 	for _, name := range sortedKeys(list) {
-		amounts[string(name)] = p.deviceAmount(at.Key(string(name)), list[name], wanted)
+		here := at.Key(string(name))
+		amounts[p.text(here, string(name))] = p.deviceAmount(here, list[name], wanted)
 	}
 	return amounts
 }

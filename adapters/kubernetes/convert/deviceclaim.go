@@ -23,9 +23,11 @@ const (
 var (
 	requestsOfClaimPath = specPath.Child("devices", "requests")
 	constraintsOfPath   = specPath.Child("devices", "constraints")
+	devicesStatusPath   = field.NewPath("status", "devices")
 	reservedPath        = field.NewPath("status", "reservedFor")
 	allocationPath      = field.NewPath("status", "allocation")
 	resultsPath         = allocationPath.Child("devices", "results")
+	configPath          = allocationPath.Child("devices", "config")
 )
 
 // DeviceClaim translates a resource claim, with what it has been given and those
@@ -58,16 +60,17 @@ func DeviceClaim(r *resourcev1.ResourceClaim) (*model.DeviceClaim, error) {
 		ID:           c.text(namePath, claimID(r)),
 		Namespace:    c.text(namespacePath, r.Namespace),
 		Name:         c.text(namePath, r.Name),
-		UID:          string(r.UID),
+		UID:          c.text(uidPath, string(r.UID)),
 		Allocation:   c.allocation(r.Status.Allocation),
 		Deleting:     r.DeletionTimestamp != nil,
 		ForResources: isForResources(r),
 	}
 	c.wishes(m, &r.Spec.Devices)
-	m.Owner, m.OwnerGroup = claimOwner(r)
+	workload, group := claimOwner(r)
+	m.Owner, m.OwnerGroup = c.text(ownersPath, workload), c.text(ownersPath, group)
 	m.ReservedFor = c.consumers(r)
 	for i := range r.Status.Devices {
-		m.Conditions = append(m.Conditions, deviceConditions(&r.Status.Devices[i]))
+		m.Conditions = append(m.Conditions, c.deviceConditions(devicesStatusPath.Index(i), &r.Status.Devices[i]))
 	}
 	if !c.valid(specPath, m) {
 		m.Requests, m.Constraints, m.Config = []model.ClaimRequest{{Name: "none", Alternatives: []model.DeviceDemand{unreadable()}}}, nil, nil
@@ -94,7 +97,9 @@ func (p *problems) consumers(r *resourcev1.ResourceClaim) []model.Consumer {
 	var list []model.Consumer
 	for i := range r.Status.ReservedFor {
 		at := reservedPath.Index(i)
-		switch c := Consumer(r.Namespace, &r.Status.ReservedFor[i]); {
+		c := Consumer(r.Namespace, &r.Status.ReservedFor[i])
+		c.Workload, c.Group = p.text(at, c.Workload), p.text(at, c.Group)
+		switch {
 		case r.Status.Allocation == nil:
 			p.report(at, "must not be there where nothing is allocated")
 		case len(list) == model.MaxClaimConsumers:
@@ -241,16 +246,20 @@ func workloadID(namespace, name string, uid types.UID) string {
 
 // deviceConditions are the conditions that are true. Of several of the same type
 // the first counts.
-func deviceConditions(d *resourcev1.AllocatedDeviceStatus) model.DeviceConditions {
-	m := model.DeviceConditions{DeviceID: model.DeviceID{Driver: d.Driver, Pool: d.Pool, Device: d.Device}, Share: orZero(d.ShareID)}
+func (p *problems) deviceConditions(at *field.Path, d *resourcev1.AllocatedDeviceStatus) model.DeviceConditions {
+	m := model.DeviceConditions{DeviceID: p.deviceID(at, d.Driver, d.Pool, d.Device), Share: p.text(at, orZero(d.ShareID))}
 	for i := range d.Conditions {
 		k := &d.Conditions[i]
 		first := slices.IndexFunc(d.Conditions, func(other metav1.Condition) bool { return other.Type == k.Type }) == i
 		if first && k.Status == metav1.ConditionTrue {
-			m.True = append(m.True, k.Type)
+			m.True = append(m.True, p.text(at, k.Type))
 		}
 	}
 	return m
+}
+
+func (p *problems) deviceID(at *field.Path, driver, pool, device string) model.DeviceID {
+	return model.DeviceID{Driver: p.text(at, driver), Pool: p.text(at, pool), Device: p.text(at, device)}
 }
 
 func (p *problems) allocation(a *resourcev1.AllocationResult) *model.Allocation {
@@ -261,14 +270,14 @@ func (p *problems) allocation(a *resourcev1.AllocationResult) *model.Allocation 
 	for i := range a.Devices.Results {
 		r, at := &a.Devices.Results[i], resultsPath.Index(i)
 		d := model.AllocatedDevice{
-			DeviceID:          model.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device},
-			Request:           r.Request,
-			Share:             string(orZero(r.ShareID)),
+			DeviceID:          p.deviceID(at, r.Driver, r.Pool, r.Device),
+			Request:           p.text(at, r.Request),
+			Share:             p.text(at, string(orZero(r.ShareID))),
 			AdminAccess:       orZero(r.AdminAccess),
 			Tolerations:       p.deviceTolerations(at.Child("tolerations"), r.Tolerations),
 			Consumed:          p.wantedAmounts(at.Child("consumedCapacity"), r.ConsumedCapacity),
-			BindingConditions: r.BindingConditions,
-			BindingFailures:   r.BindingFailureConditions,
+			BindingConditions: p.texts(at, r.BindingConditions),
+			BindingFailures:   p.texts(at, r.BindingFailureConditions),
 		}
 		if d.Share == "" && len(d.Consumed) > 0 {
 			p.report(at.Child("consumedCapacity"), "must not be there without a shareID")
@@ -292,8 +301,9 @@ func (p *problems) allocation(a *resourcev1.AllocationResult) *model.Allocation 
 		c := &a.Devices.Config[i]
 		m.Config = append(m.Config, model.AllocatedConfig{
 			FromClass:    c.Source == resourcev1.AllocationConfigSourceClass,
-			DeviceConfig: deviceConfig(c.Requests, &c.DeviceConfiguration),
+			DeviceConfig: deviceConfig(p.texts(configPath, c.Requests), &c.DeviceConfiguration),
 		})
+		m.Config[i].Driver = p.text(configPath, m.Config[i].Driver)
 	}
 	return m
 }

@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"unicode/utf8"
+
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -117,6 +119,10 @@ func (p *problems) deviceTolerations(at *field.Path, tolerations []resourcev1.De
 			m.Value = "" // nobody looks at it
 		default:
 			p.report(at.Index(i).Child("operator"), "%q is not an operator of a toleration", t.Operator)
+			continue
+		}
+		if !utf8.ValidString(m.Key) || !utf8.ValidString(m.Value) {
+			p.report(at.Index(i), "%q=%q is not valid UTF-8", m.Key, m.Value)
 			continue
 		}
 		switch t.Effect {

@@ -15,7 +15,7 @@ import (
 //
 // Rules: kube-scheduler plugins/dynamicresources/extendeddynamicresources.go
 // (createRequestsAndMappings), 1.37.1.
-func parts(s *v1.PodSpec, class model.QoSClass) []model.Container {
+func (p *problems) parts(s *v1.PodSpec, class model.QoSClass) []model.Container {
 	extended := func(c v1.Container) bool {
 		for name := range c.Resources.Requests {
 			if isExtended(string(name)) {
@@ -31,7 +31,7 @@ func parts(s *v1.PodSpec, class model.QoSClass) []model.Container {
 	list := make([]model.Container, 0, len(s.InitContainers)+len(s.Containers))
 	var reported problems // with the sum of the requests
 	add := func(c *v1.Container, startup bool) {
-		list = append(list, model.Container{Name: c.Name, Startup: startup, Requests: reported.resources(requestsPath, c.Resources.Requests)})
+		list = append(list, model.Container{Name: p.text(containersPath, c.Name), Startup: startup, Requests: reported.resources(requestsPath, c.Resources.Requests)})
 	}
 	for i := range s.InitContainers {
 		add(&s.InitContainers[i], !isSidecar(&s.InitContainers[i]))

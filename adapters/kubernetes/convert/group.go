@@ -44,7 +44,7 @@ func Group(g *schedulingv1beta1.PodGroup, gates Gates) (*model.Group, error) {
 	m := &model.Group{
 		ID:           c.text(namePath, GroupID(g.Namespace, g.Name)),
 		Namespace:    c.text(namespacePath, g.Namespace),
-		Name:         g.Name,
+		Name:         c.text(namePath, g.Name),
 		Parent:       c.parent(g.Namespace, s.ParentCompositePodGroupName),
 		Policy:       model.Basic,
 		Preemption:   groupPreemption(&c, s.PreemptionPolicy, gates),
@@ -76,7 +76,7 @@ func CompositeGroup(g *schedulingv1alpha3.CompositePodGroup, gates Gates) (*mode
 	m := &model.Group{
 		ID:         c.text(namePath, CompositeGroupID(g.Namespace, g.Name)),
 		Namespace:  c.text(namespacePath, g.Namespace),
-		Name:       g.Name,
+		Name:       c.text(namePath, g.Name),
 		Parent:     c.parent(g.Namespace, s.ParentCompositePodGroupName),
 		Composite:  true,
 		Policy:     model.Basic,

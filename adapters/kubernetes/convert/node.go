@@ -15,6 +15,7 @@ var (
 	nodeCapacityPath = field.NewPath("status", "capacity")
 	taintsPath       = field.NewPath("spec", "taints")
 	imagesPath       = field.NewPath("status", "images")
+	featuresPath     = field.NewPath("status", "declaredFeatures")
 )
 
 // Node translates a node. The result shares maps and slices with the argument,
@@ -32,14 +33,14 @@ func Node(n *v1.Node) (*model.Node, error) {
 	m := &model.Node{
 		Name:          c.text(namePath, n.Name),
 		Labels:        c.labels(labelsPath, n.Labels),
-		Zone:          topology.GetZoneKey(n),
+		Zone:          c.text(labelsPath, topology.GetZoneKey(n)),
 		Allocatable:   c.resources(allocatablePath, n.Status.Allocatable),
 		Capacity:      c.resources(nodeCapacityPath, n.Status.Capacity),
 		MaxWorkloads:  model.NoWorkloads,
 		Taints:        c.taints(n.Spec.Taints),
 		Unschedulable: n.Spec.Unschedulable,
 		Images:        c.nodeImages(n.Status.Images),
-		Features:      withoutEmpty(n.Status.DeclaredFeatures),
+		Features:      c.names(featuresPath, n.Status.DeclaredFeatures),
 	}
 	if pods := c.amount(allocatablePath, n.Status.Allocatable, v1.ResourcePods, 0); pods > 0 {
 		m.MaxWorkloads = pods
@@ -56,7 +57,7 @@ func (p *problems) taints(taints []v1.Taint) []model.Taint {
 	for i := range taints {
 		t := &taints[i]
 		at, before := taintsPath.Index(i), len(p.list)
-		m := model.Taint{Key: p.text(at.Child("key"), t.Key), Value: t.Value, Effect: model.TaintEffect(t.Effect)}
+		m := model.Taint{Key: p.text(at.Child("key"), t.Key), Value: p.text(at.Child("value"), t.Value), Effect: model.TaintEffect(t.Effect)}
 		if t.Key == "" {
 			p.report(at.Child("key"), "must not be empty")
 		}
@@ -80,7 +81,7 @@ func (p *problems) nodeImages(images []v1.ContainerImage) []model.NodeImage {
 			p.report(imagesPath.Index(i).Child("sizeBytes"), "%d is less than 0", images[i].SizeBytes)
 			continue
 		}
-		list = append(list, model.NodeImage{Names: withoutEmpty(images[i].Names), Size: images[i].SizeBytes})
+		list = append(list, model.NodeImage{Names: p.names(imagesPath.Index(i).Child("names"), images[i].Names), Size: images[i].SizeBytes})
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -91,6 +92,8 @@ func (p *problems) nodeTerm(at *field.Path, t *v1.NodeSelectorTerm, values value
 			p.report(here.Child("operator"), "%q is neither In nor NotIn", e.Operator)
 		case len(e.Values) != 1:
 			p.report(here.Child("values"), "must be exactly one value, not %d", len(e.Values))
+		case !utf8.ValidString(e.Values[0]):
+			p.report(here.Child("values"), "%q is not valid UTF-8", e.Values[0])
 		default:
 			m.Fields = append(m.Fields, model.Requirement{Key: model.FieldName, Operator: model.Operator(e.Operator), Values: e.Values})
 			continue

@@ -23,6 +23,8 @@ var (
 	nodeAffinityPath = specPath.Child("affinity", "nodeAffinity")
 	nodeSelectorPath = specPath.Child("nodeSelector")
 	preemptionPath   = specPath.Child("preemptionPolicy")
+
+	schedulerNamePath = specPath.Child("schedulerName")
 )
 
 // ID is the identity of the pod as a workload: its UID or, where it has none
@@ -60,17 +62,17 @@ func (gates Gates) Pod(p *v1.Pod) (*model.Workload, error) {
 		Namespace:    c.text(namespacePath, p.Namespace),
 		Name:         c.text(namePath, p.Name),
 		Labels:       c.labels(labelsPath, p.Labels),
-		Profile:      p.Spec.SchedulerName,
+		Profile:      c.text(schedulerNamePath, p.Spec.SchedulerName),
 		Preemption:   c.preemption(preemptionPath, p.Spec.PreemptionPolicy),
 		NodeSelector: c.labels(nodeSelectorPath, p.Spec.NodeSelector),
 		Spread:       c.spread(p.Spec.TopologySpreadConstraints),
 		Tolerations:  c.tolerations(p.Spec.Tolerations, gates),
 		Ports:        c.ports(&p.Spec),
-		Images:       images(&p.Spec),
+		Images:       c.images(&p.Spec),
 		Features:     c.features(&p.Spec),
 		Gates:        c.gates(p.Spec.SchedulingGates),
 		DeviceClaims: c.claimRefs(p, nil),
-		Containers:   parts(&p.Spec, class),
+		Containers:   c.parts(&p.Spec, class),
 		QoS:          class,
 		CreatedAt:    p.CreationTimestamp.Time,
 	}

@@ -3,6 +3,7 @@ package convert
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -54,6 +55,33 @@ func (p *problems) text(at *field.Path, s string) string {
 	}
 	p.report(at, "%q is not valid UTF-8", s)
 	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// texts is text for each of a list.
+func (p *problems) texts(at *field.Path, list []string) []string {
+	if !slices.ContainsFunc(list, func(s string) bool { return !utf8.ValidString(s) }) {
+		return list
+	}
+	kept := make([]string, len(list))
+	for i, s := range list {
+		kept[i] = p.text(at.Index(i), s)
+	}
+	return kept
+}
+
+// names is text for each of a list, without the empty ones: no label, image or feature is
+// called that.
+func (p *problems) names(at *field.Path, list []string) []string {
+	if !slices.ContainsFunc(list, func(s string) bool { return s == "" || !utf8.ValidString(s) }) {
+		return list
+	}
+	var kept []string
+	for i, s := range list {
+		if s != "" {
+			kept = append(kept, p.text(at.Index(i), s))
+		}
+	}
+	return kept
 }
 
 // labels is the labels, without those that have no key or are no text, which

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -134,6 +135,8 @@ func (p *problems) resources(at *field.Path, list v1.ResourceList) model.Resourc
 // pkg/apis/core/v1/helper/helpers.go, 1.37.1.
 func isScalar(name string) bool {
 	switch {
+	case !utf8.ValidString(name):
+		return false
 	case strings.HasPrefix(name, v1.ResourceHugePagesPrefix),
 		strings.HasPrefix(name, v1.ResourceAttachableVolumesPrefix),
 		strings.Contains(name, v1.ResourceDefaultNamespacePrefix):

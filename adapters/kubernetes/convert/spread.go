@@ -57,7 +57,7 @@ func (p *problems) spreadConstraint(at *field.Path, c *v1.TopologySpreadConstrai
 		}
 	}
 	if c.LabelSelector != nil { // one that selects nothing is not added to
-		m.MatchLabelKeys = withoutEmpty(c.MatchLabelKeys)
+		m.MatchLabelKeys = p.names(at.Child("matchLabelKeys"), c.MatchLabelKeys)
 	}
 	return m
 }
@@ -82,13 +82,4 @@ func (p *problems) inclusion(at *field.Path, policy *v1.NodeInclusionPolicy) mod
 	}
 	p.report(at, "%q is neither %s nor %s", *policy, v1.NodeInclusionPolicyHonor, v1.NodeInclusionPolicyIgnore)
 	return ""
-}
-
-// withoutEmpty is the list without its empty strings: no label, image or
-// feature is called that.
-func withoutEmpty(list []string) []string {
-	if !slices.Contains(list, "") {
-		return list
-	}
-	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
 }

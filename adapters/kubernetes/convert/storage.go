@@ -19,6 +19,8 @@ var (
 	maximumSizePath       = field.NewPath("maximumVolumeSize")
 	nodeTopologyPath      = field.NewPath("nodeTopology")
 	attacherPath          = specPath.Child("attacher")
+	provisionerPath       = field.NewPath("provisioner")
+	sourcePath            = specPath.Child("source", "persistentVolumeName")
 	nodeNamePath          = specPath.Child("nodeName")
 )
 
@@ -44,7 +46,7 @@ func StorageClass(s *storagev1.StorageClass) (*model.StorageClass, error) {
 	var c problems
 	m := &model.StorageClass{
 		Name:         c.text(namePath, s.Name),
-		Provisioner:  s.Provisioner,
+		Provisioner:  c.text(provisionerPath, s.Provisioner),
 		Driver:       standIn(s.Provisioner),
 		AllowedNodes: c.topologies(s.AllowedTopologies),
 	}
@@ -114,7 +116,7 @@ func NodeStorage(n *storagev1.CSINode) (*model.NodeStorage, error) {
 	var c problems
 	m := &model.NodeStorage{Node: c.text(namePath, n.Name)}
 	if plugins := n.Annotations[v1.MigratedPluginsAnnotationKey]; plugins != "" {
-		m.StandsIn = withoutEmpty(strings.Split(plugins, ","))
+		m.StandsIn = c.names(annotationsPath.Key(v1.MigratedPluginsAnnotationKey), strings.Split(plugins, ","))
 	}
 	for i := range n.Spec.Drivers {
 		d := &n.Spec.Drivers[i]
@@ -160,7 +162,7 @@ func StorageCapacity(s *storagev1.CSIStorageCapacity) (*model.StorageCapacity, e
 	var c problems
 	m := &model.StorageCapacity{
 		ID:            c.text(namePath, StorageCapacityID(s.Namespace, s.Name)),
-		Class:         s.StorageClassName,
+		Class:         c.text(storageClassPath, s.StorageClassName),
 		Capacity:      c.size(capacityPath, s.Capacity),
 		MaxVolumeSize: c.size(maximumSizePath, s.MaximumVolumeSize),
 	}
@@ -185,7 +187,7 @@ func VolumeAttachment(a *storagev1.VolumeAttachment) (*model.VolumeAttachment, e
 	if volume == nil || *volume == "" {
 		return nil, nil
 	}
-	m := &model.VolumeAttachment{ID: c.text(namePath, a.Name), Driver: a.Spec.Attacher, Node: a.Spec.NodeName, Volume: *volume}
+	m := &model.VolumeAttachment{ID: c.text(namePath, a.Name), Driver: c.text(attacherPath, a.Spec.Attacher), Node: c.text(nodeNamePath, a.Spec.NodeName), Volume: c.text(sourcePath, *volume)}
 	if a.Spec.Attacher == "" {
 		c.report(attacherPath, "must not be empty")
 	}

@@ -86,6 +86,7 @@ func (p *problems) disk(at *field.Path, v *v1.Volume) model.Disk {
 		d.Driver, d.Handle, d.Plugin = plugin.GetCSIPluginName(), translated.Spec.CSI.VolumeHandle, plugin.GetInTreePluginName()
 		break
 	}
+	d.Keys, d.Driver, d.Handle = p.texts(at, d.Keys), p.text(at, d.Driver), p.text(at, d.Handle)
 	return d
 }
 

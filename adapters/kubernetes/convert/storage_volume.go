@@ -11,6 +11,9 @@ import (
 )
 
 var (
+	ownersPath         = field.NewPath("metadata", "ownerReferences")
+	volumeClassPath    = specPath.Child("storageClassName")
+	attributesPath     = specPath.Child("volumeAttributesClassName")
 	annotationsPath    = field.NewPath("metadata", "annotations")
 	accessModesPath    = specPath.Child("accessModes")
 	volumeModePath     = specPath.Child("volumeMode")
@@ -45,14 +48,14 @@ func VolumeClaim(v *v1.PersistentVolumeClaim) (*model.VolumeClaim, error) {
 		ID:              c.text(namePath, VolumeClaimID(v.Namespace, v.Name)),
 		Namespace:       c.text(namespacePath, v.Namespace),
 		Name:            c.text(namePath, v.Name),
-		UID:             string(v.UID),
-		Class:           storagehelpers.GetPersistentVolumeClaimClass(v),
+		UID:             c.text(uidPath, string(v.UID)),
+		Class:           c.text(volumeClassPath, storagehelpers.GetPersistentVolumeClaimClass(v)),
 		Request:         c.amount(claimRequestsPath, v.Spec.Resources.Requests, v1.ResourceStorage, 0),
 		AccessModes:     c.accessModes(v.Spec.AccessModes),
 		Mode:            c.volumeMode(v.Spec.VolumeMode),
-		AttributesClass: deref(v.Spec.VolumeAttributesClassName),
-		Volume:          v.Spec.VolumeName,
-		SelectedNode:    v.Annotations[storagehelpers.AnnSelectedNode],
+		AttributesClass: c.text(attributesPath, deref(v.Spec.VolumeAttributesClassName)),
+		Volume:          c.text(volumeNamePath, v.Spec.VolumeName),
+		SelectedNode:    c.text(annotationsPath, v.Annotations[storagehelpers.AnnSelectedNode]),
 		Deleting:        v.DeletionTimestamp != nil,
 	}
 	if selector, ok := c.selector(volumeSelectorPath, v.Spec.Selector); ok {
@@ -70,7 +73,7 @@ func VolumeClaim(v *v1.PersistentVolumeClaim) (*model.VolumeClaim, error) {
 		c.report(annotationsPath.Key(storagehelpers.AnnSelectedNode), "must not be empty")
 	}
 	if owner := metav1.GetControllerOfNoCopy(v); owner != nil {
-		m.Owner = workloadID(v.Namespace, owner.Name, owner.UID)
+		m.Owner = c.text(ownersPath, workloadID(v.Namespace, owner.Name, owner.UID))
 	}
 	return m, c.err("volume claim", VolumeClaimID(v.Namespace, v.Name))
 }
@@ -93,11 +96,11 @@ func Volume(v *v1.PersistentVolume) (*model.Volume, error) {
 	m := &model.Volume{
 		Name:            c.text(namePath, v.Name),
 		Labels:          c.labels(labelsPath, v.Labels),
-		Class:           storagehelpers.GetPersistentVolumeClass(v),
+		Class:           c.text(volumeClassPath, storagehelpers.GetPersistentVolumeClass(v)),
 		Capacity:        c.amount(volumeCapacityPath, v.Spec.Capacity, v1.ResourceStorage, 0),
 		AccessModes:     c.accessModes(v.Spec.AccessModes),
 		Mode:            c.volumeMode(v.Spec.VolumeMode),
-		AttributesClass: deref(v.Spec.VolumeAttributesClassName),
+		AttributesClass: c.text(attributesPath, deref(v.Spec.VolumeAttributesClassName)),
 		Nodes:           c.volumeNodes(v.Spec.NodeAffinity),
 		Phase:           c.volumePhase(v.Status.Phase),
 		Deleting:        v.DeletionTimestamp != nil,
@@ -106,9 +109,10 @@ func Volume(v *v1.PersistentVolume) (*model.Volume, error) {
 		if r.Name == "" {
 			c.report(claimRefPath, "must not be empty")
 		}
-		m.Claim = &model.ClaimIdentity{ID: c.text(claimRefPath, VolumeClaimID(r.Namespace, r.Name)), UID: string(r.UID)}
+		m.Claim = &model.ClaimIdentity{ID: c.text(claimRefPath, VolumeClaimID(r.Namespace, r.Name)), UID: c.text(claimRefPath, string(r.UID))}
 	}
 	c.source(m, v)
+	m.Driver, m.Handle = c.text(specPath, m.Driver), c.text(specPath, m.Handle)
 	if c.nameless(v.Name) {
 		m = nil
 	}

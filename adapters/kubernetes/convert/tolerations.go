@@ -2,6 +2,7 @@ package convert
 
 import (
 	"strconv"
+	"unicode/utf8"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -33,6 +34,10 @@ func (p *problems) tolerations(tolerations []v1.Toleration, gates Gates) []model
 		}
 		if t.Key == "" && t.Operator != v1.TolerationOpExists {
 			p.report(tolerationsPath.Index(i).Child("key"), "may only be empty, for every key, where operator is %s", v1.TolerationOpExists)
+			continue
+		}
+		if !utf8.ValidString(m.Key) || !utf8.ValidString(m.Value) {
+			p.report(tolerationsPath.Index(i), "%q=%q is not valid UTF-8", m.Key, m.Value)
 			continue
 		}
 		if t.Effect != "" && !isTaintEffect(t.Effect) {
