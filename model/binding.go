@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -30,8 +31,8 @@ type Binding struct {
 }
 
 // Validate returns all that is wrong with the binding as a [*ValidationError], nil where
-// it is valid. Whether there are such a workload and such devices is not seen here, and
-// objects in Decided are only asked whether they are objects.
+// it is valid, also with an object in Decided. Whether there are such a workload and such
+// devices is not seen here.
 func (b *Binding) Validate() error {
 	var c checker
 	c.notEmpty("workload", b.Workload)
@@ -42,17 +43,29 @@ func (b *Binding) Validate() error {
 		c.leave()
 	}
 	for i, o := range b.Decided {
-		if ref := RefOf(o); ref.ID == "" {
-			c.item("decided", i)
-			c.report("", "is no object with an identity")
-			c.leave()
-		}
+		c.item("decided", i)
+		c.object(o)
+		c.leave()
 	}
 	c.time("since", b.Since)
 	if b.Limit < 0 {
 		c.report("limit", fmt.Sprintf("%v is negative; 0 is the workload's own", b.Limit))
 	}
 	return invalid("binding of workload", b.Workload, c.problems)
+}
+
+// object reports what is wrong with an object that is a part of another.
+func (c *checker) object(o Object) {
+	if RefOf(o).ID == "" {
+		c.report("", "is no object with an identity")
+		return
+	}
+	var invalid *ValidationError
+	if errors.As(o.Validate(), &invalid) {
+		for _, p := range invalid.Problems {
+			c.report(p.Field, p.Message)
+		}
+	}
 }
 
 // deviceShare checks shares[i], also beside those before it.

@@ -71,10 +71,26 @@ func (c *checker) notEmpty(field, value string) {
 }
 
 // text reports what is no text: it would not survive being written down and
-// read again.
+// read again. Every string of an object comes here, but for those that must be
+// one of a few.
 func (c *checker) text(field, value string) {
 	if !utf8.ValidString(value) {
-		c.report(field, fmt.Sprintf("%q is not valid UTF-8", value))
+		c.noText(field, value)
+	}
+}
+
+func (c *checker) noText(field, value string) {
+	c.report(field, fmt.Sprintf("%q is not valid UTF-8", value))
+}
+
+// texts is text for each item.
+func (c *checker) texts(field string, values []string) {
+	for i, v := range values {
+		if !utf8.ValidString(v) {
+			c.item(field, i)
+			c.noText("", v)
+			c.leave()
+		}
 	}
 }
 
@@ -89,13 +105,12 @@ func (c *checker) time(field string, t time.Time) {
 	}
 }
 
-func (c *checker) noEmptyItem(field string, values []string) {
+// names is notEmpty for each item.
+func (c *checker) names(field string, values []string) {
 	for i, v := range values {
-		if v == "" {
-			c.item(field, i)
-			c.report("", "must not be empty")
-			c.leave()
-		}
+		c.item(field, i)
+		c.notEmpty("", v)
+		c.leave()
 	}
 }
 

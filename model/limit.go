@@ -103,9 +103,10 @@ func (l *Limit) Validate() error {
 		c.report("measure", string(l.Measure)+" of each workload is always 1")
 	case counts && l.Resource != "":
 		c.report("resource", "must be empty where measure is "+string(l.Measure))
-	case !counts:
-		c.notEmpty("resource", l.Resource)
+	case !counts && l.Resource == "":
+		c.report("resource", "must not be empty")
 	}
+	c.text("resource", l.Resource)
 	c.atLeast("amount", l.Amount, 0)
 	oneOfOrEmpty(&c, "breach", l.Breach, limitBreaches)
 	switch decays := l.Measure == LimitResourceSeconds && l.Scope != LimitEachWorkload; {

@@ -157,6 +157,10 @@ func (q *Queue) Validate() error {
 	c.between("protected", q.Protected, 0, PerMillion)
 	oneOfOrEmpty(&c, "policy", q.Policy, orderPolicies)
 	q.checkHistory(&c)
+	for _, name := range sortedKeys(q.Prices) {
+		c.notEmpty("prices", name)
+		c.between("prices", q.Prices[name], 0, MaxWeight)
+	}
 	oneOfOrEmpty(&c, "reclaim", q.Reclaim, reclaimPolicies)
 	if q.MinRuntime < 0 {
 		c.report("minRuntime", fmt.Sprintf("%v is negative", q.MinRuntime))
@@ -189,11 +193,6 @@ func (q *Queue) checkHistory(c *checker) {
 		return
 	}
 	c.halfLife(q.HalfLife)
-	for _, name := range sortedKeys(q.Prices) {
-		c.notEmpty("prices", name)
-		c.text("prices", name)
-		c.between("prices", q.Prices[name], 0, MaxWeight)
-	}
 }
 
 // MaxWeight is the largest weight of a queue, the most shares of a principal, and the highest price.

@@ -17,12 +17,14 @@ func (n *Node) Validate() error {
 	var c checker
 	c.notEmpty("name", n.Name)
 	c.labels("labels", n.Labels)
+	c.text("zone", n.Zone)
 	c.resources("allocatable", &n.Allocatable)
 	c.resources("capacity", &n.Capacity)
 	c.atLeast("maxWorkloads", n.MaxWorkloads, NoWorkloads)
 	for i := range n.Taints {
 		c.item("taints", i)
 		c.notEmpty("key", n.Taints[i].Key)
+		c.text("value", n.Taints[i].Value)
 		oneOf(&c, "effect", n.Taints[i].Effect, taintEffects)
 		unlikeEarlier(&c, n.Taints, i, "key and effect", func(a, b *Taint) bool {
 			return a.Key == b.Key && a.Effect == b.Effect
@@ -31,15 +33,17 @@ func (n *Node) Validate() error {
 	}
 	for i := range n.Images {
 		c.item("images", i)
-		c.noEmptyItem("names", n.Images[i].Names)
+		c.names("names", n.Images[i].Names)
 		c.atLeast("size", n.Images[i].Size, 0)
 		c.leave()
 	}
 	for i := range n.Devices {
 		c.item("devices", i)
 		c.notEmpty("class", n.Devices[i].Class)
+		c.text("model", n.Devices[i].Model)
 		c.leave()
 	}
+	c.texts("features", n.Features)
 	return invalid("node", n.Name, c.problems)
 }
 
@@ -48,6 +52,9 @@ func (n *Node) Validate() error {
 func (g *Group) Validate() error {
 	var c checker
 	c.notEmpty("id", g.ID)
+	c.text("namespace", g.Namespace)
+	c.text("name", g.Name)
+	c.text("parent", g.Parent)
 	if g.Parent != "" && g.Parent == g.ID {
 		c.report("parent", "is the group itself")
 	}
@@ -63,6 +70,7 @@ func (g *Group) Validate() error {
 		}
 	}
 	c.resources("minResources", &g.MinResources)
+	c.text("topologyKey", g.TopologyKey)
 	oneOfOrEmpty(&c, "preemption", g.Preemption, preemptionPolicies)
 	oneOfOrEmpty(&c, "disruption", g.Disruption, disruptionModes)
 	c.deviceClaimRefs("deviceClaims", g.DeviceClaims)
@@ -74,9 +82,10 @@ func (g *Group) Validate() error {
 func (b *Budget) Validate() error {
 	var c checker
 	c.notEmpty("id", b.ID)
+	c.text("namespace", b.Namespace)
 	c.selector("selector", b.Selector)
 	c.atLeast("allowed", int64(b.Allowed), 0)
-	c.noEmptyItem("displaced", b.Displaced)
+	c.names("displaced", b.Displaced)
 	return invalid("budget", b.ID, c.problems)
 }
 

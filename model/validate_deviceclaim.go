@@ -12,6 +12,9 @@ import (
 func (d *DeviceClaim) Validate() error {
 	var c checker
 	c.notEmpty("id", d.ID)
+	c.text("namespace", d.Namespace)
+	c.text("name", d.Name)
+	c.text("uid", d.UID)
 	for i := range d.Requests {
 		c.item("requests", i)
 		c.claimRequest(&d.Requests[i])
@@ -25,13 +28,18 @@ func (d *DeviceClaim) Validate() error {
 			c.report("match", "exactly one of match and distinct must be set")
 		}
 		c.requestNames(d, k.Requests)
+		c.text("match", k.Match)
+		c.text("distinct", k.Distinct)
 		c.leave()
 	}
 	for i := range d.Config {
 		c.item("config", i)
 		c.requestNames(d, d.Config[i].Requests)
+		c.text("driver", d.Config[i].Driver)
 		c.leave()
 	}
+	c.text("owner", d.Owner)
+	c.text("ownerGroup", d.OwnerGroup)
 	if d.Owner != "" && d.OwnerGroup != "" {
 		c.report("ownerGroup", "must be empty where owner is set")
 	}
@@ -41,12 +49,22 @@ func (d *DeviceClaim) Validate() error {
 		c.allocation(d.Allocation)
 		c.leave()
 	}
+	c.conditions(d.Conditions)
+	for i := range d.Uses {
+		c.item("uses", i)
+		c.text("container", d.Uses[i].Container)
+		c.text("resource", d.Uses[i].Resource)
+		c.text("request", d.Uses[i].Request)
+		c.leave()
+	}
 	return invalid("device claim", d.ID, c.problems)
 }
 
 func (c *checker) consumers(d *DeviceClaim) {
 	for i := range d.ReservedFor {
 		c.item("reservedFor", i)
+		c.text("workload", d.ReservedFor[i].Workload)
+		c.text("group", d.ReservedFor[i].Group)
 		if (d.ReservedFor[i].Workload == "") == (d.ReservedFor[i].Group == "") {
 			c.report("workload", "exactly one of workload and group must be set")
 		}
@@ -68,15 +86,37 @@ func (c *checker) allocation(a *Allocation) {
 		c.notEmpty("driver", d.Driver)
 		c.notEmpty("pool", d.Pool)
 		c.notEmpty("device", d.Device)
+		c.text("request", d.Request)
+		c.text("share", d.Share)
 		c.amounts("consumed", d.Consumed)
 		if d.Share == "" && len(d.Consumed) > 0 {
 			c.report("consumed", "is for shares of a device")
 		}
 		c.drawn(d)
 		c.deviceTolerations(d.Tolerations)
+		c.texts("bindingConditions", d.BindingConditions)
+		c.texts("bindingFailures", d.BindingFailures)
 		c.leave()
 	}
 	c.oneTerm("nodes", a.Nodes)
+	for i := range a.Config {
+		c.item("config", i)
+		c.texts("requests", a.Config[i].Requests)
+		c.text("driver", a.Config[i].Driver)
+		c.leave()
+	}
+}
+
+func (c *checker) conditions(list []DeviceConditions) {
+	for i := range list {
+		c.item("conditions", i)
+		c.text("driver", list[i].Driver)
+		c.text("pool", list[i].Pool)
+		c.text("device", list[i].Device)
+		c.text("share", list[i].Share)
+		c.texts("true", list[i].True)
+		c.leave()
+	}
 }
 
 func (c *checker) drawn(d *AllocatedDevice) {
@@ -109,6 +149,7 @@ func (c *checker) claimRequest(r *ClaimRequest) {
 				c.report("adminAccess", "must not be set where there are alternatives")
 			}
 		} else if d.Name != "" {
+			c.text("name", d.Name)
 			c.report("name", "must be empty unless prioritized")
 		}
 		c.demand(d)
@@ -134,6 +175,8 @@ func (c *checker) deviceTolerations(list []Toleration) {
 	for i := range list {
 		t := &list[i]
 		c.item("tolerations", i)
+		c.text("key", t.Key)
+		c.text("value", t.Value)
 		oneOfOrEmpty(c, "operator", t.Operator, deviceTolerationOperators)
 		if t.Key == "" && t.Operator != Exists {
 			c.report("key", "may only be empty, for every key, where operator is "+string(Exists))
@@ -188,6 +231,7 @@ func (c *checker) deviceClaimRefs(field string, refs []DeviceClaimRef) {
 func (c *checker) containers(field string, list []Container) {
 	for i := range list {
 		c.item(field, i)
+		c.text("name", list[i].Name)
 		c.resources("requests", &list[i].Requests)
 		c.leave()
 	}

@@ -55,6 +55,7 @@ func (s *DeviceSlice) Validate() error {
 
 // access checks that it is said in one way from where something can be used.
 func (c *checker) access(node string, nodes *NodeTerms, all, perDevice bool) {
+	c.text("node", node)
 	ways := 0
 	for _, said := range []bool{node != "", nodes != nil, all, perDevice} {
 		if said {
@@ -91,14 +92,18 @@ func (c *checker) device(d *SliceDevice, perDevice bool) {
 		if name == "" {
 			c.report("attributes", "has an empty name")
 		}
+		c.text("attributes", name)
 		if d.Attributes[name].kind() == "" {
 			c.report("attributes", fmt.Sprintf("%q must have a value of exactly one type", name))
 		}
+		c.text("attributes", orNone(d.Attributes[name].String))
+		c.text("attributes", orNone(d.Attributes[name].Version))
 	}
 	for _, name := range sortedKeys(d.Capacity) {
 		if name == "" {
 			c.report("capacity", "has an empty name")
 		}
+		c.text("capacity", name)
 		c.capacity(name, d.Capacity[name], d.Shared)
 	}
 	c.counterUses("consumes", d.Consumes)
@@ -111,9 +116,11 @@ func (c *checker) device(d *SliceDevice, perDevice bool) {
 		c.access(d.Node, d.Nodes, d.AllNodes, false)
 	} else if d.Node != "" || d.Nodes != nil || d.AllNodes {
 		c.report("node", "says which nodes have access, which is for slices with perDevice")
+		c.text("node", d.Node)
+		c.oneTerm("nodes", d.Nodes)
 	}
-	c.noEmptyItem("bindingConditions", d.BindingConditions)
-	c.noEmptyItem("bindingFailures", d.BindingFailures)
+	c.names("bindingConditions", d.BindingConditions)
+	c.names("bindingFailures", d.BindingFailures)
 }
 
 func (c *checker) counterUses(field string, uses []CounterUse) {
@@ -180,6 +187,7 @@ func (c *checker) amounts(field string, m map[string]int64) {
 		if name == "" {
 			c.report(field, "has an empty name")
 		}
+		c.text(field, name)
 		if m[name] < 0 {
 			c.report(field, fmt.Sprintf("%q: %d is less than 0", name, m[name]))
 		}
@@ -188,6 +196,7 @@ func (c *checker) amounts(field string, m map[string]int64) {
 
 func (c *checker) deviceTaint(t *Taint) {
 	c.notEmpty("key", t.Key)
+	c.text("value", t.Value)
 	oneOf(c, "effect", t.Effect, deviceEffects)
 }
 
@@ -197,6 +206,7 @@ func (d *DeviceClass) Validate() error {
 	var c checker
 	c.notEmpty("name", d.Name)
 	c.deviceSelectors("selectors", d.Selectors)
+	c.text("resource", d.Resource)
 	switch d.Resource {
 	case CPU, Memory, EphemeralStorage:
 		c.report("resource", fmt.Sprintf("%q is no scalar", d.Resource))
@@ -205,11 +215,13 @@ func (d *DeviceClass) Validate() error {
 		c.report("resource", fmt.Sprintf("%q stands for the class that it names", d.Resource))
 	}
 	for i := range d.Config {
+		c.item("config", i)
 		if len(d.Config[i].Requests) > 0 {
-			c.item("config", i)
 			c.report("requests", "must be empty; a class knows of no requests")
-			c.leave()
+			c.texts("requests", d.Config[i].Requests)
 		}
+		c.text("driver", d.Config[i].Driver)
+		c.leave()
 	}
 	return invalid("device class", d.Name, c.problems)
 }
@@ -220,6 +232,7 @@ func (c *checker) deviceSelectors(field string, list []DeviceSelector) {
 		if len(list[i].Requirements) == 0 && list[i].Expression == "" {
 			c.report("", "says nothing")
 		}
+		c.text("expression", list[i].Expression)
 		for j := range list[i].Requirements {
 			c.item("requirements", j)
 			c.deviceRequirement(&list[i].Requirements[j])
@@ -239,6 +252,8 @@ func (c *checker) deviceRequirement(r *DeviceRequirement) {
 	if about != 1 {
 		c.report("attribute", fmt.Sprintf("exactly one of attribute, capacity and driver must be set, not %d", about))
 	}
+	c.text("attribute", r.Attribute)
+	c.text("capacity", r.Capacity)
 	oneOf(c, "operator", r.Operator, compareOperators)
 	switch r.Operator {
 	case CompareExists, CompareAbsent:
@@ -274,6 +289,7 @@ func (c *checker) comparedValue(r *DeviceRequirement, v AttributeValue) {
 	case r.Driver && kind != "String":
 		c.report("", "the driver is compared with a String")
 	}
+	c.text("string", orNone(v.String))
 	if v.Version != nil {
 		if _, ok := parseVersion(*v.Version); !ok {
 			c.report("version", fmt.Sprintf("%q is no semantic version", *v.Version))
@@ -281,11 +297,22 @@ func (c *checker) comparedValue(r *DeviceRequirement, v AttributeValue) {
 	}
 }
 
+// orNone is the text, empty where there is none.
+func orNone(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
 // Validate returns all that is wrong with the rule as a [*ValidationError], nil
 // where it is valid.
 func (r *DeviceTaintRule) Validate() error {
 	var c checker
 	c.notEmpty("id", r.ID)
+	c.text("driver", r.Driver)
+	c.text("pool", r.Pool)
+	c.text("device", r.Device)
 	c.enter("taint")
 	c.deviceTaint(&r.Taint)
 	c.leave()

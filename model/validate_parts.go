@@ -40,6 +40,7 @@ func (c *checker) requirement(r *Requirement) {
 	case Gt, Lt:
 		c.wholeNumber(r)
 	}
+	c.texts("values", r.Values)
 }
 
 // wholeNumber checks the value of a Gt or Lt.
@@ -87,6 +88,7 @@ func (c *checker) nodeTerm(t *NodeTerm) {
 		if len(f.Values) != 1 {
 			c.report("values", fmt.Sprintf("must be exactly one value, not %d", len(f.Values)))
 		}
+		c.texts("values", f.Values)
 		c.leave()
 	}
 }
@@ -105,6 +107,7 @@ func (c *checker) resources(field string, r *Resources) {
 		case CPU, Memory, EphemeralStorage:
 			c.report("name", fmt.Sprintf("%q is no scalar, it has a field of its own", s.Name))
 		}
+		c.text("name", s.Name)
 		c.atLeast("amount", s.Amount, 0)
 		unlikeEarlier(c, r.Scalars, i, "name", func(a, b *Scalar) bool { return a.Name == b.Name })
 		c.leave()

@@ -16,16 +16,22 @@ func (c *VolumeClaim) Validate() error {
 	k.notEmpty("id", c.ID)
 	k.text("namespace", c.Namespace)
 	k.text("name", c.Name)
+	k.text("uid", c.UID)
+	k.text("class", c.Class)
 	k.atLeast("request", c.Request, 0)
 	k.accessModes("accessModes", c.AccessModes)
 	oneOfOrEmpty(&k, "mode", c.Mode, volumeModes)
 	k.selector("selector", c.Selector)
+	k.text("attributesClass", c.AttributesClass)
+	k.text("volume", c.Volume)
 	if c.Volume == "" && c.Bound {
 		k.report("volume", "must not be empty where the claim is bound")
 	}
 	if c.Volume == "" && c.Lost {
 		k.report("volume", "must not be empty where it is lost")
 	}
+	k.text("selectedNode", c.SelectedNode)
+	k.text("owner", c.Owner)
 	return invalid("volume claim", c.ID, k.problems)
 }
 
@@ -35,9 +41,11 @@ func (v *Volume) Validate() error {
 	var k checker
 	k.notEmpty("name", v.Name)
 	k.labels("labels", v.Labels)
+	k.text("class", v.Class)
 	k.atLeast("capacity", v.Capacity, 0)
 	k.accessModes("accessModes", v.AccessModes)
 	oneOfOrEmpty(&k, "mode", v.Mode, volumeModes)
+	k.text("attributesClass", v.AttributesClass)
 	k.nodeTerms("nodes", v.Nodes)
 	k.nodeTerms("standInNodes", v.StandInNodes)
 	if v.StandInNodes != nil && v.Plugin == "" {
@@ -46,6 +54,7 @@ func (v *Volume) Validate() error {
 	if v.Claim != nil {
 		k.enter("claim")
 		k.notEmpty("id", v.Claim.ID)
+		k.text("uid", v.Claim.UID)
 		k.leave()
 	}
 	oneOfOrEmpty(&k, "phase", v.Phase, volumePhases)
@@ -58,6 +67,8 @@ func (v *Volume) Validate() error {
 func (c *StorageClass) Validate() error {
 	var k checker
 	k.notEmpty("name", c.Name)
+	k.text("provisioner", c.Provisioner)
+	k.text("driver", c.Driver)
 	oneOfOrEmpty(&k, "binding", c.Binding, bindingModes)
 	k.nodeTerms("allowedNodes", c.AllowedNodes)
 	return invalid("storage class", c.Name, k.problems)
@@ -86,7 +97,7 @@ func (s *NodeStorage) Validate() error {
 		unlikeEarlier(&k, s.Drivers, i, "name", func(a, b *NodeDriver) bool { return a.Name == b.Name })
 		k.leave()
 	}
-	k.noEmptyItem("standsIn", s.StandsIn)
+	k.names("standsIn", s.StandsIn)
 	return invalid("node storage", s.Node, k.problems)
 }
 
@@ -106,6 +117,7 @@ func (c *StorageCapacity) Validate() error {
 	for i := range c.Taken {
 		k.item("taken", i)
 		k.notEmpty("claim", c.Taken[i].Claim)
+		k.text("workload", c.Taken[i].Workload)
 		k.atLeast("bytes", c.Taken[i].Bytes, 0)
 		k.leave()
 	}
@@ -119,6 +131,8 @@ func (a *VolumeAttachment) Validate() error {
 	k.notEmpty("id", a.ID)
 	k.notEmpty("driver", a.Driver)
 	k.notEmpty("node", a.Node)
+	k.text("volume", a.Volume)
+	k.text("handle", a.Handle)
 	switch {
 	case a.Volume == "" && a.Handle == "":
 		k.report("volume", "must not be empty where handle is")
@@ -138,6 +152,9 @@ func (c *checker) accessModes(field string, modes []AccessMode) {
 
 // driver checks that what is said of a volume of a driver names the driver.
 func (c *checker) driver(driver, handle, plugin string) {
+	c.text("driver", driver)
+	c.text("handle", handle)
+	c.text("plugin", plugin)
 	if driver == "" && handle != "" {
 		c.report("handle", "must be empty where driver is")
 	}
@@ -159,7 +176,7 @@ func (c *checker) volumeClaimRefs(field string, refs []VolumeClaimRef) {
 func (c *checker) disks(field string, disks []Disk) {
 	for i := range disks {
 		c.item(field, i)
-		c.noEmptyItem("keys", disks[i].Keys)
+		c.names("keys", disks[i].Keys)
 		c.driver(disks[i].Driver, disks[i].Handle, disks[i].Plugin)
 		c.leave()
 	}

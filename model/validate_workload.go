@@ -20,6 +20,8 @@ func (w *Workload) Validate() error {
 	c.text("namespace", w.Namespace)
 	c.text("name", w.Name)
 	c.labels("labels", w.Labels)
+	c.text("profile", w.Profile)
+	c.text("group", w.Group)
 	c.text("queue", w.Queue)
 	c.text("principal", w.Principal)
 	oneOfOrEmpty(&c, "preemption", w.Preemption, preemptionPolicies)
@@ -32,6 +34,7 @@ func (w *Workload) Validate() error {
 	if w.FitLoad != nil {
 		c.resources("fitLoad", w.FitLoad)
 	}
+	c.text("nodeName", w.NodeName)
 	c.labels("nodeSelector", w.NodeSelector)
 	c.nodeAffinity("nodeAffinity", w.NodeAffinity)
 	c.workloadAffinity("affinity", w.Affinity)
@@ -39,7 +42,7 @@ func (w *Workload) Validate() error {
 	c.spread("spread", w.Spread)
 	c.tolerations("tolerations", w.Tolerations)
 	c.ports("ports", w.Ports)
-	c.noEmptyItem("images", w.Images)
+	c.names("images", w.Images)
 	c.deviceRequests("devices", w.Devices)
 	c.deviceClaimRefs("deviceClaims", w.DeviceClaims)
 	for i := range w.DeviceClaims {
@@ -52,7 +55,7 @@ func (w *Workload) Validate() error {
 	c.containers("containers", w.Containers)
 	c.volumeClaimRefs("volumeClaims", w.VolumeClaims)
 	c.disks("disks", w.Disks)
-	c.noEmptyItem("features", w.Features)
+	c.names("features", w.Features)
 	c.ascending("syscalls", w.Syscalls)
 	if w.MinLimit < 0 || w.MinLimit > max(w.Limit, 0) {
 		c.report("minLimit", fmt.Sprintf("%v is not between 0 and the limit, %v", w.MinLimit, w.Limit))
@@ -72,6 +75,7 @@ func (w *Workload) Validate() error {
 
 // ascending wants every item to be above the one before it; the first must not be empty.
 func (c *checker) ascending(field string, values []string) {
+	c.texts(field, values)
 	before := ""
 	for i, v := range values {
 		if v <= before {
@@ -121,6 +125,7 @@ func (c *checker) workloadAffinity(field string, a *WorkloadAffinity) {
 // the nameless namespace.
 func (c *checker) affinityTerm(t *AffinityTerm) {
 	c.selector("selector", t.Selector)
+	c.texts("namespaces", t.Namespaces)
 	c.selector("namespaceSelector", t.NamespaceSelector)
 	c.notEmpty("topologyKey", t.TopologyKey)
 }
@@ -146,7 +151,7 @@ func (c *checker) spread(field string, constraints []SpreadConstraint) {
 		if len(s.MatchLabelKeys) > 0 && s.Selector == nil {
 			c.report("matchLabelKeys", "has no selector to be added to")
 		}
-		c.noEmptyItem("matchLabelKeys", s.MatchLabelKeys)
+		c.names("matchLabelKeys", s.MatchLabelKeys)
 		unlikeEarlier(c, constraints, i, "topology key and mode", func(a, b *SpreadConstraint) bool {
 			return a.TopologyKey == b.TopologyKey && a.Mode == b.Mode
 		})
@@ -158,7 +163,9 @@ func (c *checker) tolerations(field string, tolerations []Toleration) {
 	for i := range tolerations {
 		t := &tolerations[i]
 		c.item(field, i)
+		c.text("key", t.Key)
 		oneOfOrEmpty(c, "operator", t.Operator, tolerationOperators)
+		c.text("value", t.Value)
 		switch t.Operator {
 		case "", Equal:
 			c.tolerationKey(t)
@@ -190,6 +197,7 @@ func (c *checker) tolerationKey(t *Toleration) {
 func (c *checker) ports(field string, ports []HostPort) {
 	for i := range ports {
 		c.item(field, i)
+		c.text("ip", ports[i].IP)
 		oneOfOrEmpty(c, "protocol", ports[i].Protocol, protocols)
 		c.between("port", int64(ports[i].Port), 1, 65535)
 		unlikeEarlier(c, ports, i, "address, protocol and port", func(a, b *HostPort) bool {
@@ -209,7 +217,7 @@ func (c *checker) deviceRequests(field string, requests []DeviceRequest) {
 			c.report("count", fmt.Sprintf("%d must be 1 where share is less than a whole device", r.Count))
 		}
 		c.between("share", r.Share, 1, WholeDevice)
-		c.noEmptyItem("models", r.Models)
+		c.names("models", r.Models)
 		c.leave()
 	}
 }
