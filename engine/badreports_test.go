@@ -171,6 +171,15 @@ func TestBadTextsOfReports(t *testing.T) {
 	require.Equal(t, index, r.View().Index())
 }
 
+// Nor is an eviction recorded whose reason would be another one in a replay.
+func TestBadReasonOfAnEviction(t *testing.T) {
+	r := newRaw(t, &world{})
+	require.NoError(t, r.Apply(epoch, node("n1", 1000), running("w", "n1", 100)))
+	require.EqualError(t, r.Evict(epoch, "w", "r\xff"), `eviction of workload "w": reason: "r\xff" is not valid UTF-8`)
+	require.EqualError(t, r.Evict(epoch, "w", "r\x00"), `eviction of workload "w": reason: "r\x00" contains a NUL byte`)
+	require.Nil(t, r.NextTask())
+}
+
 // liar is a Reserve plugin that sets aside what cannot be.
 type liar struct{ shares []model.DeviceShare }
 

@@ -320,7 +320,8 @@ func (r *Raw) finish(now time.Time, t *tasks.Task) {
 }
 
 // Evict asks the orchestrator, through a task, to make a workload leave its
-// node. It is an error if the workload is on none. While that is being asked of the
+// node. It is an error if the workload is on none, or the reason is no text (valid UTF-8
+// without NUL). While that is being asked of the
 // orchestrator it is not asked twice; of a workload that is terminating it is asked again,
 // because the orchestrator may have accepted an earlier eviction and forgotten it.
 func (r *Raw) Evict(now time.Time, id, reason string) error {
@@ -331,6 +332,9 @@ func (r *Raw) Evict(now time.Time, id, reason string) error {
 		}
 		if row.TakesRoomOn() == "" {
 			return fmt.Errorf("evict workload %q: it is on no node", id)
+		}
+		if err := record.CheckText("eviction of workload", id, "reason", reason); err != nil {
+			return err
 		}
 		r.work.askToLeave(now, row, reason, preempt.Nobody)
 		r.settle(now, input{At: now, Evict: &evictInput{id, reason}})

@@ -19,24 +19,18 @@ func (in *Intake) another(w *model.Workload) *model.Workload {
 	return w
 }
 
-// text is a field of a report, and what is in it.
-type text struct{ field, value string }
-
-// checkTexts returns all that is wrong with texts of a report that is no object: what would
-// not survive being written down and read again, and the NUL that separates names. The
+// CheckText returns what is wrong with a text of a report that is no object: that it would
+// not survive being written down and read again, or has the NUL that separates names. The
 // identity is of what the report is about.
-func checkTexts(report, identity string, texts ...text) error {
-	var problems []model.Problem
-	for _, t := range texts {
-		switch {
-		case !utf8.ValidString(t.value):
-			problems = append(problems, model.Problem{Field: t.field, Message: fmt.Sprintf("%q is not valid UTF-8", t.value)})
-		case strings.IndexByte(t.value, 0) >= 0:
-			problems = append(problems, model.Problem{Field: t.field, Message: fmt.Sprintf("%q contains a NUL byte", t.value)})
-		}
-	}
-	if len(problems) == 0 {
+func CheckText(report, identity, field, text string) error {
+	problem := model.Problem{Field: field}
+	switch {
+	case !utf8.ValidString(text):
+		problem.Message = fmt.Sprintf("%q is not valid UTF-8", text)
+	case strings.IndexByte(text, 0) >= 0:
+		problem.Message = fmt.Sprintf("%q contains a NUL byte", text)
+	default:
 		return nil
 	}
-	return &model.ValidationError{Object: fmt.Sprintf("%s %q", report, identity), Problems: problems}
+	return &model.ValidationError{Object: fmt.Sprintf("%s %q", report, identity), Problems: []model.Problem{problem}}
 }

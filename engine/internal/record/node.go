@@ -32,7 +32,7 @@ func (in *Intake) drain(d Drain) error {
 	if row == nil {
 		return &store.RowError{Kind: store.NodeKind, ID: d.Node, Err: store.ErrNotFound}
 	}
-	if err := checkTexts("drain of node", d.Node, text{"reason", d.Reason}); err != nil {
+	if err := CheckText("drain of node", d.Node, "reason", d.Reason); err != nil {
 		return err
 	}
 	in.Drains = append(in.Drains, d)

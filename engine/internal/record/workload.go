@@ -107,7 +107,7 @@ func (in *Intake) since(b model.Binding) time.Time {
 // nominate records a nomination that is not the engine's. The workload may have got
 // a node in the meantime.
 func (in *Intake) nominate(n nomination) error {
-	if err := checkTexts("nomination of workload", n.Workload, text{"node", n.Node}); err != nil {
+	if err := CheckText("nomination of workload", n.Workload, "node", n.Node); err != nil {
 		return err
 	}
 	if row := in.Workload(n.Workload); row != nil && row.Phase != model.Pending {
