@@ -161,7 +161,8 @@ func TestBadTextsOfReports(t *testing.T) {
 		{engine.Nominate("w", "n\x00"), `nomination of workload "w": node: "n\x00" contains a NUL byte`},
 		{engine.Drain("n1", "r\xff"), `change 0, drain "n1": drain of node "n1": reason: "r\xff" is not valid UTF-8`},
 		{engine.ChargeUsage("q", "", map[string]int64{"cpu\xff": 1, "": 1, "memory": -1}, time.Time{}), `"cpu\xff" is not valid UTF-8`},
-		{engine.ChargeUsage("q", "", nil, time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)), `is negative`},
+		{engine.ChargeUsage("q", "", nil, time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)), `until: the year -5 is not between 0 and 9999`},
+		{engine.ChargeUsage("q", "", nil, epoch.In(time.FixedZone("", 3601))), `until: the offset of its zone, 1h0m1s, is not one of whole minutes`},
 		{engine.Confirm(model.Binding{Workload: "nobody", Node: "n1", Limit: -1}), `limit: -1ns is negative`},
 	} {
 		err := r.Apply(epoch, bad.change)

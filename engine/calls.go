@@ -10,6 +10,7 @@ import (
 
 	"github.com/berth-project/berth/engine/internal/callers"
 	"github.com/berth-project/berth/engine/internal/observe"
+	"github.com/berth-project/berth/engine/internal/record"
 )
 
 // calls are those of the methods that change an engine: one at a time, at times that do not
@@ -58,6 +59,9 @@ func (c *calls) check(method string, now time.Time) error {
 	}
 	if now.IsZero() {
 		return fmt.Errorf("%w: %s was called with the zero time", ErrTime, method)
+	}
+	if err := record.CheckTime(now); err != nil {
+		return fmt.Errorf("%w: %s was called with %v: %w", ErrTime, method, now.Round(0), err)
 	}
 	if now.Before(c.now) {
 		return fmt.Errorf("%w: %s was called with %v, %v before an earlier call", ErrTime, method, now.Round(0), c.now.Sub(now))

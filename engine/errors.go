@@ -21,9 +21,10 @@ var (
 	// ErrTasksLeft: Run has returned although tasks are still running, because they do
 	// not heed that their context has ended. The text names them.
 	ErrTasksLeft = errors.New("tasks are still running after they were cancelled")
-	// ErrTime: a method of a Raw was called with the zero time, or with one before that of
-	// an earlier call.
-	ErrTime = errors.New("time must not be zero nor go backwards")
+	// ErrTime: a method of a Raw was called with the zero time, with one before that of an
+	// earlier call, or with one that no recording can keep: of a year that has not four
+	// digits, or in a zone whose offset is not one of whole minutes within a day.
+	ErrTime = errors.New("time must not be zero, go backwards or be beyond what RFC 3339 can express")
 	// ErrRunning: Run was called while it is running, or for a second time.
 	ErrRunning = errors.New("the engine is running or has run")
 	// ErrCalledBack: a method of an engine was called by a listener, or by a plugin

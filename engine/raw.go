@@ -18,10 +18,10 @@ import (
 )
 
 // Raw is the engine without goroutines and without a clock: every method does
-// its work before it returns, and time is an argument. It must not be zero nor go
-// backwards: Apply, Evict and StartRecording return ErrTime then, the others that change something
-// panic with it. What must be done outside (binding, evicting) is handed out as
-// [Task]s. Given the same calls it makes the same decisions and raises the same
+// its work before it returns, and time is an argument. It must not be zero, go
+// backwards or be beyond what a recording can keep: Apply, Evict and StartRecording return
+// ErrTime then, the others that change something panic with it. What must be done outside
+// (binding, evicting) is handed out as [Task]s. Given the same calls it makes the same decisions and raises the same
 // events, for any number of workers; see [Recorder] and [Replay].
 //
 // It is for tests, simulations and programs with a loop of their own; others
@@ -213,7 +213,7 @@ func (r *Raw) tick(now time.Time) {
 }
 
 // NextDue returns the time at which Tick will next have something to do, not before
-// now; false if there is nothing to wait for.
+// now; false if there is nothing to wait for, or not within the times that Tick takes.
 func (r *Raw) NextDue(now time.Time) (time.Time, bool) {
 	due, ok := r.queue.NextDue(now)
 	if permit, waits := r.permits.NextDue(); waits && (!ok || permit.Before(due)) {
@@ -231,7 +231,10 @@ func (r *Raw) NextDue(now time.Time) (time.Time, bool) {
 	if ok && due.Before(now) {
 		due = now
 	}
-	return due, ok
+	if !ok || record.CheckTime(due) != nil {
+		return time.Time{}, false
+	}
+	return due, true
 }
 
 // NextTask hands out the next task, evictions first; nil where there is none

@@ -27,7 +27,9 @@ func TestTimeThatNoClockShowsIsRefused(t *testing.T) {
 			r := newRaw(t, &world{})
 			require.NoError(t, r.Apply(epoch, node("n", 1000), task("a", 100), task("b", 100)))
 			require.True(t, r.Schedule(epoch))
-			for _, at := range []time.Time{{}, epoch.Add(-1)} {
+			for _, at := range []time.Time{
+				{}, epoch.Add(-1), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), epoch.In(time.FixedZone("", 3601)), epoch.In(time.FixedZone("", 24*3600)),
+			} {
 				err := call(r, at)
 				require.ErrorIs(t, err, engine.ErrTime)
 				require.ErrorContains(t, err, name)
@@ -36,5 +38,22 @@ func TestTimeThatNoClockShowsIsRefused(t *testing.T) {
 			require.Equal(t, 1, count(r.View(), model.Pending))
 			require.True(t, r.Schedule(epoch), "the same time again is no step back")
 		})
+	}
+}
+
+// Nothing is due at a time at which Tick cannot be called.
+func TestNothingIsDueBeyondTime(t *testing.T) {
+	end := time.Date(9999, 12, 31, 23, 59, 0, 0, time.UTC)
+	r := newRaw(t, &world{})
+	require.NoError(t, r.Apply(end, node("n", 1000), task("waits", 2000)))
+	settle(r, end)
+	for now := end; ; {
+		due, ok := r.NextDue(now)
+		if !ok {
+			require.Equal(t, 1, count(r.View(), model.Pending))
+			return
+		}
+		now = due
+		r.Tick(now)
 	}
 }

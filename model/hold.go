@@ -58,6 +58,8 @@ func (h *Hold) Covers(n *Node) bool {
 func (h *Hold) Validate() error {
 	var c checker
 	c.notEmpty("name", h.Name)
+	c.time("from", h.From)
+	c.time("until", h.Until)
 	if !h.Until.IsZero() && !h.Until.After(h.From) {
 		c.report("until", fmt.Sprintf("%s is not after from, %s", h.Until.Format(time.RFC3339Nano), h.From.Format(time.RFC3339Nano)))
 	}

@@ -91,6 +91,7 @@ func (g *AppGraph) Validate() error {
 		}
 		c.leave()
 	}
+	c.time("createdAt", g.CreatedAt)
 	return invalid("application graph", g.ID, c.problems)
 }
 

@@ -68,6 +68,7 @@ func (l *NodeLoad) Validate() error {
 	if l.At.IsZero() {
 		c.report("at", "must be set")
 	}
+	c.time("at", l.At)
 	c.atLeast("interval", int64(l.Interval), 0)
 	c.text("source", l.Source)
 	for i := range l.Resources {

@@ -103,6 +103,7 @@ func (t *NodeTopology) Validate() error {
 	if t.At.IsZero() {
 		c.report("at", "must be set")
 	}
+	c.time("at", t.At)
 	c.text("source", t.Source)
 	oneOfOrEmpty(&c, "policy", t.Policy, []TopologyPolicy{AlignNone, AlignBestEffort, AlignRestricted, AlignSingleZone})
 	oneOfOrEmpty(&c, "scope", t.Scope, []TopologyScope{AlignContainer, AlignWorkload})

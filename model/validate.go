@@ -74,6 +74,7 @@ func (g *Group) Validate() error {
 	oneOfOrEmpty(&c, "preemption", g.Preemption, preemptionPolicies)
 	oneOfOrEmpty(&c, "disruption", g.Disruption, disruptionModes)
 	c.deviceClaimRefs("deviceClaims", g.DeviceClaims)
+	c.time("createdAt", g.CreatedAt)
 	return invalid("group", g.ID, c.problems)
 }
 

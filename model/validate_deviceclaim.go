@@ -99,6 +99,7 @@ func (c *checker) allocation(a *Allocation) {
 		c.leave()
 	}
 	c.oneTerm("nodes", a.Nodes)
+	c.time("at", a.At)
 	for i := range a.Config {
 		c.item("config", i)
 		c.texts("requests", a.Config[i].Requests)

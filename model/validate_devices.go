@@ -214,6 +214,7 @@ func (d *DeviceClass) Validate() error {
 	if strings.HasPrefix(d.Resource, DeviceClassResource) {
 		c.report("resource", fmt.Sprintf("%q stands for the class that it names", d.Resource))
 	}
+	c.time("createdAt", d.CreatedAt)
 	for i := range d.Config {
 		c.item("config", i)
 		if len(d.Config[i].Requests) > 0 {

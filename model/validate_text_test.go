@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/model/modeltest"
@@ -54,6 +55,32 @@ func TestOnlyTextIsValid(t *testing.T) {
 	}
 	if places < 400 {
 		t.Errorf("there were %d places", places)
+	}
+}
+
+// Nor would a time that has no form in RFC 3339, or loses the seconds of its zone in it.
+func TestOnlyTimesThatCanBeWrittenAreValid(t *testing.T) {
+	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for says, at := range map[string]time.Time{
+		"the year 10000 is not between 0 and 9999": time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
+		"the year -1 is not between 0 and 9999":    time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC),
+		"the offset of its zone, 25h0m0s, ":        day.In(time.FixedZone("", 25*3600)),
+		"the offset of its zone, -24h0m0s, ":       day.In(time.FixedZone("", -24*3600)),
+		"the offset of its zone, 1h0m1s, ":         day.In(time.FixedZone("", 3601)),
+	} {
+		places := 0
+		for _, typ := range validated() {
+			for place, object := range modeltest.Planted(typ, at) {
+				places++
+				err := object.(interface{ Validate() error }).Validate()
+				if !names(err, place, says, "") {
+					t.Errorf("%v: %s: %v is not reported: %v", typ, place, at, err)
+				}
+			}
+		}
+		if places < 20 {
+			t.Errorf("there were %d places", places)
+		}
 	}
 }
 

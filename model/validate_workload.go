@@ -57,6 +57,7 @@ func (w *Workload) Validate() error {
 	c.disks("disks", w.Disks)
 	c.names("features", w.Features)
 	c.ascending("syscalls", w.Syscalls)
+	c.time("createdAt", w.CreatedAt)
 	if w.MinLimit < 0 || w.MinLimit > max(w.Limit, 0) {
 		c.report("minLimit", fmt.Sprintf("%v is not between 0 and the limit, %v", w.MinLimit, w.Limit))
 	}

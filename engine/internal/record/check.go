@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/berth-project/berth/model"
@@ -33,4 +34,16 @@ func CheckText(report, identity, field, text string) error {
 		return nil
 	}
 	return &model.ValidationError{Object: fmt.Sprintf("%s %q", report, identity), Problems: []model.Problem{problem}}
+}
+
+// CheckTime returns what of a time would not survive being written down and read again
+// (RFC 3339, which has four digits for the year, and whole minutes for the offset of the zone).
+func CheckTime(t time.Time) error {
+	if year := t.Year(); year < 0 || year > 9999 {
+		return fmt.Errorf("the year %d is not between 0 and 9999", year)
+	}
+	if _, offset := t.Zone(); offset%60 != 0 || offset <= -24*3600 || offset >= 24*3600 {
+		return fmt.Errorf("the offset of its zone, %v, is not one of whole minutes within a day", time.Duration(offset)*time.Second)
+	}
+	return nil
 }

@@ -18,8 +18,14 @@ import (
 
 // A change that holds what a recording cannot keep is refused, wherever it stands, and told
 // what it is.
-func TestWhatDoesNotSurviveARecordingIsRefused(t *testing.T) {
+func TestTextsThatDoNotSurviveARecordingAreRefused(t *testing.T) {
 	refuse(t, "a\xff", strconv.Quote("a\xff"), "a\xff")
+}
+
+func TestTimesThatDoNotSurviveARecordingAreRefused(t *testing.T) {
+	refuse(t, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), "the year 10000 is not between 0 and 9999")
+	refuse(t, time.Unix(0, 0).In(time.FixedZone("", 3601)), "the offset of its zone, 1h0m1s, ")
+	refuse(t, time.Unix(0, 0).In(time.FixedZone("", -24*3600)), "the offset of its zone, -24h0m0s, ")
 }
 
 // refuse puts the leaf in every place of every change, which must be refused with one of the

@@ -44,8 +44,8 @@ func (in *Intake) chargeUsage(u Usage) error {
 			problem("%d of %q is negative", n, resource)
 		}
 	}
-	if year := u.Until.Year(); year < 0 {
-		problem("the year of %v is negative", u.Until)
+	if err := CheckTime(u.Until); err != nil {
+		problem("until: %w", err)
 	}
 	if u.Until.After(in.Now) {
 		problem("%v is yet to come", u.Until)
