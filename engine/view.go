@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/berth-project/berth/engine/internal/store"
@@ -131,10 +132,13 @@ func records[Row, Record any](rows iter.Seq[*Row], record func(*Row) Record) ite
 	}
 }
 
-// Query is something to wait for a change of; see [View.Wait].
+// Query is something to wait for a change of; see [View.Wait]. The functions that return
+// one make it; the zero Query is about nothing.
 type Query struct {
 	watch func(*store.Store) <-chan struct{}
 }
+
+var errNoQuery = errors.New("the zero Query is about nothing; make queries with the functions, for example engine.QueryWorkloads")
 
 func query[A any](watch func(*store.Store) (A, <-chan struct{})) Query {
 	return Query{func(s *store.Store) <-chan struct{} {
@@ -189,8 +193,12 @@ func QueryObject(ref model.ObjectRef) Query {
 // Wait blocks until what v says about the query may no longer be so, or ctx
 // ends, and returns the view of then. It may return without a change that
 // matters; compare what you read. No change is missed between v and the new
-// view: use each view to wait for the next.
+// view: use each view to wait for the next. The zero Query is refused with
+// an error at once.
 func (v *View) Wait(ctx context.Context, q Query) (*View, error) {
+	if q.watch == nil {
+		return v, errNoQuery
+	}
 	if v.live == nil {
 		<-ctx.Done() // a branch changes only when its owner changes it
 		return v, context.Cause(ctx)

@@ -121,6 +121,16 @@ func TestWaitMissesNothingBetweenViews(t *testing.T) {
 	require.True(t, ok)
 }
 
+func TestWaitForNothing(t *testing.T) {
+	e, err := engine.New(config(&world{}))
+	require.NoError(t, err)
+	for _, v := range []*engine.View{e.View(), e.Branch().View()} {
+		got, err := v.Wait(t.Context(), engine.Query{})
+		require.EqualError(t, err, "the zero Query is about nothing; make queries with the functions, for example engine.QueryWorkloads")
+		require.Same(t, v, got)
+	}
+}
+
 func TestWaitEndsWithItsContext(t *testing.T) {
 	e, err := engine.New(config(&world{}))
 	require.NoError(t, err)
