@@ -65,6 +65,10 @@ var (
 	ErrNotFound = store.ErrNotFound
 	// ErrExists: there is a workload of that ID already, in whatever phase.
 	ErrExists = store.ErrExists
+	// ErrSecondRecording: another recording begins within a log, as where a file is opened to
+	// append for each life of a program. All before it was replayed; what begins there is a
+	// log of its own.
+	ErrSecondRecording = errors.New("a second recording begins here; cut the log before it, and replay each part by itself")
 )
 
 // PhaseError is why a workload cannot be confirmed, terminated, finished or requeued: the

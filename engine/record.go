@@ -26,6 +26,9 @@ import (
 // recorded as a part of the input; what they answer on branches and for explanations
 // is not. A line is written, in one Write, when its input has taken effect.
 //
+// One log is one recording: a file that is opened to append, for each life of a program, is
+// replayed up to the second header only (ErrSecondRecording).
+//
 // A recorder belongs to one engine, which writes under its lock; another is refused it
 // with ErrRecorderTaken. Where a write fails Listener.Failed is told, once, and nothing
 // more is recorded. A nil *Recorder records nothing.

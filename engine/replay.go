@@ -63,6 +63,7 @@ func (d *Divergence) Error() string {
 //   - a [*Divergence], where something else is decided than was recorded, or the
 //     configuration has another part in decisions than the recording's. The replay
 //     ends at the first decision that differs;
+//   - ErrSecondRecording, where the header of another recording is in the log, and the line;
 //   - ErrTornLog, where the last line is not whole, as a crash leaves it;
 //   - what is wrong with a line, or what reading returns.
 //
@@ -158,15 +159,30 @@ func (p *replay) run() error {
 		case err != nil:
 			return err
 		}
-		var in input
-		if err := json.Unmarshal(line, &in); err != nil {
+		var in struct {
+			input
+			firstLine
+		}
+		switch err := json.Unmarshal(line, &in); {
+		case in.Berth != nil, err != nil && beginsWithin(line):
+			return fmt.Errorf("replay: line %d: %w", p.line, ErrSecondRecording)
+		case err != nil:
 			return fmt.Errorf("replay: line %d: %w", p.line, err)
 		}
-		if d := p.play(&in); d != nil {
+		if d := p.play(&in.input); d != nil {
 			d.Line, d.Config = p.line, p.config
 			return d
 		}
 	}
+}
+
+// beginsWithin reports whether a recording begins within the line, behind what a crash has
+// left of an earlier one.
+func beginsWithin(line []byte) bool {
+	// Within a text of JSON the quotes would be escaped.
+	at := bytes.LastIndex(line, []byte(`{"Berth":{`))
+	var h firstLine
+	return at > 0 && json.Unmarshal(line[at:], &h) == nil
 }
 
 // play gives the engine one input and compares what comes of it.

@@ -410,3 +410,31 @@ func TestStartRecordingBesideAWaitOnPermit(t *testing.T) {
 		require.NoError(t, <-begun)
 	})
 }
+
+// A file that was opened to append has two recordings in it: the replay ends where the second
+// begins, and says so, also where a crash has torn the last line of the first.
+func TestReplayOfTwoRecordingsInOneLog(t *testing.T) {
+	t.Parallel()
+	cfg := func() engine.Config { return liking("", likesArgs{Node: "a"}) }
+	first := recording(t, cfg(), placeFive(t))
+	lines := strings.Count(first, "\n")
+	torn := first[:len(first)-5]
+	for name, tt := range map[string]struct {
+		log  string
+		line int
+	}{
+		"one after the other":    {first + first, lines + 1},
+		"after a torn line":      {torn + first, lines},
+		"and nothing after that": {first + first[:strings.Index(first, "\n")+1], lines + 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := engine.Replay(cfg(), strings.NewReader(tt.log))
+			require.ErrorIs(t, err, engine.ErrSecondRecording)
+			require.ErrorContains(t, err, fmt.Sprintf("replay: line %d: a second recording begins here; cut the log before it", tt.line))
+			before := strings.Join(slices.Collect(strings.Lines(first))[:tt.line-1], "")
+			whole, err := engine.Replay(cfg(), strings.NewReader(before))
+			require.NoError(t, err)
+			require.Equal(t, whole.View().Index(), r.View().Index(), "all before it was replayed")
+		})
+	}
+}
