@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -41,7 +42,7 @@ type Raw struct {
 }
 
 // NewRaw makes an engine without goroutines. The error lists every problem of
-// the configuration and of its profiles.
+// the configuration, of its profiles and of its recorder.
 func NewRaw(cfg Config) (*Raw, error) {
 	r, err := newRaw(cfg)
 	if err != nil {
@@ -57,9 +58,6 @@ func NewRaw(cfg Config) (*Raw, error) {
 // newRaw makes the engine and tells nobody of its plugins.
 func newRaw(cfg Config) (*Raw, error) {
 	cfg = cfg.WithDefaults()
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
 	r := &Raw{core: &core{
 		listener: tee(cfg.Logger, []Listener{logListener(cfg.Logger), cfg.Listener}),
 		tasks:    tasks.NewBook(cfg.Orchestrator),
@@ -88,7 +86,7 @@ func newRaw(cfg Config) (*Raw, error) {
 	meter := meterOf(r.cfg, &r.listener)
 	env.Meter = meter
 	profiles, err := decide.NewProfiles(cfg.Profiles, env)
-	if err != nil {
+	if err := errors.Join(cfg.Validate(), err, cfg.Recorder.free()); err != nil {
 		return nil, err
 	}
 	r.decider = &decide.Decider{

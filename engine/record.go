@@ -45,13 +45,21 @@ func NewRecorder(w io.Writer) *Recorder { return &Recorder{lines: observe.NewLin
 // engine runs.
 func (r *Recorder) Err() error { return r.lines.Err() }
 
+// free returns an error where the recorder belongs to an engine.
+func (r *Recorder) free() error {
+	if r != nil && r.lines.Taken() {
+		return fmt.Errorf("config: Recorder: %w", ErrRecorderTaken)
+	}
+	return nil
+}
+
 // take makes the recorder the engine's whose listener is to be told of a failure.
 func (r *Recorder) take(failed func(FailedEvent)) error {
 	if r == nil {
 		return nil
 	}
 	if !r.lines.Take() {
-		return fmt.Errorf("config: Recorder: %w", ErrRecorderTaken)
+		return r.free()
 	}
 	r.failed = failed
 	return nil

@@ -3,12 +3,14 @@ package engine_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
 )
 
 // fullDisk takes so many writes, and then none.
@@ -58,5 +60,25 @@ func TestARecorderBelongsToOneEngine(t *testing.T) {
 	_, err = engine.NewRaw(cfg)
 	require.ErrorIs(t, err, engine.ErrRecorderTaken)
 	_, err = engine.Replay(cfg, &bytes.Buffer{})
+	require.ErrorIs(t, err, engine.ErrRecorderTaken)
+}
+
+// What is wrong with a configuration, its profiles and its recorder is told at once; the
+// recorder of a configuration that was refused is free.
+func TestProblemsOfAConfigurationAreToldAtOnce(t *testing.T) {
+	cfg := config(&world{})
+	cfg.Workers = -1
+	cfg.Profiles[0].Plugins = append(cfg.Profiles[0].Plugins, extpoints.Entry{Name: "Ghost"})
+	cfg.Recorder = engine.NewRecorder(io.Discard)
+	other := config(&world{})
+	other.Recorder = cfg.Recorder
+	_, err := engine.NewRaw(cfg)
+	require.Error(t, err)
+	_, err = engine.NewRaw(other)
+	require.NoError(t, err)
+
+	_, err = engine.NewRaw(cfg)
+	require.ErrorContains(t, err, "config: Workers: -1 is negative")
+	require.ErrorContains(t, err, `plugin "Ghost": has no function that makes it`)
 	require.ErrorIs(t, err, engine.ErrRecorderTaken)
 }

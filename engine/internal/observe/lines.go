@@ -21,6 +21,9 @@ func NewLines(w io.Writer) *Lines { return &Lines{enc: json.NewEncoder(w)} }
 // Take reports whether nobody has taken the lines before.
 func (l *Lines) Take() bool { return l.taken.CompareAndSwap(false, true) }
 
+// Taken reports whether somebody has taken the lines.
+func (l *Lines) Taken() bool { return l.taken.Load() }
+
 // Write writes a line. The first failure is returned; after it nothing is written.
 func (l *Lines) Write(v any) error {
 	if l.err.Load() != nil {
