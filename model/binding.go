@@ -37,11 +37,7 @@ func (b *Binding) Validate() error {
 	var c checker
 	c.notEmpty("workload", b.Workload)
 	c.notEmpty("node", b.Node)
-	for i := range b.Devices {
-		c.item("devices", i)
-		c.deviceShare(b.Devices, i)
-		c.leave()
-	}
+	c.deviceShares(b.Devices)
 	for i, o := range b.Decided {
 		c.item("decided", i)
 		c.object(o)
@@ -68,21 +64,19 @@ func (c *checker) object(o Object) {
 	}
 }
 
-// deviceShare checks shares[i], also beside those before it.
-func (c *checker) deviceShare(shares []DeviceShare, i int) {
-	s := &shares[i]
-	c.atLeast("device", int64(s.Device), 0)
-	c.between("share", s.Share, 1, WholeDevice)
-	if s.Share < 1 || s.Share > WholeDevice {
-		return
-	}
-	sum := s.Share
-	for j := range shares[:i] {
-		if o := &shares[j]; o.Device == s.Device && o.Share >= 1 && o.Share <= WholeDevice {
-			sum += o.Share
+// deviceShares checks the shares, also those of one device together.
+func (c *checker) deviceShares(shares []DeviceShare) {
+	sums := map[int]int64{}
+	for i, s := range shares {
+		c.item("devices", i)
+		c.atLeast("device", int64(s.Device), 0)
+		c.between("share", s.Share, 1, WholeDevice)
+		if s.Share >= 1 && s.Share <= WholeDevice {
+			sums[s.Device] += s.Share
+			if sum := sums[s.Device]; sum > WholeDevice {
+				c.report("share", fmt.Sprintf("with those before it of the same device it is %d, more than all, %d", sum, WholeDevice))
+			}
 		}
-	}
-	if sum > WholeDevice {
-		c.report("share", fmt.Sprintf("with those before it of the same device it is %d, more than all, %d", sum, WholeDevice))
+		c.leave()
 	}
 }

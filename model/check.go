@@ -161,16 +161,3 @@ func oneOfOrEmpty[T ~string](c *checker, field string, value T, allowed []T) {
 		oneOf(c, field, value, allowed)
 	}
 }
-
-// unlikeEarlier reports, at the current place, that items[i] is like an earlier
-// item; like compares what must be unique, and what names it. Looking back
-// through the list is quadratic, which for lists as short as these is faster
-// than a set and does not allocate.
-func unlikeEarlier[T any](c *checker, items []T, i int, what string, like func(a, b *T) bool) {
-	for j := range items[:i] {
-		if like(&items[j], &items[i]) {
-			c.report("", fmt.Sprintf("has the same %s as [%d]", what, j))
-			return
-		}
-	}
-}

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 	"time"
 )
@@ -77,16 +76,18 @@ func (n *NetworkCosts) clone() *NetworkCosts {
 func (g *AppGraph) Validate() error {
 	var c checker
 	c.notEmpty("id", g.ID)
+	var names unique[string]
 	for i := range g.Components {
 		c.item("components", i)
 		c.notEmpty("name", g.Components[i].Name)
-		unlikeEarlier(&c, g.Components, i, "name", func(a, b *AppComponent) bool { return a.Name == b.Name })
+		names.check(&c, "name", g.Components[i].Name)
+		var needed unique[string]
 		needs := g.Components[i].Needs
 		for j := range needs {
 			c.item("needs", j)
 			c.notEmpty("component", needs[j].Component)
 			c.between("maxCost", needs[j].MaxCost, 0, maxNetworkCost)
-			unlikeEarlier(&c, needs, j, "component", func(a, b *AppNeed) bool { return a.Component == b.Component })
+			needed.check(&c, "component", needs[j].Component)
 			c.leave()
 		}
 		c.leave()
@@ -101,21 +102,23 @@ func (n *NetworkCosts) Validate() error {
 	var c checker
 	c.notEmpty("name", n.Name)
 	c.between("levels", int64(len(n.Levels)), 0, maxCostLevels)
+	var keys unique[string]
 	for i := range n.Levels {
 		c.item("levels", i)
 		c.notEmpty("key", n.Levels[i].Key)
-		unlikeEarlier(&c, n.Levels, i, "key", func(a, b *CostLevel) bool { return a.Key == b.Key })
+		keys.check(&c, "key", n.Levels[i].Key)
 		c.networkCosts(n.Levels[i].Costs)
 		c.leave()
 	}
 	return invalid("network costs", n.Name, c.problems)
 }
 
-// networkCosts checks the costs of a level. There may be many, so they are not compared with
-// each other one by one.
+// way is from one place to another.
+type way struct{ from, to string }
+
+// networkCosts checks the costs of a level.
 func (c *checker) networkCosts(list []NetworkCost) {
-	type way struct{ from, to string }
-	seen := make(map[way]int, len(list))
+	var ways unique[way]
 	for i := range list {
 		cost := &list[i]
 		c.item("costs", i)
@@ -125,11 +128,7 @@ func (c *checker) networkCosts(list []NetworkCost) {
 		if cost.From == cost.To {
 			c.report("to", "is the place that it comes from")
 		}
-		if first, twice := seen[way{cost.From, cost.To}]; twice {
-			c.report("", fmt.Sprintf("has the same from and to as [%d]", first))
-		} else {
-			seen[way{cost.From, cost.To}] = i
-		}
+		ways.check(c, "from and to", way{cost.From, cost.To})
 		c.leave()
 	}
 }

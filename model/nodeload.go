@@ -71,20 +71,28 @@ func (l *NodeLoad) Validate() error {
 	c.time("at", l.At)
 	c.atLeast("interval", int64(l.Interval), 0)
 	c.text("source", l.Source)
+	var loads unique[loadKey]
 	for i := range l.Resources {
 		c.item("resources", i)
 		c.resourceLoad(&l.Resources[i])
-		unlikeEarlier(&c, l.Resources, i, "name and window", func(a, b *ResourceLoad) bool { return a.Name == b.Name && a.Window == b.Window })
+		loads.check(&c, "name and window", loadKey{l.Resources[i].Name, l.Resources[i].Window})
 		c.leave()
 	}
+	var ids unique[string]
 	for i := range l.Workloads {
 		c.item("workloads", i)
 		c.notEmpty("id", l.Workloads[i].ID)
 		c.resources("used", &l.Workloads[i].Used)
+		ids.check(&c, "id", l.Workloads[i].ID)
 		c.leave()
 	}
-	c.workloadsTwice(l.Workloads)
 	return invalid("load of the node", l.Node, c.problems)
+}
+
+// loadKey is what a node has one measurement of.
+type loadKey struct {
+	name   string
+	window time.Duration
 }
 
 func (c *checker) resourceLoad(r *ResourceLoad) {
@@ -92,11 +100,12 @@ func (c *checker) resourceLoad(r *ResourceLoad) {
 	c.atLeast("window", int64(r.Window), 0)
 	c.share("average", r.Average, math.MaxFloat64)
 	c.share("stdDev", r.StdDev, math.MaxFloat64)
+	var ranks unique[float64]
 	for i := range r.Percentiles {
 		c.item("percentiles", i)
 		c.share("rank", r.Percentiles[i].Rank, 100)
 		c.share("load", r.Percentiles[i].Load, math.MaxFloat64)
-		unlikeEarlier(c, r.Percentiles, i, "rank", func(a, b *LoadPercentile) bool { return a.Rank == b.Rank })
+		ranks.check(c, "rank", r.Percentiles[i].Rank)
 		c.leave()
 	}
 }
@@ -109,21 +118,5 @@ func (c *checker) share(field string, value, most float64) {
 		c.report(field, fmt.Sprintf("%v is not a finite number from 0 on", value))
 	default:
 		c.report(field, fmt.Sprintf("%v is not between 0 and %v", value, most))
-	}
-}
-
-// workloadsTwice reports workloads that are there twice. There may be many, so they are
-// not compared with each other.
-func (c *checker) workloadsTwice(list []WorkloadLoad) {
-	seen := make(map[string]int, len(list))
-	for i := range list {
-		first, twice := seen[list[i].ID]
-		if !twice {
-			seen[list[i].ID] = i
-			continue
-		}
-		c.item("workloads", i)
-		c.report("", fmt.Sprintf("has the same id as [%d]", first))
-		c.leave()
 	}
 }

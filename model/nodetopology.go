@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -117,24 +118,32 @@ func (t *NodeTopology) Validate() error {
 		c.leave()
 	}
 	c.ascending("workloads", t.Workloads)
+	var uses unique[workloadInZone]
 	for i := range t.Uses {
 		c.item("uses", i)
 		c.zoneUse(t, &t.Uses[i])
-		unlikeEarlier(&c, t.Uses, i, "workload and zone", func(a, b *ZoneUse) bool { return a.Workload == b.Workload && a.Zone == b.Zone })
+		uses.check(&c, "workload and zone", workloadInZone{t.Uses[i].Workload, t.Uses[i].Zone})
 		c.leave()
 	}
 	return invalid("topology of the node", t.Node, c.problems)
 }
 
+// workloadInZone is what there is one use of.
+type workloadInZone struct {
+	workload string
+	zone     int
+}
+
 func (c *checker) zone(z *NodeZone) {
 	c.between("id", int64(z.ID), 0, maxZoneID)
+	var names unique[string]
 	for i := range z.Resources {
 		r := &z.Resources[i]
 		c.item("resources", i)
 		c.notEmpty("name", r.Name)
 		c.atLeast("allocatable", r.Allocatable, 0)
 		c.atLeast("available", r.Available, 0)
-		unlikeEarlier(c, z.Resources, i, "name", func(a, b *ZoneResource) bool { return a.Name == b.Name })
+		names.check(c, "name", r.Name)
 		c.leave()
 	}
 	for _, id := range slices.Sorted(maps.Keys(z.Distances)) {
@@ -149,7 +158,7 @@ func (c *checker) zoneUse(t *NodeTopology, u *ZoneUse) {
 	if _, listed := slices.BinarySearch(t.Workloads, u.Workload); !listed {
 		c.report("workload", fmt.Sprintf("%q is not one of the workloads", u.Workload))
 	}
-	if !slices.ContainsFunc(t.Zones, func(z NodeZone) bool { return z.ID == u.Zone }) {
+	if _, known := slices.BinarySearchFunc(t.Zones, u.Zone, func(z NodeZone, id int) int { return cmp.Compare(z.ID, id) }); !known {
 		c.report("zone", fmt.Sprintf("%d is not one of the zones", u.Zone))
 	}
 	c.resources("resources", &u.Resources)

@@ -21,14 +21,13 @@ func (n *Node) Validate() error {
 	c.resources("allocatable", &n.Allocatable)
 	c.resources("capacity", &n.Capacity)
 	c.atLeast("maxWorkloads", n.MaxWorkloads, NoWorkloads)
+	var taints unique[taintKey]
 	for i := range n.Taints {
 		c.item("taints", i)
 		c.notEmpty("key", n.Taints[i].Key)
 		c.text("value", n.Taints[i].Value)
 		oneOf(&c, "effect", n.Taints[i].Effect, taintEffects)
-		unlikeEarlier(&c, n.Taints, i, "key and effect", func(a, b *Taint) bool {
-			return a.Key == b.Key && a.Effect == b.Effect
-		})
+		taints.check(&c, "key and effect", taintKey{n.Taints[i].Key, n.Taints[i].Effect})
 		c.leave()
 	}
 	for i := range n.Images {
@@ -45,6 +44,12 @@ func (n *Node) Validate() error {
 	}
 	c.texts("features", n.Features)
 	return invalid("node", n.Name, c.problems)
+}
+
+// taintKey is what a node has one taint of.
+type taintKey struct {
+	key    string
+	effect TaintEffect
 }
 
 // Validate returns all that is wrong with the group as a [*ValidationError],

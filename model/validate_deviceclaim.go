@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -15,26 +14,28 @@ func (d *DeviceClaim) Validate() error {
 	c.text("namespace", d.Namespace)
 	c.text("name", d.Name)
 	c.text("uid", d.UID)
+	var names unique[string]
 	for i := range d.Requests {
 		c.item("requests", i)
 		c.claimRequest(&d.Requests[i])
-		unlikeEarlier(&c, d.Requests, i, "name", func(a, b *ClaimRequest) bool { return a.Name == b.Name })
+		names.check(&c, "name", d.Requests[i].Name)
 		c.leave()
 	}
+	known := d.requestNames()
 	for i := range d.Constraints {
 		k := &d.Constraints[i]
 		c.item("constraints", i)
 		if (k.Match == "") == (k.Distinct == "") {
 			c.report("match", "exactly one of match and distinct must be set")
 		}
-		c.requestNames(d, k.Requests)
+		c.requestNames(known, k.Requests)
 		c.text("match", k.Match)
 		c.text("distinct", k.Distinct)
 		c.leave()
 	}
 	for i := range d.Config {
 		c.item("config", i)
-		c.requestNames(d, d.Config[i].Requests)
+		c.requestNames(known, d.Config[i].Requests)
 		c.text("driver", d.Config[i].Driver)
 		c.leave()
 	}
@@ -61,6 +62,7 @@ func (d *DeviceClaim) Validate() error {
 }
 
 func (c *checker) consumers(d *DeviceClaim) {
+	var consumers unique[Consumer]
 	for i := range d.ReservedFor {
 		c.item("reservedFor", i)
 		c.text("workload", d.ReservedFor[i].Workload)
@@ -68,7 +70,7 @@ func (c *checker) consumers(d *DeviceClaim) {
 		if (d.ReservedFor[i].Workload == "") == (d.ReservedFor[i].Group == "") {
 			c.report("workload", "exactly one of workload and group must be set")
 		}
-		unlikeEarlier(c, d.ReservedFor, i, "consumer", func(a, b *Consumer) bool { return *a == *b })
+		consumers.check(c, "consumer", d.ReservedFor[i])
 		c.leave()
 	}
 	if len(d.ReservedFor) > MaxClaimConsumers {
@@ -140,12 +142,13 @@ func (c *checker) claimRequest(r *ClaimRequest) {
 	case n < 1 || n > maxAlternatives:
 		c.report("alternatives", fmt.Sprintf("%d is not between 1 and %d", n, maxAlternatives))
 	}
+	var names unique[string]
 	for i := range r.Alternatives {
 		d := &r.Alternatives[i]
 		c.item("alternatives", i)
 		if r.Prioritized {
 			c.requestName(d.Name)
-			unlikeEarlier(c, r.Alternatives, i, "name", func(a, b *DeviceDemand) bool { return a.Name == b.Name })
+			names.check(c, "name", d.Name)
 			if d.AdminAccess {
 				c.report("adminAccess", "must not be set where there are alternatives")
 			}
@@ -198,15 +201,29 @@ func (c *checker) requestName(name string) {
 	}
 }
 
+// requestNames are the names of its requests, and of their alternatives, where it has
+// anything that may name them.
+func (d *DeviceClaim) requestNames() map[string]bool {
+	if len(d.Constraints) == 0 && len(d.Config) == 0 {
+		return nil
+	}
+	known := map[string]bool{}
+	for i := range d.Requests {
+		r := &d.Requests[i]
+		known[r.Name] = true
+		for j := range r.Alternatives {
+			if r.Prioritized {
+				known[r.Name+"/"+r.Alternatives[j].Name] = true
+			}
+		}
+	}
+	return known
+}
+
 // requestNames checks names of requests of the claim, or of their alternatives.
-func (c *checker) requestNames(d *DeviceClaim, names []string) {
+func (c *checker) requestNames(known map[string]bool, names []string) {
 	for i, name := range names {
-		request, alternative, qualified := strings.Cut(name, "/")
-		known := slices.ContainsFunc(d.Requests, func(r ClaimRequest) bool {
-			return r.Name == request && (!qualified || r.Prioritized &&
-				slices.ContainsFunc(r.Alternatives, func(a DeviceDemand) bool { return a.Name == alternative }))
-		})
-		if !known {
+		if !known[name] {
 			c.item("requests", i)
 			c.report("", fmt.Sprintf("%q is no request of the claim", name))
 			c.leave()
@@ -216,6 +233,7 @@ func (c *checker) requestNames(d *DeviceClaim, names []string) {
 
 // deviceClaimRefs checks the uses of claims by a workload or a group.
 func (c *checker) deviceClaimRefs(field string, refs []DeviceClaimRef) {
+	var names unique[string]
 	for i := range refs {
 		c.item(field, i)
 		c.notEmpty("name", refs[i].Name)
@@ -223,7 +241,7 @@ func (c *checker) deviceClaimRefs(field string, refs []DeviceClaimRef) {
 		if refs[i].ID == "" && !refs[i].Generated {
 			c.report("id", "may only be empty where the claim is generated")
 		}
-		unlikeEarlier(c, refs, i, "name", func(a, b *DeviceClaimRef) bool { return a.Name == b.Name })
+		names.check(c, "name", refs[i].Name)
 		c.leave()
 	}
 }

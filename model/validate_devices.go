@@ -37,17 +37,18 @@ func (s *DeviceSlice) Validate() error {
 	if len(s.Devices) > 0 && len(s.Counters) > 0 {
 		c.report("counters", "must be in a slice of their own, without devices")
 	}
+	var devices, sets unique[string]
 	for i := range s.Devices {
 		c.item("devices", i)
 		c.device(&s.Devices[i], s.PerDevice)
-		unlikeEarlier(&c, s.Devices, i, "name", func(a, b *SliceDevice) bool { return a.Name == b.Name })
+		devices.check(&c, "name", s.Devices[i].Name)
 		c.leave()
 	}
 	for i := range s.Counters {
 		c.item("counters", i)
 		c.notEmpty("name", s.Counters[i].Name)
 		c.amounts("counters", s.Counters[i].Counters)
-		unlikeEarlier(&c, s.Counters, i, "name", func(a, b *CounterSet) bool { return a.Name == b.Name })
+		sets.check(&c, "name", s.Counters[i].Name)
 		c.leave()
 	}
 	return invalid("device slice", s.ID, c.problems)
@@ -124,11 +125,12 @@ func (c *checker) device(d *SliceDevice, perDevice bool) {
 }
 
 func (c *checker) counterUses(field string, uses []CounterUse) {
+	var sets unique[string]
 	for i := range uses {
 		c.item(field, i)
 		c.notEmpty("set", uses[i].Set)
 		c.amounts("counters", uses[i].Counters)
-		unlikeEarlier(c, uses, i, "set", func(a, b *CounterUse) bool { return a.Set == b.Set })
+		sets.check(c, "set", uses[i].Set)
 		c.leave()
 	}
 }

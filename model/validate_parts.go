@@ -98,6 +98,7 @@ func (c *checker) resources(field string, r *Resources) {
 	c.atLeast("cpu", r.CPU, 0)
 	c.atLeast("memory", r.Memory, 0)
 	c.atLeast("ephemeralStorage", r.EphemeralStorage, 0)
+	var names unique[string]
 	for i := range r.Scalars {
 		s := &r.Scalars[i]
 		c.item("scalars", i)
@@ -109,7 +110,7 @@ func (c *checker) resources(field string, r *Resources) {
 		}
 		c.text("name", s.Name)
 		c.atLeast("amount", s.Amount, 0)
-		unlikeEarlier(c, r.Scalars, i, "name", func(a, b *Scalar) bool { return a.Name == b.Name })
+		names.check(c, "name", s.Name)
 		c.leave()
 	}
 	c.leave()

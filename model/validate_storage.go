@@ -87,6 +87,7 @@ func (d *StorageDriver) Validate() error {
 func (s *NodeStorage) Validate() error {
 	var k checker
 	k.notEmpty("node", s.Node)
+	var names unique[string]
 	for i := range s.Drivers {
 		d := &s.Drivers[i]
 		k.item("drivers", i)
@@ -94,7 +95,7 @@ func (s *NodeStorage) Validate() error {
 		if d.MaxVolumes != nil {
 			k.atLeast("maxVolumes", int64(*d.MaxVolumes), 0)
 		}
-		unlikeEarlier(&k, s.Drivers, i, "name", func(a, b *NodeDriver) bool { return a.Name == b.Name })
+		names.check(&k, "name", d.Name)
 		k.leave()
 	}
 	k.names("standsIn", s.StandsIn)
@@ -164,11 +165,12 @@ func (c *checker) driver(driver, handle, plugin string) {
 }
 
 func (c *checker) volumeClaimRefs(field string, refs []VolumeClaimRef) {
+	var ids unique[string]
 	for i := range refs {
 		c.item(field, i)
 		c.notEmpty("id", refs[i].ID)
 		c.text("name", refs[i].Name)
-		unlikeEarlier(c, refs, i, "id", func(a, b *VolumeClaimRef) bool { return a.ID == b.ID })
+		ids.check(c, "id", refs[i].ID)
 		c.leave()
 	}
 }

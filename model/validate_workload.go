@@ -65,10 +65,11 @@ func (w *Workload) Validate() error {
 		c.report("limit", fmt.Sprintf("%v is negative; 0 is no limit", w.Limit))
 	}
 	c.selector("ownerSelector", w.OwnerSelector)
+	var gates unique[string]
 	for i := range w.Gates {
 		c.item("gates", i)
 		c.notEmpty("", w.Gates[i])
-		unlikeEarlier(&c, w.Gates, i, "name", func(a, b *string) bool { return *a == *b })
+		gates.check(&c, "name", w.Gates[i])
 		c.leave()
 	}
 	return invalid("workload", w.ID, c.problems)
@@ -133,9 +134,16 @@ func (c *checker) affinityTerm(t *AffinityTerm) {
 
 func (c *checker) weight(weight int32) { c.between("weight", int64(weight), 1, 100) }
 
+// spreadKey is what a workload has one spread constraint of.
+type spreadKey struct {
+	topologyKey string
+	mode        SpreadMode
+}
+
 // spread does not mind a label that is in MatchLabelKeys and in the selector:
 // Kubernetes' API server itself stores constraints like that.
 func (c *checker) spread(field string, constraints []SpreadConstraint) {
+	var keys unique[spreadKey]
 	for i := range constraints {
 		s := &constraints[i]
 		c.item(field, i)
@@ -153,9 +161,7 @@ func (c *checker) spread(field string, constraints []SpreadConstraint) {
 			c.report("matchLabelKeys", "has no selector to be added to")
 		}
 		c.names("matchLabelKeys", s.MatchLabelKeys)
-		unlikeEarlier(c, constraints, i, "topology key and mode", func(a, b *SpreadConstraint) bool {
-			return a.TopologyKey == b.TopologyKey && a.Mode == b.Mode
-		})
+		keys.check(c, "topology key and mode", spreadKey{s.TopologyKey, s.Mode})
 		c.leave()
 	}
 }
@@ -196,14 +202,13 @@ func (c *checker) tolerationKey(t *Toleration) {
 // are not taken for duplicates of each other, nor is a single address for one
 // of all addresses: a workload is not in its own way.
 func (c *checker) ports(field string, ports []HostPort) {
+	var different unique[HostPort]
 	for i := range ports {
 		c.item(field, i)
 		c.text("ip", ports[i].IP)
 		oneOfOrEmpty(c, "protocol", ports[i].Protocol, protocols)
 		c.between("port", int64(ports[i].Port), 1, 65535)
-		unlikeEarlier(c, ports, i, "address, protocol and port", func(a, b *HostPort) bool {
-			return a.IP == b.IP && a.Port == b.Port && a.protocol() == b.protocol()
-		})
+		different.check(c, "address, protocol and port", HostPort{ports[i].IP, ports[i].protocol(), ports[i].Port})
 		c.leave()
 	}
 }
