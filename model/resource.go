@@ -136,6 +136,10 @@ func (r *Resources) Add(o *Resources) {
 	r.CPU = addSaturated(r.CPU, o.CPU)
 	r.Memory = addSaturated(r.Memory, o.Memory)
 	r.EphemeralStorage = addSaturated(r.EphemeralStorage, o.EphemeralStorage)
+	if len(o.Scalars) > fewScalars {
+		r.combineScalars(o.Scalars, addSaturated)
+		return
+	}
 	for _, s := range o.Scalars {
 		r.setScalar(s.Name, addSaturated(r.Scalar(s.Name), s.Amount))
 	}
@@ -149,8 +153,33 @@ func (r *Resources) Sub(o *Resources) {
 	r.CPU = subSaturated(r.CPU, o.CPU)
 	r.Memory = subSaturated(r.Memory, o.Memory)
 	r.EphemeralStorage = subSaturated(r.EphemeralStorage, o.EphemeralStorage)
+	if len(o.Scalars) > fewScalars {
+		r.combineScalars(o.Scalars, subSaturated)
+		return
+	}
 	for _, s := range o.Scalars {
 		r.setScalar(s.Name, subSaturated(r.Scalar(s.Name), s.Amount))
+	}
+}
+
+// fewScalars is how many are looked up one by one, which for so few is faster than a map and
+// does not allocate.
+const fewScalars = 16
+
+// combineScalars combines the amounts of r with those of the list.
+func (r *Resources) combineScalars(list []Scalar, combine func(a, b int64) int64) {
+	at := make(map[string]int, len(r.Scalars)+len(list))
+	for i, s := range slices.Backward(r.Scalars) {
+		at[s.Name] = i
+	}
+	for _, s := range list {
+		i, there := at[s.Name]
+		if !there {
+			i = len(r.Scalars)
+			at[s.Name] = i
+			r.Scalars = append(r.Scalars, Scalar{Name: s.Name})
+		}
+		r.Scalars[i].Amount = combine(r.Scalars[i].Amount, s.Amount)
 	}
 }
 

@@ -3,6 +3,7 @@ package model_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strconv"
 	"testing"
 	"time"
@@ -87,6 +88,37 @@ func TestVeryLongLists(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+}
+
+// Sums over long lists are those of their scalars one by one.
+func TestSumsOfLongLists(t *testing.T) {
+	r := rand.New(rand.NewPCG(modeltest.Seed(t), 0))
+	for range 100 {
+		have, change := Resources{}, Resources{}
+		for i := range 40 {
+			if r.IntN(2) == 0 {
+				have.Set(strconv.Itoa(i), r.Int64())
+			}
+			change.Set(strconv.Itoa(39-i), r.Int64())
+		}
+		sum, difference, wantSum, wantDifference := have.Clone(), have.Clone(), have.Clone(), have.Clone()
+		sum.Add(&change)
+		difference.Sub(&change)
+		for _, s := range change.Scalars {
+			wantSum.Add(&Resources{Scalars: []Scalar{s}})
+			wantDifference.Sub(&Resources{Scalars: []Scalar{s}})
+		}
+		if !reflect.DeepEqual(sum, wantSum) || !reflect.DeepEqual(difference, wantDifference) {
+			t.Fatalf("%v and %v: %v, %v", have, change, sum, difference)
+		}
+	}
+	const n = 1 << 20
+	long, sum := Resources{Scalars: listOf(n, func(i int) Scalar { return Scalar{strconv.Itoa(i), 1} })}, Resources{}
+	sum.Add(&long)
+	sum.Sub(&long)
+	if len(sum.Scalars) != n || !sum.IsZero() {
+		t.Errorf("%d scalars", len(sum.Scalars))
 	}
 }
 
