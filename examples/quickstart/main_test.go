@@ -99,7 +99,7 @@ func TestVerboseLogs(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "placed") {
 		t.Errorf("exit code %d, got\n%s", code, out)
 	}
-	for _, want := range []string{"[INFO]", `workload "api-`, " is bound to node ", " is not placed: "} {
+	for _, want := range []string{"[INFO]", "bound: workload=api-", "rejected: workload="} {
 		if !strings.Contains(errOut, want) {
 			t.Errorf("the log does not have %q", want)
 		}
