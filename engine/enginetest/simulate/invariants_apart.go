@@ -53,19 +53,22 @@ func (s *sim) checkRoomKept() {
 		switch {
 		case s.cur.nodes[row.Nominated] == nil || row.Phase != model.Pending || row.Labels["nominate"] != "":
 		case pos.Place != queue.Unschedulable || outside && pos.Attempts <= since:
-		case !s.someoneLeaves(row.Nominated):
+		case !s.someoneLeaves(row.Nominated, id):
 			s.fail("room is kept for %s on %s, and nobody is leaving: it waits because of %v", id, row.Nominated, pos.UnschedulablePlugins)
 		}
 	}
 }
 
-// someoneLeaves reports whether a workload is on its way off the node, or a binding to it that
-// was called off has not ended.
-func (s *sim) someoneLeaves(node string) bool {
-	ends := func(t *simTask) bool { return t.node == node && (t.evicts || t.stopped || t.abandoned) }
+// someoneLeaves reports whether a workload is on its way off the node, or off another for the
+// sake of the one that waits (the last victim is asked when the others have accepted, and of a
+// group that is displaced as one it may be the only one on the node), or a binding that was
+// called off has not ended.
+func (s *sim) someoneLeaves(node, waits string) bool {
+	counts := func(id, on string) bool { return on == node || s.roomFor[id] == waits }
+	ends := func(t *simTask) bool { return counts(t.id, t.node) && (t.evicts || t.stopped || t.abandoned) }
 	return slices.ContainsFunc(s.tasks, ends) || slices.ContainsFunc(s.cur.ids, func(id string) bool {
 		row := s.cur.rows[id]
-		return row.Node == node && (row.Phase == model.Terminating || s.evictions[id] == node)
+		return row.Node != "" && counts(id, row.Node) && (row.Phase == model.Terminating || s.evictions[id] == row.Node)
 	})
 }
 
