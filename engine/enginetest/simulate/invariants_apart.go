@@ -64,11 +64,13 @@ func (s *sim) checkRoomKept() {
 // group that is displaced as one it may be the only one on the node), or a binding that was
 // called off has not ended.
 func (s *sim) someoneLeaves(node, waits string) bool {
-	counts := func(id, on string) bool { return on == node || s.roomFor[id] == waits }
-	ends := func(t *simTask) bool { return counts(t.id, t.node) && (t.evicts || t.stopped || t.abandoned) }
+	ends := func(t *simTask) bool {
+		return t.node == node && (t.evicts || t.stopped || t.abandoned) || t.evicts && s.roomFor[t.id] == waits
+	}
 	return slices.ContainsFunc(s.tasks, ends) || slices.ContainsFunc(s.cur.ids, func(id string) bool {
 		row := s.cur.rows[id]
-		return row.Node != "" && counts(id, row.Node) && (row.Phase == model.Terminating || s.evictions[id] == row.Node)
+		asked := row.Node != "" && s.evictions[id] == row.Node
+		return row.Node == node && (asked || row.Phase == model.Terminating) || asked && s.roomFor[id] == waits
 	})
 }
 
