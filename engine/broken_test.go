@@ -218,6 +218,21 @@ func TestWhatEndsTheGoroutineOfAnEngineBreaksIt(t *testing.T) {
 	}
 }
 
+// The log has the stack of what broke the engine, also where that was a worker.
+func TestTheLogHasTheStackOfAWorker(t *testing.T) {
+	t.Parallel()
+	for _, workers := range []int{1, 4} {
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			cfg := surroundings("Filter", workers, runtime.Goexit)
+			cfg.Logger = hclog.New(&hclog.LoggerOptions{Output: &log})
+			_, stop := live(t, cfg)
+			require.ErrorIs(t, stop(), engine.ErrBroken)
+			require.Contains(t, log.String(), "engine_test.(*rude).Filter(", "workers: %d", workers)
+		})
+	}
+}
+
 // What ends the goroutine of a task has failed, and the engine goes on.
 func TestWhatEndsTheGoroutineOfATaskHasFailed(t *testing.T) {
 	t.Parallel()

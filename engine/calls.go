@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/berth-project/berth/engine/internal/callers"
 	"github.com/berth-project/berth/engine/internal/observe"
+	"github.com/berth-project/berth/engine/internal/parallel"
 	"github.com/berth-project/berth/engine/internal/record"
 )
 
@@ -42,9 +42,14 @@ func (c *calls) act(method string, now time.Time, f func() error) (err error) {
 	return err
 }
 
-// mustAct is act for a method that returns no error.
-func (c *calls) mustAct(method string, now time.Time, f func()) {
-	if err := c.act(method, now, func() error { f(); return nil }); err != nil {
+// try is act for what returns no error.
+func (c *calls) try(method string, now time.Time, f func()) error {
+	return c.act(method, now, func() error { f(); return nil })
+}
+
+// must is try for a method that returns none either.
+func (c *calls) must(method string, now time.Time, f func()) {
+	if err := c.try(method, now, f); err != nil {
 		panic(err)
 	}
 }
@@ -72,20 +77,12 @@ func (c *calls) check(method string, now time.Time) error {
 // breakDown is called on the stack of what did not come to its end, with what it panicked
 // with; nil where its goroutine ends.
 func (c *calls) breakDown(method string, cause any) error {
-	var why error
-	switch cause := cause.(type) {
-	case nil:
-		why = errors.New("its goroutine was ended")
-	case error:
-		why = fmt.Errorf("panic: %w", cause)
-	default:
-		why = fmt.Errorf("panic: %v", cause)
+	c.broken = fmt.Errorf("%w: %s did not come to its end: %w", ErrBroken, method, callers.Why(cause))
+	stack := debug.Stack()
+	if worker, is := cause.(*parallel.Failure); is {
+		stack = worker.Stack
 	}
-	if at := callers.Outside(); at != "" {
-		why = fmt.Errorf("%w, in %s", why, at)
-	}
-	c.broken = fmt.Errorf("%w: %s did not come to its end: %w", ErrBroken, method, why)
-	observe.LogError(c.log, c.broken.Error(), "stack", string(debug.Stack()))
+	observe.LogError(c.log, c.broken.Error(), "stack", string(stack))
 	c.failed(FailedEvent{At: c.now, Err: c.broken})
 	return c.broken
 }

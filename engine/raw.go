@@ -166,7 +166,7 @@ func (r *Raw) queueHooks() queue.Hooks {
 // evictions are under way that a plugin wants to await (see
 // [extpoints.CycleState.AwaitEvictions]) there is none.
 func (r *Raw) Schedule(now time.Time) (tried bool) {
-	r.mustAct("Schedule", now, func() { tried = r.schedule(now) })
+	r.must("Schedule", now, func() { tried = r.schedule(now) })
 	return tried
 }
 
@@ -194,7 +194,7 @@ func (r *Raw) schedule(now time.Time) bool {
 // Permit has timed out, and tells of limits that are reached. Call it when
 // the time of NextDue has come; calling it more often does no harm.
 func (r *Raw) Tick(now time.Time) {
-	r.mustAct("Tick", now, func() { r.tick(now) })
+	r.must("Tick", now, func() { r.tick(now) })
 }
 
 func (r *Raw) tick(now time.Time) {
@@ -252,7 +252,7 @@ func (r *Raw) nextTask() *tasks.Task {
 // the last call: allow, reject, activate. Apply, Schedule, Tick, Finish and Evict
 // do so too when they end.
 func (r *Raw) Settle(now time.Time) {
-	r.mustAct("Settle", now, func() { r.settle(now, input{}) })
+	r.must("Settle", now, func() { r.settle(now, input{}) })
 }
 
 // settle goes on with what the input has set in motion, notes it, and carries out the
@@ -282,7 +282,7 @@ func (r *Raw) CallOff(now time.Time, cause error) {
 	if cause == nil {
 		cause = ErrStopped
 	}
-	r.mustAct("CallOff", now, func() { r.callOff(now, cause, r.nextTask) })
+	r.must("CallOff", now, func() { r.callOff(now, cause, r.nextTask) })
 }
 
 // callOff calls off the tasks that next hands out: in a replay those that were
@@ -308,7 +308,7 @@ func (r *Raw) View() *View { return &View{store: r.rec.Store.Snapshot(), live: r
 // Finish takes a task back and records its outcome. A task that has not run
 // counts as failed; one that was given back before is ignored.
 func (r *Raw) Finish(now time.Time, t *Task) {
-	r.mustAct("Finish", now, func() { r.finish(now, t.task) })
+	r.must("Finish", now, func() { r.finish(now, t.task) })
 }
 
 func (r *Raw) finish(now time.Time, t *tasks.Task) {

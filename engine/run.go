@@ -167,7 +167,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	left := e.drain(stop)
 	var broken error
 	e.locked(func(r *Raw, now time.Time) {
-		broken = r.act("CallOff", now, func() error { r.callOff(now, ErrStopped, r.nextTask); return nil })
+		broken = r.try("CallOff", now, func() { r.callOff(now, ErrStopped, r.nextTask) })
 		e.ended = true
 		e.beginRecording(r, now)
 	})
@@ -217,13 +217,13 @@ const longestSleep = time.Hour
 // cannot be bound need not be decided yet. Once ctx has ended, what was decided meanwhile
 // is called off and not begun. The error is that the engine is broken.
 func (e *Engine) step(ctx, work context.Context) (busy bool, due time.Duration, err error) {
-	e.locked(func(r *Raw, now time.Time) { err = r.act("Tick", now, func() error { r.tick(now); return nil }) })
+	e.locked(func(r *Raw, now time.Time) { err = r.try("Tick", now, func() { r.tick(now) }) })
 	if err != nil {
 		return false, 0, err
 	}
 	e.locked(func(r *Raw, now time.Time) {
 		if !e.beginRecording(r, now) && (e.binding.free() || r.tasks.NextBinding(false) == nil) {
-			err = r.act("Schedule", now, func() error { busy = r.schedule(now); return nil })
+			err = r.try("Schedule", now, func() { busy = r.schedule(now) })
 		}
 		due = longestSleep
 		if at, ok := r.NextDue(now); ok {
@@ -270,7 +270,7 @@ func (e *Engine) runTask(work context.Context, t *tasks.Task) {
 		delete(e.running, t)
 		e.binding.giveBack(t)
 		e.leaving.giveBack(t)
-		_ = r.act("Finish", now, func() error { r.finish(now, t); return nil }) // the loop ends where that breaks the engine
+		_ = r.try("Finish", now, func() { r.finish(now, t) }) // the loop ends where that breaks the engine
 	})
 	t.Run(work, tasks.Limit{
 		Timeout: e.raw.cfg.BindTimeout, Cause: ErrBindTimeout,

@@ -3,6 +3,7 @@
 package callers
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -58,6 +59,24 @@ func Outside() string {
 		}
 	}
 	return ""
+}
+
+// Why is why something did not come to its end: what it panicked with, or with nil that its
+// goroutine was ended, and where. Call it as Outside.
+func Why(cause any) error {
+	var why error
+	switch cause := cause.(type) {
+	case nil:
+		why = errors.New("its goroutine was ended")
+	case error:
+		why = fmt.Errorf("panic: %w", cause)
+	default:
+		why = fmt.Errorf("panic: %v", cause)
+	}
+	if at := Outside(); at != "" {
+		why = fmt.Errorf("%w, in %s", why, at)
+	}
+	return why
 }
 
 // frames are those of the goroutine, the last one called first, without this package's.

@@ -48,7 +48,7 @@ func try(f func(int), from, to int, failure *atomic.Pointer[Failure]) {
 	whole := false
 	defer func() {
 		if !whole {
-			failure.CompareAndSwap(nil, &Failure{Cause: recover(), At: callers.Outside(), Stack: debug.Stack()})
+			failure.CompareAndSwap(nil, &Failure{Err: callers.Why(recover()), Stack: debug.Stack()})
 		}
 	}()
 	run(f, from, to)
@@ -63,19 +63,15 @@ func run(f func(int), from, to int) {
 
 // Failure is why a worker has not done its part.
 type Failure struct {
-	Cause any    // what it panicked with; nil: its goroutine was ended
-	At    string // the function that did so, with its place
-	Stack []byte
+	Err   error
+	Stack []byte // the worker's
 }
 
 // Error says it in one line.
-func (f *Failure) Error() string {
-	what := "its goroutine was ended"
-	if f.Cause != nil {
-		what = fmt.Sprintf("panic: %v", f.Cause)
-	}
-	return fmt.Sprintf("a worker failed: %s, in %s", what, f.At)
-}
+func (f *Failure) Error() string { return fmt.Sprintf("a worker failed: %v", f.Err) }
+
+// Unwrap returns the cause.
+func (f *Failure) Unwrap() error { return f.Err }
 
 // Together calls f for every element at the same time, the first on the
 // caller's goroutine, and returns when all calls have ended. It is for
