@@ -11,9 +11,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -111,8 +114,17 @@ func (f *fleet) start(cfg Config) (*Server, func()) {
 	}
 }
 
-// freeAddress is one that nobody listens on for the moment.
+// addresses counts the addresses that servers of this process have had.
+var addresses atomic.Uint32
+
+// freeAddress is one that nobody else listens on, also while a server is down. All of 127.0.0.0/8
+// is this machine on Linux, so each process has a network of its own there, and the ports are
+// none that the system gives to others. Elsewhere it is one that is free for the moment.
 func freeAddress(t *testing.T) string {
+	if runtime.GOOS == "linux" {
+		n, pid := addresses.Add(1), os.Getpid()
+		return fmt.Sprintf("127.%d.%d.%d:%d", 64+pid>>8&63, pid&255, 1+n%250, 7000+n/250)
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer l.Close()
