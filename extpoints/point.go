@@ -3,7 +3,9 @@ package extpoints
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // Point is an extension point by its name, which is that of the method (Less and
@@ -138,53 +140,49 @@ func CheckPlugin(p Plugin) []error {
 // almost lists what keeps the type from the interface, where it has any of the
 // methods that the interface alone asks for.
 func (c contract) almost(t reflect.Type) []error {
-	if t.Implements(c.iface) {
+	has := func(method string) bool {
+		_, ok := t.MethodByName(method)
+		return ok || onPointer(t, method)
+	}
+	if t.Implements(c.iface) || !slices.ContainsFunc(ownMethods()[c.iface], has) {
 		return nil
 	}
-	var has, problems []string
+	var problems []error
+	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(c.name+": "+format, args...)) }
 	for i := range c.iface.NumMethod() {
 		want := c.iface.Method(i)
 		got, ok := t.MethodByName(want.Name)
 		switch {
 		case !ok && onPointer(t, want.Name):
-			has = append(has, want.Name)
-			problems = append(problems, fmt.Sprintf("%s has a pointer receiver, so New must return a *%v", want.Name, t))
+			bad("%s has a pointer receiver, so New must return a *%v", want.Name, t)
 		case !ok:
-			problems = append(problems, want.Name+" is missing")
+			bad("%s is missing", want.Name)
 		case signature(got.Type, 1) != signature(want.Type, 0):
-			has = append(has, want.Name)
-			problems = append(problems, fmt.Sprintf("%s is func%s, and must be func%s", want.Name, signature(got.Type, 1), signature(want.Type, 0)))
-		default:
-			has = append(has, want.Name)
+			bad("%s is func%s, and must be func%s", want.Name, signature(got.Type, 1), signature(want.Type, 0))
 		}
 	}
-	if !c.owns(has) {
-		return nil
-	}
-	list := make([]error, len(problems))
-	for i, text := range problems {
-		list[i] = fmt.Errorf("%s: %s", c.name, text)
-	}
-	return list
+	return problems
 }
 
-// owns reports whether one of the methods belongs to this contract and to no other:
-// Name belongs to all plugins, and Score is no sign of a [ScoreNormalizer].
-func (c contract) owns(methods []string) bool {
-	for _, name := range methods {
-		shared := false
-		for _, table := range [][]contract{points, additions} {
-			for _, other := range table {
+// ownMethods is by contract the methods that belong to it and to no other: Name belongs to all
+// plugins, and Score is no sign of a [ScoreNormalizer].
+var ownMethods = sync.OnceValue(func() map[reflect.Type][]string {
+	own := make(map[reflect.Type][]string)
+	all := slices.Concat(points, additions)
+	for _, c := range all {
+		for i := range c.iface.NumMethod() {
+			name := c.iface.Method(i).Name
+			shared := slices.ContainsFunc(all, func(other contract) bool {
 				_, there := other.iface.MethodByName(name)
-				shared = shared || there && other.iface != c.iface && !other.iface.Implements(c.iface)
+				return there && other.iface != c.iface && !other.iface.Implements(c.iface)
+			})
+			if !shared {
+				own[c.iface] = append(own[c.iface], name)
 			}
 		}
-		if !shared {
-			return true
-		}
 	}
-	return false
-}
+	return own
+})
 
 func onPointer(t reflect.Type, method string) bool {
 	if t.Kind() == reflect.Pointer {
