@@ -452,7 +452,7 @@ change 2, charge usage: engine.ChargeUsage needs the name of a queue`)
 // What is remembered is in the state of an engine, and a replay from anywhere has it bit for bit.
 func TestUsageIsRecorded(t *testing.T) {
 	t.Parallel()
-	for _, seed := range []uint64{1, 2, 3} {
+	for _, seed := range seeds(t, 3) {
 		rng := rand.New(rand.NewPCG(seed, 49))
 		var whole, rest bytes.Buffer
 		cfg := func() engine.Config {
