@@ -146,6 +146,7 @@ var bounded = map[string]int{
 	".core.decider.fast":                1024 * 64,
 	".core.rec.Store.current.recent":    64 * 1024,
 	".allocator.selectors.numbers{key}": 512,
+	".core.rec.Store.frozen":            1 << 30, // the build berth_invariants compares with all that there ever was
 }
 
 // What the engine, the queue and the plugins remember ends with what it is about: whatever
