@@ -26,7 +26,8 @@
 // well. A decision of Rollout costs up to about twice one of FGD.
 //
 // Several requests are placed one after the other; devices are judged by
-// their own model.
+// their own model. Of devices that are equally good the first by index is taken; of nodes with
+// the same score the one that engine.Config.TieBreak says.
 //
 // Where devices are not listed but counted, as an amount of a resource, Rollout takes that
 // (Args.Resource). It then keeps CPU beside idle devices, and models for those who name
