@@ -85,6 +85,9 @@ func (f facts) follow(now time.Time, fact *store.Change) {
 		}
 	}
 	f.wake.Fact(now, fact)
+	if fact.Kind == store.NodeKind {
+		f.lostRoomOn(now, fact)
+	}
 }
 
 // followWorkload follows a workload's move from one phase to another. What the

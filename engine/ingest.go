@@ -6,6 +6,7 @@ import (
 
 	"github.com/berth-project/berth/engine/internal/preempt"
 	"github.com/berth-project/berth/engine/internal/record"
+	"github.com/berth-project/berth/model"
 )
 
 // Apply makes the changes, in order, in one transaction: all of them or, if
@@ -26,6 +27,11 @@ func (r *Raw) Apply(now time.Time, changes ...Change) error {
 			ch.c.NoteIn(r.handed)
 		}
 		r.work.commit(now, tx)
+		for _, id := range in.Unnominated {
+			if row := r.rec.Workload(id); row != nil && row.Phase == model.Pending {
+				r.work.lostRoom(now, row.Info)
+			}
+		}
 		r.work.chargeUsages(now, in.Usages)
 		for _, d := range in.Drains {
 			r.work.drain(now, d)

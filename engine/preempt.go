@@ -52,7 +52,7 @@ func (c *core) pendingBelow(group string) []string {
 	return ids
 }
 
-// unnominate takes the nomination of a waiting workload back, and wakes those
+// unnominate takes the nomination of a waiting workload back, and wakes it and those
 // that may use the room it was kept.
 func (o outside) unnominate(now time.Time, id string) {
 	before := o.rec.Workload(id)
@@ -66,6 +66,7 @@ func (o outside) unnominate(now time.Time, id string) {
 	}
 	o.listener.Unnominated(UnnominatedEvent{At: now, Workload: before.Info.Workload, Node: before.Info.Nominated})
 	o.commit(now, tx)
+	o.lostRoom(now, o.rec.Workload(id).Info)
 }
 
 // roomPort is what preemptions need of the engine.

@@ -57,6 +57,8 @@ package extpoints
 //   - engine/internal/wake/workload.go: where a workload that was nominated to
 //     one node is placed on another, or gets a lower priority, those are woken that
 //     had left it the room.
+//   - engine/lostroom.go: a workload is tried again whose nominated node goes or changes, or whose
+//     nomination is taken back by another.
 //   - engine/preempt.go: a tree of groups of which no plugin has rejected a
 //     member is tried again when the room that was made for it is there.
 //   - queue/gated.go: a tree of groups is held by the first member that is gated,

@@ -36,6 +36,7 @@ const (
 	RoomMade               = "RoomMade"               // Retry
 	GroupChanged           = "GroupChanged"           // GroupChanged
 	RoomGivenUp            = "RoomGivenUp"            // Move, of a workload that takes other room than was kept for it; not for itself
+	RoomLost               = "RoomLost"               // Move, with the workload whose nomination has ended or may be worth nothing
 	PopFromBackoffQ        = "PopFromBackoffQ"        // Pop, when nothing was active
 	QueuesChanged          = "QueuesChanged"          // Reorder
 	MinRuntimeOver         = "MinRuntimeOver"         // Tick: one runs long enough to be displaced; see [model.Queue].MinRuntime

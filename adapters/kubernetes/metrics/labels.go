@@ -81,6 +81,7 @@ var wakeUps = map[string]string{
 	queue.Deleted:        "UnscheduledPodAdd",
 	queue.DemandsChanged: "TargetPodUpdate",
 	queue.RoomGivenUp:    "AssignedPodDelete",
+	queue.RoomLost:       queue.ForceActivate,
 }
 
 // EventLabel is what kube-scheduler calls the event in labels (framework/types.go

@@ -212,6 +212,14 @@ func rowID(before, after *store.Workload) string {
 	return before.Info.ID
 }
 
+// Changed is told of a workload for which what was found when it was last tried does not hold any
+// more. If room is being made for it, or for its tree, that is looked at anew at the end.
+func (b *Book) Changed(id string) {
+	if p := b.of(id); p != nil {
+		p.changed = true
+	}
+}
+
 // followMember looks after the preemptions for trees of groups when a member of any
 // group comes, goes or changes.
 func (b *Book) followMember(before, after *store.Workload) {

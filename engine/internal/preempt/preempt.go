@@ -52,8 +52,8 @@ const (
 	Failed
 	// Gone: the last victim has left, and no event of that is to come.
 	Gone
-	// Changed: as Departing, but the beneficiary is not what it was when it was
-	// tried; what it waits for now need not be that departure.
+	// Changed: as Departing, but the beneficiary, or the node that it is nominated to, is not
+	// what it was when it was tried; what it waits for now need not be that departure.
 	Changed
 )
 
@@ -102,7 +102,7 @@ type preemption struct {
 	rank, standing int32
 
 	gone    bool // the last left, and no event of that is to come
-	changed bool // the beneficiary is not what it was
+	changed bool // the beneficiary is not what it was, or its node
 	news    news
 }
 

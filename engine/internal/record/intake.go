@@ -17,6 +17,9 @@ type Intake struct {
 	Batch Batch
 	// Drains are the nodes whose workloads are to be evicted once this is committed.
 	Drains []Drain
+	// Unnominated are the IDs of the workloads that are nominated to another node than before, or
+	// to none.
+	Unnominated []string
 	// Usages are to be charged once this is committed.
 	Usages []Usage
 	// children are the IDs of the groups by their parents, as long as they are known.

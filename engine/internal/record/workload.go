@@ -110,8 +110,12 @@ func (in *Intake) nominate(n nomination) error {
 	if err := CheckText("nomination of workload", n.Workload, "node", n.Node); err != nil {
 		return err
 	}
-	if row := in.Workload(n.Workload); row != nil && row.Phase != model.Pending {
+	row := in.Workload(n.Workload)
+	if row != nil && row.Phase != model.Pending {
 		return nil
+	}
+	if was := row.NominatedTo(); was != "" && was != n.Node {
+		in.Unnominated = append(in.Unnominated, n.Workload)
 	}
 	return in.Nominate(n.Workload, n.Node)
 }

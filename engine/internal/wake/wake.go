@@ -33,6 +33,9 @@ var (
 	workloadDeleted = extpoints.ClusterEvent{Resource: extpoints.UnscheduledWorkload, Action: extpoints.Delete}
 )
 
+// roomLost is for one workload only, whatever it was rejected by.
+var roomLost = extpoints.ClusterEvent{Resource: extpoints.AnyResource, Action: extpoints.AllActions, Label: queue.RoomLost}
+
 // offer offers a change in the cluster to those who wait, or to those of them that but
 // lets through; see [queue.Queue.Move].
 func (w *Waker) offer(now time.Time, change *extpoints.Event, only func(*model.Workload) bool) {

@@ -91,6 +91,12 @@ func (w *Waker) PlacedElsewhere(now time.Time, before *store.Workload) {
 	}
 }
 
+// LostRoom wakes a workload for which it may not be worth waiting any more for the room that is
+// kept for it, and nobody else. kube-scheduler does not.
+func (w *Waker) LostRoom(now time.Time, holder *extpoints.WorkloadInfo) {
+	w.offer(now, &extpoints.Event{ClusterEvent: roomLost, NewWorkload: holder}, nil)
+}
+
 // roomGiven wakes those who had to leave the workload the room that was kept for
 // it. The label is that of the event, empty for none.
 func (w *Waker) roomGiven(now time.Time, before *store.Workload, label string) {
