@@ -72,8 +72,8 @@ func (f facts) follow(now time.Time, fact *store.Change) {
 		return
 	case store.NodeKind:
 		f.offer(fact.OldNode, fact.NewNode)
-		if fact.NewNode == nil && f.cfg.Compat == extpoints.Improved {
-			f.tasks.CancelTo(fact.ID(), ErrNodeRemoved)
+		if fact.NewNode == nil {
+			f.nodeGone(fact.ID())
 		}
 	case store.GroupKind:
 		f.queue.GroupChanged(now, fact.ID())
@@ -87,6 +87,14 @@ func (f facts) follow(now time.Time, fact *store.Change) {
 	f.wake.Fact(now, fact)
 	if fact.Kind == store.NodeKind {
 		f.lostRoomOn(now, fact)
+	}
+}
+
+// nodeGone ends what is about a node that is gone.
+func (f facts) nodeGone(name string) {
+	f.decider.NodeGone()
+	if f.cfg.Compat == extpoints.Improved {
+		f.tasks.CancelTo(name, ErrNodeRemoved)
 	}
 }
 

@@ -36,6 +36,7 @@ func (t *tree) rebuild() {
 	}
 	t.counts = map[gaugeKey]int{}
 	t.remember()
+	t.renumber()
 	t.metered = nil
 	t.top, t.parts, t.homes, t.gauges, t.lenders = newPart(""), map[string]*part{}, map[home]*part{}, map[gaugeKey]*gauge{}, waitList{}
 	names := slices.Sorted(maps.Keys(t.queues))

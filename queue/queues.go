@@ -30,6 +30,7 @@ type tree struct {
 	capacity   []total         // by resource
 	resources  map[string]int
 	names      []string // of the resources
+	renumbered int      // how many were left when they were numbered last
 	items      int
 	*history
 	borrowed bool // the history is that of another tree, which keeps it up

@@ -119,7 +119,14 @@ func (q *Queue) Discharge(now time.Time, w *model.Workload) {
 func (q *Queue) Reorder(now time.Time) {
 	q.advance(now)
 	t := q.tree
-	if t == nil || !t.stale && !t.regate && len(t.late) == 0 {
+	if t == nil {
+		return
+	}
+	if t.crowded() {
+		t.stale = true
+		q.turns.follow(func(t *tree) { t.stale = true })
+	}
+	if !t.stale && !t.regate && len(t.late) == 0 {
 		return
 	}
 	t.looks++

@@ -177,6 +177,15 @@ func (d *Decider) memo() *memo {
 	return d.fast
 }
 
+// NodeGone has the decider keep nothing of a node that is gone.
+func (d *Decider) NodeGone() {
+	d.scratch = scratch{}
+	if d.fast != nil {
+		d.fast.cache.Forget()
+		d.fast.found, d.fast.best, d.fast.scores = fast.Found{}, fast.Best{}, framework.Scores{}
+	}
+}
+
 // scratch is memory that decisions reuse.
 type scratch struct {
 	feasible  []*extpoints.NodeInfo

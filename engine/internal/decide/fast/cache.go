@@ -58,6 +58,16 @@ func (c *Cache) resize(class *Class, nodes int) {
 	class.blocks = make([]*block, snapshot.Blocks(nodes))
 }
 
+// Forget forgets what is known of nodes; which classes have been seen it remembers. It is called when a
+// node is gone. Every class starts anew then, since there are fewer nodes, but those that never come again would
+// keep what was on that node.
+func (c *Cache) Forget() {
+	for class := c.newest; class != nil; class = class.older {
+		class.size, class.blocks, class.told = 0, nil, told{}
+	}
+	c.nodes = 0
+}
+
 func (c *Cache) drop(class *Class) {
 	c.unlink(class)
 	c.nodes -= class.size

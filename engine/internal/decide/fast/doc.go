@@ -51,8 +51,9 @@
 // A class takes 48 bytes for each node that it knows, and one byte more for each of their
 // changes that it has not seen, no more. [Cache] keeps the classes that were used last: at
 // most MaxClasses, with at most MaxNodes nodes in all, which is about 100 MB, whatever the
-// cluster. A class that alone has more is kept alone. What is remembered of a node that is gone
-// keeps its NodeInfo until the class comes to the block again.
+// cluster. A class that alone has more is kept alone. What is remembered of a node keeps its
+// NodeInfo, until the class comes to the block again or a node is gone: then all classes forget
+// what they know of nodes.
 //
 // # Roads not taken
 //
