@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -158,4 +159,48 @@ func TestABudgetIsWhatWasReportedLessWhatWasDone(t *testing.T) {
 		b, _ = r.View().Budget("web")
 		require.Equal(t, []string{asked.Workload().ID}, b.Spent)
 	})
+}
+
+// A group breaks no budget where it can make room on other nodes, however many of its members need
+// some and whatever it prefers. In kube-scheduler the nodes are chosen before.
+func TestAGroupMakesRoomWhereNoBudgetIsBroken(t *testing.T) {
+	for name, c := range map[string]struct {
+		members    int
+		allowed    int32
+		change     []engine.Change
+		want, kube []string
+	}{
+		"one, and none may go":        {members: 1, allowed: 0, want: []string{"c"}, kube: []string{"a"}},
+		"one, and one may go":         {members: 1, allowed: 1, want: []string{"a"}, kube: []string{"a"}},
+		"two, and one may go":         {members: 2, allowed: 1, want: []string{"a", "c"}, kube: []string{"a", "b"}},
+		"two, and none may go":        {members: 2, allowed: 0, want: []string{"b", "c"}, kube: []string{"a", "b"}},
+		"three, and none may go":      {members: 3, allowed: 0, want: []string{"a", "b", "c"}, kube: []string{"a", "b", "c"}},
+		"only the protected are left": {members: 1, allowed: 0, change: []engine.Change{engine.RemoveNode("n3"), engine.Remove("c")}, want: []string{"b"}, kube: []string{"a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachCompat(t, func(t *testing.T, compat extpoints.Compat) {
+				o := &reluctant{}
+				r := budgetWorld(t, compat, o)
+				require.NoError(t, r.Apply(epoch, append(c.change, web(c.allowed),
+					engine.PutGroup(&model.Group{ID: "g", Policy: model.Gang, MinCount: int32(c.members), Priority: 10}))...))
+				for i := range c.members {
+					w := urgent(fmt.Sprint("w", i), 800)
+					spec(w).Group, spec(w).Images = "g", []string{"i"}
+					require.NoError(t, r.Apply(epoch, w))
+				}
+				for r.Schedule(epoch) {
+				}
+				settle(r, epoch)
+				for task := r.NextTask(); task != nil; task = r.NextTask() {
+					task.Run(t.Context())
+					r.Finish(epoch, task)
+				}
+				want := c.want
+				if compat == extpoints.KubeScheduler137 {
+					want = c.kube
+				}
+				require.ElementsMatch(t, want, o.evicted)
+			})
+		})
+	}
 }

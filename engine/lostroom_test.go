@@ -21,14 +21,14 @@ var lostRooms = map[string]func() []engine.Change{
 		return []engine.Change{engine.RemoveNode("n1"), node("n1", 100)}
 	},
 	"it gets smaller": func() []engine.Change { return []engine.Change{node("n1", 100)} },
-	"it is closed":    changedNode(func(n *model.Node) { n.Unschedulable = true }),
-	"it is tainted":   changedNode(func(n *model.Node) { n.Taints = []model.Taint{{Key: "down", Effect: model.NoSchedule}} }),
-	"it gets a label": changedNode(func(n *model.Node) { n.Labels = map[string]string{"disk": "none"} }),
+	"it is closed":    changedNode("n1", func(n *model.Node) { n.Unschedulable = true }),
+	"it is tainted":   changedNode("n1", func(n *model.Node) { n.Taints = []model.Taint{{Key: "down", Effect: model.NoSchedule}} }),
+	"it gets a label": changedNode("n1", func(n *model.Node) { n.Labels = map[string]string{"disk": "none"} }),
 }
 
-func changedNode(change func(*model.Node)) func() []engine.Change {
+func changedNode(name string, change func(*model.Node)) func() []engine.Change {
 	return func() []engine.Change {
-		n := node("n1", 1000)
+		n := node(name, 1000)
 		change(nodeOf(n))
 		return []engine.Change{n}
 	}

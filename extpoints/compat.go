@@ -81,6 +81,8 @@ package extpoints
 //     room then.
 //   - plugins/defaultpreemption/group.go: a group for which workloads are leaving makes room
 //     elsewhere if it would not fit without them. In kube-scheduler it waits for as long as they take.
+//   - plugins/defaultpreemption/group.go: a group makes room where no budget is broken, if that can be done. In
+//     kube-scheduler budgets count once the nodes are chosen.
 //   - engine/budgets.go: what the engine evicts counts against the budgets that protect it until
 //     they are reported again. In kube-scheduler several that come at once find the same budget.
 //   - engine/futility.go: for a workload that was rejected after it had found a node in the

@@ -53,7 +53,9 @@
 // For a group there is no choice of nodes: everything of lower priority is taken
 // off the whole cluster and the group is placed once; then the victims are put
 // back one by one, as in step 3, as far as all members still fit on the nodes
-// that they were given. While workloads that were displaced leave a nominated node the group waits, as long
+// that they were given. Before that it is tried without those that no budget allows to be displaced: if the
+// group can be placed while they stay, they do; if not, more and more of them are taken off, the less important ones first. (In kube-scheduler, and with [extpoints.KubeScheduler137],
+// budgets count only when the nodes are chosen.) While workloads that were displaced leave a nominated node the group waits, as long
 // as it would fit without them (in kube-scheduler whether it would or not). All members are nominated. Extenders are not asked, and
 // workloads of lower priority keep their nominations: the reference looks for
 // those on a node called "cluster".

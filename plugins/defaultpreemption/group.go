@@ -2,6 +2,7 @@ package defaultpreemption
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -68,21 +69,59 @@ func (p *DefaultPreemption) preemptFor(
 	if st := p.futile(s, waiting(g)...); st != nil {
 		return none, st
 	}
-	t.Remove(places(possible.list))
-	a, st := t.Schedule()
-	if !st.IsSuccess() {
-		return none, st
-	}
-	victims, st := newReprieval(p.handle.Preemption(), t, a).reprieve(possible.list, newBudgets(s.View().Budgets()), q)
+	a, victims, st := p.victimsFor(s, t, possible, q)
 	if st != nil {
 		return none, st
-	}
-	if !q.last() {
-		return none, notLasting
 	}
 	leave := workloads(victims)
 	p.evict(s, leave, "preempted by group "+g.ID)
 	return proposed(a), extpoints.NewStatus(extpoints.Success, fmt.Sprintf("found a placement for group, preempting %d victims", len(leave)))
+}
+
+// victimsFor places the group and says who must leave for it. It is tried first with those gone
+// whom budgets allow to be displaced, then with one more, and with four times as many more each time, the less
+// important ones first: so no budget is broken where there is a way around it, and few where there is none. To the
+// reference, and [extpoints.KubeScheduler137], the budgets count only once the nodes are chosen.
+func (p *DefaultPreemption) victimsFor(
+	s *extpoints.CycleState, t extpoints.GroupTrial, possible *roster, q *queues,
+) (*extpoints.Assignments, []*unit, *extpoints.Status) {
+	all := places(possible.list)
+	q.sort(possible.list)
+	b := newBudgets(s.View().Budgets())
+	violating, allowed := b.split(possible.list, nil, nil)
+	stay := len(violating)
+	switch {
+	case p.compat == extpoints.KubeScheduler137:
+		stay = 0
+	case stay > 0 && len(allowed) == 0:
+		stay--
+	}
+	for stay > 0 {
+		if list := append(slices.Clone(violating[stay:]), allowed...); q.keep(violating[:stay]) {
+			if a, victims, st := p.victimsAmong(t, places(list), list, q); st == nil {
+				return a, victims, nil
+			}
+		}
+		q.again(possible)
+		stay = max(len(violating)-max(4*(len(violating)-stay), 1), 0)
+	}
+	return p.victimsAmong(t, all, append(violating, allowed...), q)
+}
+
+// victimsAmong does it with those of the list gone, who are put back in its order.
+func (p *DefaultPreemption) victimsAmong(
+	t extpoints.GroupTrial, gone []extpoints.PlacedMember, list []*unit, q *queues,
+) (*extpoints.Assignments, []*unit, *extpoints.Status) {
+	t.Remove(gone)
+	a, st := t.Schedule()
+	if !st.IsSuccess() {
+		return nil, nil, st
+	}
+	victims, st := newReprieval(p.handle.Preemption(), t, a).reprieve(list, q)
+	if st == nil && !q.last() {
+		st = notLasting
+	}
+	return a, victims, st
 }
 
 // waiting lists the members that are to be placed.

@@ -37,12 +37,12 @@ func (q *queues) choose(r *roster) {
 	if q == nil {
 		return
 	}
-	leavers := make([]extpoints.Leaver, len(r.list))
+	r.offered = make([]extpoints.Leaver, len(r.list))
 	for i, u := range r.list {
 		u.place = i
-		leavers[i] = extpoints.Leaver{Workloads: u.appendTo(nil), Priority: u.priority(), Since: u.since}
+		r.offered[i] = extpoints.Leaver{Workloads: u.appendTo(nil), Priority: u.priority(), Since: u.since}
 	}
-	chosen := q.Choose(leavers)
+	chosen := q.Choose(r.offered)
 	list := make([]*unit, len(chosen))
 	for i, place := range chosen {
 		list[i] = r.list[place]
@@ -62,6 +62,18 @@ func (q *queues) sort(list []*unit) {
 // spare lets a victim for which there is room stay, unless others could not be displaced
 // then.
 func (q *queues) spare(u *unit) bool { return q == nil || q.Spare(u.place) }
+
+// keep lets all of them stay, and reports whether others can be displaced all the same.
+func (q *queues) keep(list []*unit) bool {
+	return !slices.ContainsFunc(list, func(u *unit) bool { return !q.spare(u) })
+}
+
+// again chooses the same as before: nobody has been spared then.
+func (q *queues) again(r *roster) {
+	if q != nil {
+		q.Choose(r.offered)
+	}
+}
 
 // last reports whether the victims could not win their room back at once.
 func (q *queues) last() bool { return q == nil || q.Lasts() }

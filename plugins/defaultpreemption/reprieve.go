@@ -92,14 +92,11 @@ func (r *reprieval) fit(at *site) bool {
 	return true
 }
 
-// reprieve puts the victims back as far as the members still fit, those first
-// that no budget allows to be displaced, and the more important ones first. It
-// returns the rest, the more important first. It sorts the list.
-func (r *reprieval) reprieve(list []*unit, b budgets, q *queues) ([]*unit, *extpoints.Status) {
-	q.sort(list)
-	violating, allowed := b.split(list, nil, nil)
+// reprieve puts the victims back in order, as far as the members still fit. It
+// returns the rest, the more important first.
+func (r *reprieval) reprieve(list []*unit, q *queues) ([]*unit, *extpoints.Status) {
 	var victims []*unit
-	for _, u := range append(violating, allowed...) {
+	for _, u := range list {
 		back, st := r.putBack(u, q)
 		if st != nil {
 			return nil, st

@@ -151,7 +151,9 @@ type roster struct {
 	strict bool
 
 	list []*unit
-	left []string // which groups were left out, and why
+	// offered is what the queues were asked about, by place.
+	offered []extpoints.Leaver
+	left    []string // which groups were left out, and why
 
 	units []unit // the memory of the list's last units
 	round int    // of begin
