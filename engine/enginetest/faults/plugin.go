@@ -3,6 +3,7 @@ package faults
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
@@ -25,6 +26,13 @@ type Plan struct {
 // NewPlan returns a plan by which that many calls in a thousand go wrong.
 func NewPlan(seed, share uint64) *Plan {
 	return &Plan{Seed: seed, Share: share, asked: map[string]uint64{}}
+}
+
+// Clone returns a plan that goes on from here as this one does.
+func (p *Plan) Clone() *Plan {
+	clone := *p
+	clone.asked = maps.Clone(p.asked)
+	return &clone
 }
 
 // fault is one thing that goes wrong: an endless supply of small numbers.

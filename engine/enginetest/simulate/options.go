@@ -39,6 +39,9 @@ type Options struct {
 	// after so many steps, as soon as it can, with the state of the engine.
 	Record bool
 	Rotate int
+	// Replay has the engines of the history replayed at its end. Each must decide the same again,
+	// raise the same events, and record the same.
+	Replay Replay
 	// NoShrinking reports a failure as it is.
 	NoShrinking bool
 	// Configure may change the configuration of every engine of the history.
@@ -47,6 +50,16 @@ type Options struct {
 	Configure func(*engine.Config)
 	Calm      func()
 }
+
+// Replay says from where the engines of a history are replayed.
+type Replay uint8
+
+// The ways to replay. In parts: a new log begins at random steps, with the state of the engine.
+const (
+	NoReplay Replay = iota
+	ReplayWhole
+	ReplayInParts
+)
 
 // Mood says how the plugins of a history behave.
 type Mood uint8

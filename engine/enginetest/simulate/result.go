@@ -1,6 +1,9 @@
 package simulate
 
-import "github.com/berth-project/berth/engine"
+import (
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/engine/enginetest/faults"
+)
 
 // Result is what came of a history.
 type Result struct {
@@ -23,6 +26,8 @@ type Result struct {
 type Life struct {
 	Log    []byte   // for engine.Replay
 	Events []string // one line each
+
+	plan *faults.Plan // of the faulty plugin, as it was at the beginning
 }
 
 // Failure is a broken invariant.
@@ -35,7 +40,14 @@ type Failure struct {
 // Config is the configuration of the history's engines, with fresh plugins, for
 // a replay. Events go to the list.
 func (r *Result) Config(events *[]string) engine.Config {
-	cfg := simConfig(r.plugins.fresh(), r.options)
+	return r.config(r.plugins.fresh().plan, events)
+}
+
+// config is Config with a plan of the faulty plugin that has gone on.
+func (r *Result) config(plan *faults.Plan, events *[]string) engine.Config {
+	p := r.plugins.fresh()
+	p.plan = plan.Clone()
+	cfg := simConfig(p, r.options)
 	cfg.Orchestrator = deafWorld{}
 	cfg.Listener = EventLines(events)
 	if r.options.Configure != nil {

@@ -371,6 +371,50 @@ func TestSimulationFindsFaults(t *testing.T) {
 	}
 }
 
+// countingFilter rejects by how often it was asked, which nobody writes down.
+type countingFilter struct {
+	extpoints.FilterPlugin
+	calls *int
+}
+
+func (p countingFilter) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, n *extpoints.NodeInfo) *extpoints.Status {
+	if *p.calls++; *p.calls%7 == 0 {
+		return extpoints.NewStatus(extpoints.Unschedulable, "the seventh")
+	}
+	return p.FilterPlugin.Filter(s, w, n)
+}
+
+// TestSimulationFindsWhatIsNotReplayed: a plugin that counts over the whole life of an engine is found
+// by a replay from the middle, and one that goes on counting in the next engine by any.
+func TestSimulationFindsWhatIsNotReplayed(t *testing.T) {
+	t.Parallel()
+	ofAll := 0
+	for name, c := range map[string]struct {
+		replay Replay
+		calls  func() *int
+	}{
+		"of all engines, whole":          {ReplayWhole, func() *int { return &ofAll }},
+		"of one engine, from the middle": {ReplayInParts, func() *int { return new(int) }},
+	} {
+		o := Options{Plugins: MoodGood, Replay: c.replay, Without: []string{"look"}}
+		o.Configure = func(cfg *engine.Config) {
+			calls := c.calls()
+			wrap(plugins.TaintToleration, func(p extpoints.Plugin) extpoints.Plugin {
+				return countingFilter{p.(extpoints.FilterPlugin), calls}
+			})(cfg)
+		}
+		found := ""
+		for seed := uint64(0); seed < 20 && !strings.Contains(found, ", replayed: "); seed++ {
+			if r := simulate(seed, o); r.Failure != nil {
+				found = r.Failure.Message
+			}
+		}
+		if !strings.Contains(found, ", replayed: ") {
+			t.Errorf("%s: the simulation says %q", name, found)
+		}
+	}
+}
+
 // TestSimulationRepeats: a seed is a history, whether or not somebody takes
 // notes, and a failure can be made smaller.
 func TestSimulationRepeats(t *testing.T) {

@@ -58,7 +58,8 @@ type sim struct {
 	attempting               bool              // an attempt is being made
 	asOne                    map[string]string // groups that leave as one in this step, and for whom
 
-	rotated int // the step at which the last log began
+	rotated int          // the step at which the last log began
+	plan    *faults.Plan // of the faulty plugin, as it was then
 	step    int
 	lines   []string
 	result  *Result

@@ -64,6 +64,7 @@ func simulate(seed uint64, o Options) (r *Result) {
 		s.oneStep()
 	}
 	s.endOfHistory()
+	s.replayLives()
 	return s.result
 }
 
@@ -96,6 +97,9 @@ func newSim(seed uint64, o Options) *sim {
 	}
 	if s.o.Nodes == 0 {
 		s.o.Nodes = nodes
+	}
+	if o.Replay == ReplayInParts {
+		s.o.Rotate = 1 + rand.New(rand.NewPCG(seed, 2)).IntN(s.o.Steps)
 	}
 	if faulty = s.o.Plugins == MoodFaulty || s.o.Plugins == MoodBySeed && faulty; !faulty {
 		share = 0

@@ -34,15 +34,19 @@ func TestSimulation(t *testing.T) {
 func run(t *testing.T, n uint64, o simulate.Options, ought, rare []string) {
 	t.Helper()
 	if *seedFlag != 0 {
-		simulate.Run(t, *seedFlag, o)
+		for _, o.Replay = range replays(*seedFlag) {
+			simulate.Run(t, *seedFlag, o)
+		}
 		return
 	}
 	first, steps, reached := firstSeed(t), 0, map[string]int{}
 	for i := range histories(n) {
-		r := simulate.Run(t, first+i, o)
-		steps += r.Steps
-		for what, times := range r.Reached {
-			reached[what] += times
+		for _, o.Replay = range replays(first + i) {
+			r := simulate.Run(t, first+i, o)
+			steps += r.Steps
+			for what, times := range r.Reached {
+				reached[what] += times
+			}
 		}
 	}
 	t.Logf("%d histories, %d steps, %v", histories(n), steps, reached)
@@ -54,6 +58,19 @@ func run(t *testing.T, n uint64, o simulate.Options, ought, rare []string) {
 			t.Errorf("no history has come by: %s", what)
 		}
 	}
+}
+
+// replays are the ways in which the history of a seed is replayed. With -long each is in both; else,
+// as it costs as much as the history, one in four is in one of them.
+func replays(seed uint64) []simulate.Replay {
+	ways := []simulate.Replay{simulate.ReplayWhole, simulate.ReplayInParts}
+	switch {
+	case *longFlag || *seedFlag != 0:
+		return ways
+	case seed%4 == 0:
+		return ways[seed/4%2:][:1]
+	}
+	return []simulate.Replay{simulate.NoReplay}
 }
 
 // firstSeed is where a test begins that simulates many.

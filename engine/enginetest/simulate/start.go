@@ -41,7 +41,8 @@ func (s *sim) start() {
 			}
 		}}
 	tell = engine.Tee(s.walks(), tell)
-	if s.o.Record {
+	s.plan = s.plugins.plan.Clone()
+	if s.records() {
 		cfg.Recorder = engine.NewRecorder(&s.log)
 		tell = engine.Tee(tell, EventLines(&s.events))
 	}
