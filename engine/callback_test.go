@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -53,7 +54,9 @@ func TestCallingTheEngineBack(t *testing.T) {
 	}{
 		{"View", func(e *engine.Engine) error { e.View(); return nil }, false},
 		{"QueueCounts", func(e *engine.Engine) error { e.QueueCounts(); return nil }, false},
+		{"Running", func(e *engine.Engine) error { e.Running(); return nil }, false},
 		{"Apply", func(e *engine.Engine) error { return e.Apply(node("another", 1)) }, true},
+		{"A large Apply", func(e *engine.Engine) error { return e.Apply(tasks(1000, 1)...) }, true},
 		{"Evict", func(e *engine.Engine) error { return e.Evict("w", "") }, true},
 		{"Explain", func(e *engine.Engine) error { _, err := e.Explain("w", engine.ExplainOptions{}); return err }, true},
 		{"Run", func(e *engine.Engine) error { return e.Run(context.Background()) }, true},
@@ -89,7 +92,7 @@ func TestCallingTheEngineBack(t *testing.T) {
 					continue
 				}
 				require.ErrorIs(t, err, engine.ErrCalledBack, point)
-				require.ErrorContains(t, err, test.method+" was called from github.com/berth-project/berth/engine_test.(*caller)."+point)
+				require.ErrorContains(t, err, strings.TrimPrefix(test.method, "A large ")+" was called from github.com/berth-project/berth/engine_test.(*caller)."+point)
 			}
 		})
 	}
@@ -157,30 +160,78 @@ func TestAnotherGoroutineWaitsForAListener(t *testing.T) {
 }
 
 // While a large Apply is under way nobody who reads waits for it: the view has all of
-// it, a branch and the counts have nothing.
+// it, the others answer as of before it.
 func TestReadersDoNotWaitForALargeApply(t *testing.T) {
 	t.Parallel()
 	var e *engine.Engine
 	told := 0
 	cfg := config(&world{})
 	cfg.Listener.Submitted = func(engine.SubmittedEvent) {
-		if told++; told != 500 {
+		if told++; told != 600 {
 			return
 		}
 		read := make(chan struct{})
 		go func() {
 			defer close(read)
-			require.Equal(t, 2000, count(e.View(), model.Pending))
-			require.Zero(t, count(e.Branch().View(), model.Pending))
-			require.Zero(t, e.QueueCounts().Active)
+			require.Equal(t, 2100, count(e.View(), model.Pending))
+			require.Equal(t, 100, count(e.Branch().View(), model.Pending))
+			require.Equal(t, 100, e.QueueCounts().Active)
+			require.False(t, e.Running())
+			require.Empty(t, e.Queues())
+			p, waits := e.Queue("early7")
+			require.True(t, waits)
+			require.Equal(t, queue.Active, p.Place)
+			for _, id := range []string{"t000", "t1999", "nobody"} { // submitted now, followed or not, and never
+				_, waits = e.Queue(id)
+				require.False(t, waits, id)
+			}
 		}()
 		<-read
 	}
 	e, err := engine.New(cfg)
 	require.NoError(t, err)
+	for i := range 100 {
+		require.NoError(t, e.Apply(task(fmt.Sprint("early", i), 100)))
+	}
 	require.NoError(t, e.Apply(tasks(2000, 100)...))
-	require.Equal(t, 2000, e.QueueCounts().Active)
-	require.Equal(t, 2000, count(e.Branch().View(), model.Pending))
+	require.Equal(t, 2100, e.QueueCounts().Active)
+	require.Equal(t, 2100, count(e.Branch().View(), model.Pending))
+	_, waits := e.Queue("t1999")
+	require.True(t, waits)
+}
+
+// A reader that has begun to wait before a large Apply has the lock does not wait for all of it.
+func TestAReaderThatCameBeforeALargeApply(t *testing.T) {
+	t.Parallel()
+	var e *engine.Engine
+	held, goOn, told := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	cfg := config(&world{})
+	cfg.Listener.Submitted = func(ev engine.SubmittedEvent) {
+		switch ev.Workload.ID {
+		case "small": // holds the lock until a reader and a large Apply may have come
+			close(held)
+			<-goOn
+		case "t000":
+			<-told
+		}
+	}
+	e, err := engine.New(cfg)
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	all.Go(func() { require.NoError(t, e.Apply(task("small", 100))) })
+	<-held
+	all.Go(func() { require.NoError(t, e.Apply(tasks(2000, 100)...)) })
+	var readers sync.WaitGroup
+	for range 20 {
+		readers.Go(func() {
+			_, waits := e.Queue("small")
+			require.True(t, waits)
+		})
+	}
+	close(goOn)
+	readers.Wait()
+	close(told)
+	all.Wait()
 }
 
 // Readers beside an engine that works, for the race detector.
@@ -196,6 +247,10 @@ func TestReadersBesideARunningEngine(t *testing.T) {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				e.QueueCounts()
+				e.Running()
+				e.Queue("w0-0")
+				e.Queues()
+				e.Waiting()
 				b := e.Branch()
 				for w := range e.View().WorkloadsIn(model.Pending) {
 					_, _ = b.Schedule(time.Now(), w.ID)

@@ -25,9 +25,12 @@ import (
 // Config.MaxBindings bindings and as many evictions, and as many again of each that have not
 // returned although their time is over. (Workers that share one decision end before it is made.)
 // One lock guards the Raw; it is held for one call of the Raw at a time, listeners
-// and plugins that it calls included, and never while a task runs. View and
-// QueueCounts take no lock. Branch takes none while a large Apply is under way, and
-// returns a branch of what was before it.
+// and plugins that it calls included, and never while a task runs. View, QueueCounts and
+// Running take no lock. Branch, Queue and Queues take none while a large Apply is under
+// way, one of 1000 changes or more: they answer as of before it. Queue does so unless it
+// would take longer to note where all wait than to make the changes (where more than four
+// times as many wait), or the order is by queues. Explain, Promise and Waiting depend on the order of all
+// that wait, and wait for the lock.
 //
 // Listeners, and plugins while the engine decides, may call View and QueueCounts, and
 // Activate, Allow and Reject as everybody may. Other methods of an engine, this or
@@ -38,8 +41,11 @@ type Engine struct {
 	raw *Raw
 	// counts are those of the queue when the lock was last let go.
 	counts atomic.Pointer[queue.Counts]
-	// before is what was before the large Apply that is under way, nil where none is.
-	before atomic.Pointer[Branch]
+	// before is what was before the large Apply that is under way, nil where none is. A large
+	// Apply takes the readers' lock until it has said what was before it, so that no reader
+	// that has got it waits for a large Apply.
+	before  atomic.Pointer[before]
+	readers sync.RWMutex
 	// made is when the engine was made. The time that the Raw is given is what
 	// has passed since then by the monotonic clock: a wall clock that is set
 	// back must not make its time run backwards.
@@ -47,10 +53,9 @@ type Engine struct {
 
 	wake    chan struct{} // something may be to do; holds at most one
 	started bool
-	// starting is the recording that is to begin; nil for none. ended: Run is. The lock
-	// guards both.
+	runs    atomic.Bool // Run is being called
+	// starting is the recording that is to begin; nil for none. The lock guards it.
 	starting *starting
-	ended    bool
 	// running are the tasks under way, binding and leaving their places. All are guarded by
 	// the lock: a task gives its place back under the lock under which it is finished, so no
 	// semaphore is needed besides.
@@ -150,6 +155,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		return ErrRunning
 	}
 	e.started = true
+	e.runs.Store(true)
 	e.raw.decider.Answers.Under(ctx) // an extender must not hold up the end
 	e.mu.Unlock()
 
@@ -168,7 +174,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	var broken error
 	e.locked(func(r *Raw, now time.Time) {
 		broken = r.try("CallOff", now, func() { r.callOff(now, ErrStopped, r.nextTask) })
-		e.ended = true
+		e.runs.Store(false)
 		e.beginRecording(r, now)
 	})
 	if broken != nil {
@@ -177,13 +183,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	return left
 }
 
-// Running reports whether Run is being called: whether what waits is tried. It waits for
-// the lock, so a listener or a plugin must not call it.
-func (e *Engine) Running() (running bool) {
-	e.mustLock("Running")
-	e.hold(func(*Raw, time.Time) { running = e.started && !e.ended })
-	return running
-}
+// Running reports whether Run is being called: whether what waits is tried. Anybody may
+// call it, also a listener or a plugin: it waits for nobody.
+func (e *Engine) Running() bool { return e.runs.Load() }
 
 // loop is the scheduling loop. It has a goroutine of its own, because a plugin may end it.
 func (e *Engine) loop(ctx, work context.Context, looped chan<- struct{}) {
@@ -328,20 +330,6 @@ func (e *Engine) awaitTasks(timeout time.Duration) bool {
 	}
 }
 
-// large is how many changes in one Apply make it one that readers do not wait for.
-const large = 1000
-
-// Apply makes the changes, all or none; see [Raw.Apply].
-func (e *Engine) Apply(changes ...Change) error {
-	return e.call("Apply", func(r *Raw, now time.Time) error {
-		if len(changes) >= large {
-			e.before.Store(r.Branch())
-			defer e.before.Store(nil)
-		}
-		return r.Apply(now, changes...)
-	})
-}
-
 // Evict asks the orchestrator to make a workload leave its node; see
 // [Raw.Evict].
 func (e *Engine) Evict(id, reason string) error {
@@ -358,7 +346,7 @@ func (e *Engine) Explain(id string, o ExplainOptions) (*Explanation, error) {
 	var err error
 	running := false
 	e.hold(func(r *Raw, now time.Time) {
-		running = e.started && !e.ended
+		running = e.runs.Load()
 		explain, err = r.explainer(now, id, o)
 	})
 	if err != nil {
@@ -370,60 +358,5 @@ func (e *Engine) Explain(id string, o ExplainOptions) (*Explanation, error) {
 	}
 	return x, err
 }
-
-// Branch returns a branch of the engine as it is now, or as it was before a large
-// Apply that is under way.
-func (e *Engine) Branch() (b *Branch) {
-	if before := e.before.Load(); before != nil {
-		return before.Branch()
-	}
-	e.mustLock("Branch")
-	e.hold(func(r *Raw, _ time.Time) { b = r.Branch() })
-	return b
-}
-
-// View returns the facts as they are now. Anybody may call it, also a listener or a
-// plugin: it waits for nobody.
-func (e *Engine) View() *View { return e.raw.View() }
-
-// Queue says where a workload waits and why; see [Raw.Queue].
-func (e *Engine) Queue(id string) (p queue.Position, ok bool) {
-	e.mustLock("Queue")
-	e.hold(func(r *Raw, _ time.Time) { p, ok = r.Queue(id) })
-	return p, ok
-}
-
-// Promise returns what something that waits is promised; see [Raw.Promise].
-func (e *Engine) Promise(id string) (p Promise, ok bool) {
-	e.mustLock("Promise")
-	e.hold(func(r *Raw, _ time.Time) { p, ok = r.Promise(id) })
-	return p, ok
-}
-
-// Waiting lists those that wait, in order; see [Raw.Waiting].
-func (e *Engine) Waiting() (ids []string) {
-	e.mustLock("Waiting")
-	e.hold(func(r *Raw, _ time.Time) { ids = r.Waiting() })
-	return ids
-}
-
-// Queues lists the queues as they are charged and what waits in them, and what they have used
-// until now; see [Raw.Queues].
-func (e *Engine) Queues() (list []queue.Level) {
-	e.mustLock("Queues")
-	e.hold(func(r *Raw, now time.Time) { list = r.queue.Levels(now) })
-	return list
-}
-
-func (e *Engine) mustLock(method string) {
-	if err := e.lock(method); err != nil {
-		panic(err)
-	}
-}
-
-// QueueCounts says how many workloads are in each place where they wait (see
-// [Raw.Queue]), as the last call that has ended left it. Anybody may call it, also a listener or a plugin: it waits
-// for nobody.
-func (e *Engine) QueueCounts() queue.Counts { return *e.counts.Load() }
 
 var errNoTask = errors.New("there is no such task")

@@ -148,7 +148,7 @@ func (e *Engine) StartRecording(ctx context.Context, rec *Recorder) error {
 	s := &starting{rec, make(chan error, 1)}
 	e.hold(func(r *Raw, now time.Time) {
 		err := r.StartRecording(now, rec)
-		if errors.Is(err, ErrUnderWay) && e.started && !e.ended && e.starting == nil {
+		if errors.Is(err, ErrUnderWay) && e.runs.Load() && e.starting == nil {
 			e.starting = s
 			return
 		}
@@ -176,7 +176,7 @@ func (e *Engine) beginRecording(r *Raw, now time.Time) (hold bool) {
 		return false
 	}
 	err := r.StartRecording(now, e.starting.recorder)
-	if errors.Is(err, ErrUnderWay) && !e.ended {
+	if errors.Is(err, ErrUnderWay) && e.runs.Load() {
 		_, waits := r.permits.NextDue()
 		return !waits
 	}

@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -94,6 +96,9 @@ func (b *Book) Resume(made uint64) { b.number = made }
 
 // Of is the binding of the workload, nil where there is none.
 func (b *Book) Of(workload string) *Task { return b.bindings[workload] }
+
+// Bindings lists the workloads that have a binding, by ID and in no order.
+func (b *Book) Bindings() iter.Seq[string] { return maps.Keys(b.bindings) }
 
 // Eviction is the eviction of the workload, nil where there is none.
 func (b *Book) Eviction(workload string) *Task { return b.evictions[workload] }
