@@ -278,6 +278,8 @@ func (e *Explanation) fill(d *decide.Remembered, whole *wholeTree, o ExplainOpti
 	if c.Nodes().Len() > 0 {
 		e.fillNodes(c, o)
 		e.MissingTopology = missingTopology(c.State.View(), e.Workload)
+	} else if absent := c.PreFiltered().Status; absent != nil {
+		t.add(verdict(absent), 0)
 	}
 	for i := range e.Nodes {
 		for _, v := range e.Nodes[i].Verdicts {

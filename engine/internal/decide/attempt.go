@@ -226,9 +226,9 @@ func (a *Attempt) Nominating(id string, strictly bool) extpoints.PostFilterResul
 	return n
 }
 
-// postFilter is PostFilter for a workload by itself.
+// postFilter is PostFilter for a workload by itself. Where there is no node nobody can make room.
 func (c *Cycle) postFilter() (asked bool, err error) {
-	if c.Diagnosis == nil || !c.Framework.HasPostFilter() {
+	if c.Diagnosis == nil || c.nodes().Len() == 0 || !c.Framework.HasPostFilter() {
 		c.Unasked = true
 		return false, nil
 	}

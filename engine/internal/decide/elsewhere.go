@@ -16,13 +16,25 @@ var ErrNoNodes = errors.New("no nodes available to schedule workloads")
 func (c *Cycle) Decide() *extpoints.Status {
 	nodes := c.nodes()
 	if nodes.Len() == 0 {
-		return extpoints.AsStatus(ErrNoNodes)
+		return c.noNodes(nodes)
 	}
 	c.pre = c.Framework.PreFilter(c.State, c.Info)
 	if failed := c.View.FailedStarts(); !failed.None() && c.pre.Status == nil {
 		return c.lookElsewhere(failed)
 	}
 	return c.look(nodes)
+}
+
+// noNodes is look where there is no node. Nobody is asked about others, but what names its node
+// waits for that as it does where there are others. (To kube-scheduler 1.37.1 nothing names its
+// node and waits.)
+func (c *Cycle) noNodes(nodes extpoints.Nodes) *extpoints.Status {
+	if c.Info.NodeName != "" && c.part == nil && c.Framework.Improved() {
+		if c.pre = c.Framework.PreFilter(c.State, c.Info); c.pre.Status.IsRejected() {
+			return c.refer(nodes)
+		}
+	}
+	return extpoints.AsStatus(ErrNoNodes)
 }
 
 // lookElsewhere is look where starts have failed. Nodes are left out as long as others do: those

@@ -133,6 +133,9 @@ func (f *Framework) Name() string { return f.name }
 // Percentage is the profile's share of nodes to score; nil: the engine's.
 func (f *Framework) Percentage() *int32 { return f.percentage }
 
+// Improved reports whether kube-scheduler's known faults are left out.
+func (f *Framework) Improved() bool { return f.env.Compat == extpoints.Improved }
+
 // PreEnqueue lists the PreEnqueue plugins, for the queue.
 func (f *Framework) PreEnqueue() []extpoints.PreEnqueuePlugin { return f.preEnqueue }
 
