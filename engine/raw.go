@@ -282,6 +282,7 @@ func (r *Raw) CallOff(now time.Time, cause error) {
 	if cause == nil {
 		cause = ErrStopped
 	}
+	cause = framework.ValidError(cause)
 	r.must("CallOff", now, func() { r.callOff(now, cause, r.nextTask) })
 }
 

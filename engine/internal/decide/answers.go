@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/framework"
@@ -120,7 +119,7 @@ func (l *Answers) ask(w *extpoints.WorkloadInfo, questions ...question) []Answer
 // fail makes the answer an error. Its text is what the record keeps of it.
 func (a *Answer) fail(err error) {
 	*a = Answer{Extender: a.Extender, Verb: a.Verb, Workload: a.Workload, err: err}
-	a.Error = validText(err.Error())
+	a.Error = framework.ValidText(err.Error())
 	if a.Error == "" {
 		a.Error = "an error without a text"
 	}
@@ -136,13 +135,13 @@ func (a *Answer) own() {
 			Nodes: make([]string, len(f.Nodes)), Failed: ownReasons(f.Failed), Unresolvable: ownReasons(f.Unresolvable), Bare: f.Bare,
 		}
 		for i, name := range f.Nodes {
-			a.Filter.Nodes[i] = validText(name)
+			a.Filter.Nodes[i] = framework.ValidText(name)
 		}
 	}
 	if a.Points != nil {
 		points := make(map[string]int64, len(a.Points))
 		for _, name := range slices.Sorted(maps.Keys(a.Points)) {
-			points[validText(name)] = a.Points[name]
+			points[framework.ValidText(name)] = a.Points[name]
 		}
 		a.Points = points
 	}
@@ -154,7 +153,7 @@ func ownReasons(m map[string]string) map[string]string {
 	}
 	reasons := make(map[string]string, len(m))
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		reasons[validText(name)] = validText(m[name])
+		reasons[framework.ValidText(name)] = framework.ValidText(m[name])
 	}
 	return reasons
 }
@@ -294,10 +293,10 @@ func byID(chosen map[string]*extpoints.Victims) map[string]*victims {
 		if c := chosen[node]; c != nil {
 			v = &victims{BudgetViolations: c.BudgetViolations}
 			for _, w := range c.Workloads {
-				v.Workloads = append(v.Workloads, validText(w.ID))
+				v.Workloads = append(v.Workloads, framework.ValidText(w.ID))
 			}
 		}
-		list[validText(node)] = v
+		list[framework.ValidText(node)] = v
 	}
 	return list
 }
@@ -326,7 +325,3 @@ func found(chosen map[string]*victims, nodes extpoints.Nodes) (map[string]*extpo
 	}
 	return list, nil
 }
-
-// validText is the text with what is no UTF-8 replaced, as a record would keep
-// it: a replay must find the same.
-func validText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -32,19 +32,17 @@ func answerOf(st *extpoints.Status, timeout time.Duration, activate []string) *P
 	if st.IsSuccess() && len(activate) == 0 {
 		return nil
 	}
-	p := &PluginAnswer{Code: st.Code(), Timeout: timeout, Activate: slices.Clone(activate)}
+	p := &PluginAnswer{Code: st.Code(), Timeout: timeout, Activate: slices.Clone(framework.ValidTexts(activate))}
 	if st.Code() == extpoints.Error {
 		err := st.AsError()
 		//nolint:errorlint // Only what the guard made is unwrapped, not what a plugin wraps.
 		if panicked, is := err.(*extpoints.PluginError); is {
 			err = panicked.Err // the rest is said again
 		}
-		p.Reasons = []string{validText(err.Error())}
+		p.Reasons = []string{framework.ValidText(err.Error())}
 		return p
 	}
-	for _, reason := range st.Reasons() {
-		p.Reasons = append(p.Reasons, validText(reason))
-	}
+	p.Reasons = framework.ValidTexts(st.Reasons())
 	return p
 }
 
@@ -96,7 +94,7 @@ func (l *Answers) permit(c *Cycle) framework.AskPermit {
 			c.State.Activate(p.Activate...)
 			st, timeout = p.status(), p.Timeout
 		}
-		return st, timeout
+		return framework.ValidStatus(st), timeout
 	}
 }
 
@@ -124,5 +122,5 @@ func (g gate) PreEnqueue(w *model.Workload) (st *extpoints.Status) {
 	if g.answers.playing {
 		return p.status()
 	}
-	return st
+	return framework.ValidStatus(st)
 }

@@ -127,7 +127,9 @@ func (d *Decider) startCycle(c *Cycle, now time.Time, info *extpoints.WorkloadIn
 func (c *Cycle) Requests() extpoints.Requests { return c.run.Requests() }
 
 // Asked are the workloads that TakeActivated would return.
-func (c *Cycle) Asked() []string { return c.run.Requests().Activations[c.activated:] }
+func (c *Cycle) Asked() []string {
+	return framework.ValidTexts(c.run.Requests().Activations[c.activated:])
+}
 
 // TakeActivated returns the workloads that plugins have asked to activate since it
 // was last called.

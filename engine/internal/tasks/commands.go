@@ -1,6 +1,10 @@
 package tasks
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/berth-project/berth/engine/internal/framework"
+)
 
 // Command is something that a plugin asked for, possibly from another
 // goroutine. The engine carries commands out one after the other when it is
@@ -28,6 +32,9 @@ type Commands struct {
 
 // Add adds a command.
 func (l *Commands) Add(c Command) {
+	c.Allow, c.Reject = framework.ValidText(c.Allow), framework.ValidText(c.Reject)
+	c.Plugin, c.Reason = framework.ValidText(c.Plugin), framework.ValidText(c.Reason)
+	c.Activate = framework.ValidTexts(c.Activate)
 	l.mu.Lock()
 	if !l.Deaf {
 		l.list = append(l.list, c)

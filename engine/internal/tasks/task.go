@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/decide"
+	"github.com/berth-project/berth/engine/internal/framework"
 	"github.com/berth-project/berth/engine/internal/preempt"
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
@@ -326,13 +327,15 @@ func (t *Task) Replay(st *extpoints.Status, failed []error, written []model.Obje
 	}
 }
 
-// Finish takes the task back. It reports whether that was the first time. A task that
-// has not run counts as failed.
+// Finish takes the task back, its texts made valid. It reports whether that was the first
+// time. A task that has not run counts as failed.
 func (t *Task) Finish() bool {
-	if t.enter(settled, finished) {
-		return true
-	}
 	switch {
+	case t.enter(settled, finished):
+		t.Status = framework.ValidStatus(t.Status)
+		for i, err := range t.Failed {
+			t.Failed[i] = framework.ValidError(err)
+		}
 	case t.enter(made, finished):
 		t.Status = extpoints.AsStatus(errNotRun)
 	case t.enter(running, finished):
