@@ -13,6 +13,7 @@
 //   - changes a node, a workload, or in Filter and Score the state;
 //   - says Skip and then rejects a node, or narrows the search down and then
 //     accepts a node outside;
+//   - accepts all nodes in Filter or none, so that nothing is proved of its other answer;
 //   - gives scores out of range;
 //   - does not undo with one extension of PreFilter what it did with the other,
 //     or comes to another answer with them than without;

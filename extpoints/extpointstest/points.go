@@ -124,6 +124,9 @@ func tryFilter(tr *trial) {
 		}
 	})
 	tr.notef("Filter accepted %d and rejected %d nodes", accepted, rejected)
+	if isFilter && len(tr.problems) == 0 && (accepted == 0 || rejected == 0) {
+		tr.failf(nil, "Filter accepted %d and rejected %d nodes, so that one of its answers was never tried: give Suite.Situations, or Random, in which it says both", accepted, rejected)
+	}
 }
 
 // tryFilterAtOnce asks about all nodes at the same time, on one state.

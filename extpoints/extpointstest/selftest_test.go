@@ -105,6 +105,8 @@ func (p *twisted) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, nod
 		}
 	case "Filter changes the node":
 		node.Requested.CPU++
+	case "Filter rejects nothing":
+		return nil
 	}
 	if state.filtered[node.Node.Name]%2 == 1 {
 		return odd
@@ -384,6 +386,7 @@ func TestEachViolationIsFound(t *testing.T) {
 		{"Filter says Skip", "Filter", "Filter says Skip, which it may not"},
 		{"Filter remembers", "Filter", "asked again the plugin says|among others"},
 		{"Filter changes the node", "Filter", "a node or a workload was changed"},
+		{"Filter rejects nothing", "Filter", "and rejected 0 nodes, so that one of its answers was never tried"},
 		{"AddWorkload does nothing", "Extensions", "after RemoveWorkload and AddWorkload"},
 		{"RemoveWorkload rejects", "Extensions", "RemoveWorkload says Unschedulable: odd number, which it may not"},
 		{"PostFilter nominates nothing there is", "PostFilter", `nominates node "nowhere"`},

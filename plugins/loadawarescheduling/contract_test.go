@@ -10,7 +10,10 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
+	extpointstest.TestPlugin(t, extpointstest.Suite{
+		Name: Name, Factory: extpoints.FactoryOf(New),
+		Without: map[string]string{"Filter": "without loads it rejects nothing; see TestContractAmongLoads"},
+	})
 }
 
 // TestContractAmongLoads is the contract among loads, with the default arguments and others.
