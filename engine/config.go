@@ -71,7 +71,7 @@ type Config struct {
 	// Profiles are the ways of scheduling; the first is for workloads that
 	// name none, and its plugin sorts the queue. Required.
 	Profiles []extpoints.Profile
-	// Orchestrator makes decisions come true. Required.
+	// Orchestrator makes decisions come true. Required, except by [Replay].
 	Orchestrator extpoints.Orchestrator
 	// Extenders are programs outside the engine that take part in decisions. They are asked
 	// in this order, those that are not ignorable first. While one is asked for

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime/debug"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 )
 
 // logFormat is the format of the lines that a [Recorder] writes.
@@ -28,6 +31,36 @@ type header struct {
 	// hash.
 	State json.RawMessage `json:",omitempty"`
 	Sum   string          `json:",omitempty"`
+}
+
+// releasesDevices is the setting that tells of an orchestrator that is a [extpoints.DeviceReleaser].
+const releasesDevices = "Orchestrator releases devices"
+
+// standIn stands in for the orchestrator of the recording in a replay.
+func (h *header) standIn() extpoints.Orchestrator {
+	if h.Config[releasesDevices] == fmt.Sprint(true) {
+		return missingReleaser{}
+	}
+	return missing{}
+}
+
+// missing is the orchestrator of an engine that was replayed without one.
+type missing struct{}
+
+var errMissing = errors.New("there is no orchestrator: the engine was replayed without one")
+
+// Bind implements [extpoints.Orchestrator].
+func (missing) Bind(context.Context, *model.Workload, model.Binding) error { return errMissing }
+
+// Evict implements [extpoints.Orchestrator].
+func (missing) Evict(context.Context, *model.Workload, string) error { return errMissing }
+
+// missingReleaser is missing where the recorded orchestrator released devices.
+type missingReleaser struct{ missing }
+
+// ReleaseDevices implements [extpoints.DeviceReleaser].
+func (missingReleaser) ReleaseDevices(context.Context, *model.DeviceClaim, *model.DeviceClaim) error {
+	return errMissing
 }
 
 // firstLine is the header as a line of its own kind.
@@ -54,7 +87,7 @@ func headerOf(c *Config, profiles *decide.Profiles) *header {
 		text("Backfill", fmt.Sprintf("%+v", c.Backfill))
 	}
 	_, releases := c.Orchestrator.(extpoints.DeviceReleaser)
-	text("Orchestrator releases devices", releases)
+	text(releasesDevices, releases)
 	var names []string
 	for i := range c.Profiles {
 		p := &c.Profiles[i]

@@ -262,7 +262,7 @@ func replays(t *testing.T, o extpoints.Orchestrator, history func(r *engine.Raw)
 	history(r)
 	require.NoError(t, cfg.Recorder.Err())
 	require.NotEmpty(t, first)
-	cfg.Listener, cfg.Recorder = story(&second), engine.NewRecorder(&again)
+	cfg.Listener, cfg.Recorder, cfg.Orchestrator = story(&second), engine.NewRecorder(&again), nil // needs none
 	replayed, err := engine.Replay(cfg, bytes.NewReader(log.Bytes()))
 	require.NoError(t, err)
 	requireSameLines(t, first, second, "replayed")

@@ -49,7 +49,8 @@ func (d *Divergence) Error() string {
 }
 
 // Replay makes an engine of the configuration and gives it the recorded inputs. Tasks
-// are not run: they get the outcomes that were recorded. Extenders, and plugins at
+// are not run: they get the outcomes that were recorded, so the configuration needs no Orchestrator;
+// without one tasks fail that are run later. Extenders, and plugins at
 // PreEnqueue and Permit, are not asked: they get the answers that were recorded, so that
 // a replay needs no network, and a gate that opened by a call opens again. The engine
 // is as it was after the last input, so that it can be looked at; what it is then told
@@ -72,14 +73,22 @@ func (d *Divergence) Error() string {
 // recorded, PreEnqueue and Permit apart: one whose Filter counts calls diverges, and
 // nobody asks its Permit to count again.
 func Replay(cfg Config, log io.Reader) (*Raw, error) {
+	p := &replay{log: bufio.NewReader(log)}
+	h, err := p.header()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Orchestrator == nil {
+		cfg.Orchestrator = h.standIn()
+	}
 	r, err := newRaw(cfg) // slots keep the plugins of the engine that was recorded
 	if err != nil {
 		return nil, err
 	}
 	// What plugins asked for is in the log, at the place where it took effect.
 	r.commands.Deaf = true
-	p := &replay{raw: r, log: bufio.NewReader(log)}
-	if err := p.begin(); err != nil {
+	p.raw = r
+	if err := p.begin(h); err != nil {
 		return nil, err
 	}
 	recorded := r.noted
@@ -120,29 +129,34 @@ func (p *replay) next() ([]byte, error) {
 	return line, nil
 }
 
-// begin reads the header.
-func (p *replay) begin() error {
+// header reads the header.
+func (p *replay) header() (*header, error) {
 	line, err := p.next()
 	var h firstLine
 	switch {
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("replay: the log is empty: %w", ErrNoHeader)
+		return nil, fmt.Errorf("replay: the log is empty: %w", ErrNoHeader)
 	case err != nil && !errors.Is(err, ErrTornLog):
-		return err
+		return nil, err
 	case json.Unmarshal(line, &h) != nil || h.Berth == nil:
-		return fmt.Errorf("replay: line 1: %w", ErrNoHeader)
+		return nil, fmt.Errorf("replay: line 1: %w", ErrNoHeader)
 	case h.Berth.Format != logFormat:
-		return fmt.Errorf("replay: line 1: the format is %d, and this version reads %d: %w", h.Berth.Format, logFormat, ErrNoHeader)
+		return nil, fmt.Errorf("replay: line 1: the format is %d, and this version reads %d: %w", h.Berth.Format, logFormat, ErrNoHeader)
 	}
-	if err := p.raw.resume(h.Berth); err != nil {
+	return h.Berth, nil
+}
+
+// begin brings the engine to the state that the log begins with.
+func (p *replay) begin(h *header) error {
+	if err := p.raw.resume(h); err != nil {
 		return fmt.Errorf("replay: line 1: the state of the engine: %w: %w", err, ErrNoHeader)
 	}
-	p.raw.record(time.Time{}, p.raw.cfg.Recorder, h.Berth.State)
+	p.raw.record(time.Time{}, p.raw.cfg.Recorder, h.State)
 	own := headerOf(p.raw.cfg, p.raw.decider.Profiles)
-	p.config = h.Berth.differs(own)
+	p.config = h.differs(own)
 	p.strict = len(p.config) > 0
-	if own.Version != h.Berth.Version {
-		p.config = append(p.config, setting("version", h.Berth.Version, own.Version))
+	if own.Version != h.Version {
+		p.config = append(p.config, setting("version", h.Version, own.Version))
 	}
 	return nil
 }

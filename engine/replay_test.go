@@ -82,7 +82,8 @@ func TestReplayDiverges(t *testing.T) {
 		want   engine.Divergence
 		config []string // beginnings
 	}{
-		"the same": {cfg: recorded()},
+		"the same":        {cfg: recorded()},
+		"no orchestrator": {cfg: recorded(), change: func(c *engine.Config) { c.Orchestrator = nil }},
 		"settings that have no part in decisions": {cfg: recorded(), change: func(c *engine.Config) {
 			c.Workers, c.RememberDecisions, c.MaxBindings, c.SampleEvery = 4, 1, 1, 1
 		}},
