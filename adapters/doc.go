@@ -1,7 +1,8 @@
 // Package adapters explains how to connect the engine to an orchestrator. It has no
 // code, only this page: an adapter in three steps. Below it are the adapters that
 // exist, each a package or, if it needs heavy dependencies, a module of its own. Copy
-// inproc, which runs workloads as Go functions. Package adaptertest proves that an
+// inproc, which runs workloads as Go functions, or the program examples/orchestrator, which
+// has a file as its memory and goes on after it was killed. Package adaptertest proves that an
 // adapter works. Package extender is something else: it lets servers that were written
 // for kube-scheduler take part in decisions.
 //
@@ -105,7 +106,12 @@
 // # 3. Carry out decisions
 //
 // Implement extpoints.Orchestrator: Bind starts a workload on its node, Evict
-// asks it to leave. Both are called on several goroutines at once, both may be
+// asks it to leave.
+//
+//	Bind(ctx context.Context, w *model.Workload, b model.Binding) error
+//	Evict(ctx context.Context, w *model.Workload, reason string) error
+//
+// Both are called on several goroutines at once, both may be
 // called again for the same workload, and both may block until their context
 // ends. Four rules make the difference between an adapter that works and one
 // that does so on good days:

@@ -95,7 +95,8 @@ func Terminate(id string) Change { return Change{record.Terminate.Of(id)} }
 // engine evicts for that it knows by itself.
 func Displace(id string) Change { return Change{record.Displace.Of(id)} }
 
-// Finish says that the workload with the ID has ended; its room is free. It may be repeated.
+// Finish says that the workload with the ID has ended; its room is free. The record, about 1.5 KiB,
+// and the ID stay until Remove. It may be repeated.
 func Finish(id string) Change { return Change{record.Finish.Of(id)} }
 
 // Requeue says that the workload with the ID has lost its node and must be placed

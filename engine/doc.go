@@ -10,8 +10,13 @@
 //		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
 //		Orchestrator: mine, // Bind and Evict
 //	})
+//	if err != nil {
+//		return err // what is wrong with the configuration
+//	}
 //	go eng.Run(ctx)
 //	err = eng.Apply(engine.PutNode(n), engine.Submit(w))
+//
+// The example of [Engine] is a whole program, and package adapters says how to write mine.
 //
 // The engine calls Orchestrator.Bind once it has decided. The orchestrator reports
 // everything else as changes: Confirm when the workload has been seen on its node,

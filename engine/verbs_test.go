@@ -31,6 +31,8 @@ func verbTables(t *testing.T) map[string]verbTable {
 	t.Helper()
 	_, text, found := strings.Cut(document(t, "adapters/doc.go"), "# What a change asks of the state")
 	require.True(t, found)
+	text, _, found = strings.Cut(text, "# 3.")
+	require.True(t, found)
 	tables := map[string]verbTable{}
 	var table verbTable
 	gap := regexp.MustCompile(`\s{2,}`)
