@@ -232,7 +232,8 @@ type Retry struct {
 	// On says which ends count: "failed" (any exit code but 0, any signal),
 	// "exit:N", "exit:N-M", "signal", "signal:NAME", "oom", "timeout".
 	// Default: failed. What cannot be started for a mistake in the job, such as a
-	// program that is not there, counts only where "exit:" names its code.
+	// program that is not there, counts only where "exit:" names its code, and once another
+	// node has confirmed it.
 	On []string `json:"on,omitempty"`
 	// Backoff is the pause before the first retry; it doubles with each, up to
 	// MaxBackoff. Defaults: 10 s, 10 min.

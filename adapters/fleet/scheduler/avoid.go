@@ -6,6 +6,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/state"
+	"github.com/berth-project/berth/model"
 )
 
 // avoidFor is how long an attempt is kept from nodes on which others of its element have
@@ -14,26 +15,25 @@ import (
 const avoidFor = 10 * time.Minute
 
 // avoided are the nodes that an element's next attempt is kept from: that of the last
-// attempt, and all that could not start one. Until is when that ends. Where no other node
-// would do, only the last one is avoided, and where it is the only one, none.
+// attempt, all that could not start one, and all that claim that its job is mistaken, of
+// any element. Until is when that ends. Where no other node could take it, only those of
+// its own attempts are avoided, or only the last one, or none.
 func (c *Controller) avoided(v state.View, j *state.Job, q *state.Queue, index int32) (nodes []string, until time.Time) {
-	e := v.Element(j.ID, index)
-	if e == nil || j.Spec.Retry.SameNode {
-		return nil, until
-	}
-	until = e.Eligible.Add(avoidFor)
-	if left := time.Until(until); left <= 0 || left > avoidFor { // or a leader's clock was wrong
-		return nil, time.Time{}
-	}
-	failed := v.FailedOn(e)
-	var last []string
-	if e.Avoid != "" {
-		last = []string{e.Avoid}
-		if !slices.Contains(failed, e.Avoid) {
-			failed = append(failed, e.Avoid)
+	var all, own, last []string
+	for _, claim := range j.Claims {
+		if end, ok := recent(claim.At); ok {
+			all = append(all, claim.Node)
+			until = later(until, end)
 		}
 	}
-	for _, nodes := range [][]string{failed, last} {
+	if e := v.Element(j.ID, index); e != nil {
+		if end, ok := recent(e.Eligible); ok {
+			own, last = failedOn(v, j, e), []string{e.Avoid}
+			until = later(until, end)
+		}
+	}
+	for _, nodes := range [][]string{slices.Concat(all, own), own, last} {
+		nodes = named(nodes)
 		if len(nodes) > 0 && c.othersThan(nodes, j, q) {
 			return nodes, until
 		}
@@ -41,16 +41,61 @@ func (c *Controller) avoided(v state.View, j *state.Job, q *state.Queue, index i
 	return nil, time.Time{}
 }
 
-// othersThan reports whether a node besides those could take a task of the job, as far
-// as labels say.
+// recent reports whether nodes are still avoided for what was at a time, and until when.
+// What is yet to come was written when a leader's clock was wrong.
+func recent(at time.Time) (until time.Time, ok bool) {
+	until = at.Add(avoidFor)
+	left := time.Until(until)
+	return until, 0 < left && left <= avoidFor
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// failedOn are the nodes of an element's own attempts that the next is kept from.
+func failedOn(v state.View, j *state.Job, e *state.Element) []string {
+	nodes := []string{e.Avoid}
+	for _, claim := range e.Claims {
+		nodes = append(nodes, claim.Node)
+	}
+	if !j.Spec.Retry.SameNode {
+		nodes = append(nodes, v.FailedOn(e)...)
+	}
+	return nodes
+}
+
+// named are the names that there are, each once.
+func named(nodes []string) []string {
+	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n string) bool { return n == "" })
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}
+
+// othersThan reports whether the nodes besides those could take an attempt of the job,
+// whatever ended.
 func (c *Controller) othersThan(nodes []string, j *state.Job, q *state.Queue) bool {
-	a := nodeAffinity(j.Spec, q, nodes)
+	var others []*model.Node
 	for _, n := range c.nodes {
-		if !n.Unschedulable && a.Required.Matches(n) {
-			return true
+		if !n.Unschedulable && !slices.Contains(nodes, n.Name) {
+			others = append(others, n)
 		}
 	}
-	return false
+	return len(others) > 0 && len(never(others, q, j.Spec)) == 0
+}
+
+// claimed says which node claims that the job of an element is mistaken, where another has
+// yet to confirm it.
+func claimed(v state.View, j *state.Job, index int32) string {
+	e := v.Element(j.ID, index)
+	if e == nil || len(e.Claims) == 0 {
+		return ""
+	}
+	last := e.Claims[len(e.Claims)-1]
+	return last.Node + ": " + last.Says + "; another node is tried: "
 }
 
 // stands reports whether the engine has the offer as it would be made now.

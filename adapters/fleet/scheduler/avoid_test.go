@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -97,10 +98,13 @@ func TestWhenEveryNodeHasFailed(t *testing.T) {
 	})
 }
 
-// A node is left out for a while, not for ever: what is left may be full, or too small.
+// A node is left out for a while, not for ever: what is left may be full.
 func TestBrokenNodesAreTriedAgain(t *testing.T) {
-	in(t, []*api.Registration{node("big", 8), node("small", 1)}, func(w *world) {
-		w.broken("big")
+	in(t, []*api.Registration{node("a", 8), node("full", 8)}, func(w *world) {
+		w.broken("a")
+		w.runs = slowOn(w.runs, "full", time.Hour)
+		w.submit("nodes: [full]\nresources: {cpu: 8}")
+		w.pass(time.Second)
 		id := w.submit("resources: {cpu: 4}")[0]
 		gang := w.submit("tasks: 3\nresources: {cpu: 1}")[0]
 		w.pass(5 * time.Second)
@@ -111,7 +115,32 @@ func TestBrokenNodesAreTriedAgain(t *testing.T) {
 		require.Equal(t, job.ReasonResources, w.why(id))
 		w.pass(7 * time.Minute)
 		require.Equal(t, "COMPLETED COMPLETED", w.states(id, gang))
-		require.Equal(t, []string{"big", "big"}, w.tries(id))
+		require.Equal(t, []string{"a", "a"}, w.tries(id))
+	})
+}
+
+// slowOn has what starts on a node last for so long.
+func slowOn(runs func(*state.Task) run, node string, d time.Duration) func(*state.Task) run {
+	return func(k *state.Task) run {
+		r := runs(k)
+		if k.Node == node && r.never == "" {
+			r.lasts = d
+		}
+		return r
+	}
+}
+
+// Where only the broken node is large enough, for the task or for all of a gang, nothing
+// is gained by waiting for others.
+func TestNobodyWaitsForNodesThatAreTooSmall(t *testing.T) {
+	in(t, []*api.Registration{node("big", 8), node("small", 1)}, func(w *world) {
+		w.broken("big")
+		id := w.submit("resources: {cpu: 4}")[0]
+		gang := w.submit("tasks: 3\nresources: {cpu: 1}")[0]
+		w.pass(5 * time.Second)
+		w.broken()
+		w.pass(2 * time.Minute)
+		require.Equal(t, "COMPLETED COMPLETED", w.states(id, gang))
 	})
 }
 
@@ -131,21 +160,108 @@ func TestBrokenNodesAreLeftOutByTheNextLeader(t *testing.T) {
 	})
 }
 
-// A mistake is made by each element once, and without pauses: it takes no longer than
-// that many tasks that end at once.
+// A mistake that two nodes have claimed of one element is made by each of the others once,
+// and without pauses: it takes no longer than that many tasks that end at once.
 func TestMistakenArrayEndsSoon(t *testing.T) {
 	in(t, two(), func(w *world) {
-		w.runs = func(*state.Task) run {
-			return run{ends: job.Failed, code: 127, never: "program nosuchprog: it is in no folder of PATH=/bin"}
-		}
+		w.runs = func(*state.Task) run { return nosuchprog }
 		id := w.submit("array: 0-999\nretry: {limit: 10}")[0]
 		w.pass(10 * time.Second)
 		j := w.state.View().Job(id)
 		require.Equal(t, job.Failed, j.State())
 		require.EqualValues(t, 1000, j.Counts.Of(job.Failed))
-		require.EqualValues(t, 1000, j.Used.Attempts)
+		require.Less(t, j.Used.Attempts, int64(1010))
 		for id, n := range w.began {
 			require.Equal(t, 1, n, id)
 		}
+	})
+}
+
+// nosuchprog is what nodes say of a program that is not there.
+var nosuchprog = run{ends: job.Failed, code: 127, never: "program nosuchprog: it is in no folder of PATH=/bin"}
+
+// unmounted has some nodes claim that a folder is not there, and others run their tasks.
+func (w *world) unmounted(nodes ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.runs = func(k *state.Task) run {
+		if slices.Contains(nodes, k.Node) {
+			return run{lasts: 50 * time.Millisecond, ends: job.Failed, code: 1, never: "working directory /home/ann: there is no such folder"}
+		}
+		return run{lasts: time.Second, ends: job.Completed}
+	}
+}
+
+// A single job with a mistake ends at once, by the word of another node, or of the same
+// one where no other could take it. Its own retries are not for that.
+func TestMistakesEndAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		nodes      []*api.Registration
+		tries      int
+		distinct   bool
+	}{
+		{"two nodes", "retry: {limit: 5}", two(), 2, true},
+		{"also where its user allows the same node", "retry: {limit: 5, sameNode: true}", two(), 2, true},
+		{"one node", "", two()[:1], 2, false},
+		{"only one that it may run on", "nodes: [a]", two(), 2, false},
+		{"only one that is large enough", "resources: {cpu: 4}", []*api.Registration{node("a", 8), node("b", 1)}, 2, false},
+		{"a gang that takes both", "tasks: 2\nspread: [{}]", two(), 2, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, c.nodes, func(w *world) {
+				w.runs = func(*state.Task) run { return nosuchprog }
+				id := w.submit(c.file)[0]
+				w.pass(2 * time.Second)
+				tries := w.tries(id)
+				require.Equal(t, "FAILED", w.states(id), "%v", tries)
+				require.Len(t, tries, c.tries)
+				require.True(t, !c.distinct || tries[0] != tries[1], "%v", tries)
+			})
+		})
+	}
+}
+
+// Nodes that wrongly say that a job is mistaken fail none of them, whatever is tried first.
+func TestMistakenNodesFailNoJobs(t *testing.T) {
+	nodes := []*api.Registration{node("a", 4), node("b", 4), node("c", 4), node("d", 4), node("e", 4), node("f", 4)}
+	for _, bad := range [][]string{{"c"}, {"b", "e"}} {
+		in(t, nodes, func(w *world) {
+			w.unmounted(bad...)
+			array := w.submit("array: 0-59")[0]
+			w.pass(time.Minute)
+			j := w.state.View().Job(array)
+			require.Equal(t, "COMPLETED", w.states(array), "%v", j.Counts.ByState())
+			if len(bad) > 1 {
+				return
+			}
+			var gangs []job.ID
+			for range 10 {
+				gangs = append(gangs, w.submit("tasks: 4\nspread: [{}]")[0])
+			}
+			w.pass(time.Minute)
+			for _, id := range gangs {
+				require.Equal(t, "COMPLETED", w.states(id), "%v", w.tries(id))
+			}
+		})
+	}
+}
+
+// While the other nodes are full, a job that one node says is mistaken waits for them, and
+// for ten minutes at most.
+func TestClaimsWaitForAnotherNode(t *testing.T) {
+	in(t, two(), func(w *world) {
+		w.unmounted("a")
+		w.runs = slowOn(w.runs, "b", 5*time.Minute)
+		w.submit("nodes: [b]\nresources: {cpu: 2}")
+		w.pass(time.Second)
+		id := w.submit("")[0]
+		w.pass(time.Minute)
+		require.Equal(t, []string{"a"}, w.tries(id))
+		v := w.state.View()
+		_, message := w.leader.Why(v, v.Job(id), 0)
+		require.Contains(t, message, "a: working directory /home/ann: there is no such folder")
+		w.pass(10 * time.Minute)
+		require.Equal(t, "COMPLETED", w.states(id))
 	})
 }

@@ -45,7 +45,7 @@ func (c *Controller) Why(v state.View, j *state.Job, index int32) (job.Reason, s
 				return job.ReasonBadConstraints, strings.Join(problems, "; ")
 			}
 		}
-		return job.ReasonResources, message
+		return job.ReasonResources, claimed(v, j, index) + message
 	}
 	if !waits {
 		p, waits = c.eng.Load().Queue(id.String())

@@ -40,8 +40,8 @@ type world struct {
 	make func(scheduler.Config) (*scheduler.Controller, error)
 }
 
-// run is what happens to a task: it runs for a while and ends so, or it is never
-// started, for a reason.
+// run is what happens to a task: it runs for a while and ends so, or after a while it is
+// not started, for a reason.
 type run struct {
 	lasts time.Duration
 	ends  job.State
@@ -171,6 +171,7 @@ func (w *world) agent(k *state.Task) {
 		time.Sleep(time.Second)
 		w.report(k, api.Report{State: k.Stop.State})
 	case first && r.never != "":
+		time.Sleep(r.lasts)
 		report := api.Report{State: r.ends, Message: r.never}
 		if r.code != 0 {
 			report.Exit = &api.Exit{Code: r.code}
@@ -194,7 +195,7 @@ func (w *world) report(k *state.Task, r api.Report) {
 	w.mu.Unlock()
 	if !cut {
 		r.Task, r.At = k.ID, time.Now()
-		w.apply(&state.Command{Report: &state.Report{Node: k.Node, Tasks: []api.Report{r}}})
+		w.apply(&state.Command{Report: &state.Report{Node: k.Node, Tasks: []api.Report{r}, SecondOpinion: true}})
 	}
 }
 

@@ -186,7 +186,7 @@ func (s *Server) report(r *request) (any, error) {
 			return nil, err
 		}
 	}
-	_, err := s.do(r, &state.Command{Report: &state.Report{Node: in.Node, Tasks: in.Tasks}})
+	_, err := s.do(r, &state.Command{Report: &state.Report{Node: in.Node, Tasks: in.Tasks, SecondOpinion: true}})
 	return api.ReportResponse{Term: r.lead.term}, err
 }
 

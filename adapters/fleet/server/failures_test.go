@@ -35,6 +35,7 @@ func TestMistakesAreShown(t *testing.T) {
 	node, a := f.agent("n1"), f.as(alice)
 	id := a.submit(job.Spec{Command: []string{"nosuchprog"}, Retry: job.Retry{Limit: 3}})[0]
 	node.never(node.order(id).Task, job.Failed, 127, noProgram)
+	node.never(node.order(id).Task, job.Failed, 127, noProgram)
 
 	var list api.JobList
 	a.must("GET", "/v1/jobs", nil, &list)
@@ -43,9 +44,9 @@ func TestMistakesAreShown(t *testing.T) {
 	var j api.JobDetail
 	a.must("GET", jobPath(id, ""), nil, &j)
 	require.Equal(t, noProgram, j.Message)
-	require.Len(t, j.Attempts, 1)
+	require.Len(t, j.Attempts, 2, "there is no other node")
 	require.Equal(t, 127, j.Attempts[0].Exit.Code)
-	require.Empty(t, j.Failures, "one is no repetition")
+	require.Len(t, j.Failures, 1)
 	var x api.Explanation
 	a.must("GET", jobPath(id, "/explain"), nil, &x)
 	require.Equal(t, noProgram, x.Message)
@@ -58,14 +59,18 @@ func TestOneElement(t *testing.T) {
 	f := begun(t)
 	node, a := f.agent("n1"), f.as(alice)
 	id := a.submit(job.Spec{Command: []string{"x"}, Array: indexes(t, "3-5"), Resources: job.Resources{CPU: 4000}})[0]
-	node.never(node.order(id).Task, job.Failed, 127, noProgram)
+	for range 2 {
+		order := node.order(id).Task
+		require.EqualValues(t, 3, order.Element)
+		node.never(order, job.Failed, 127, noProgram)
+	}
 	node.order(id)
 	a.must("POST", jobPath(id, "/cancel"), api.Selection{Elements: "5", Reason: "enough"}, nil)
 	for element, want := range map[int]struct {
 		state    job.State
 		attempts int
 		says     string
-	}{3: {job.Failed, 1, noProgram}, 4: {job.Starting, 0, "it is on node n1"}, 5: {job.Cancelled, 0, "enough"}} {
+	}{3: {job.Failed, 2, noProgram}, 4: {job.Starting, 0, "it is on node n1"}, 5: {job.Cancelled, 0, "enough"}} {
 		query := "?element=" + strconv.Itoa(element)
 		var j api.JobDetail
 		a.must("GET", jobPath(id, query), nil, &j)
@@ -110,16 +115,16 @@ func TestMistakesOfAnArrayAreGrouped(t *testing.T) {
 	node, a := f.agent("n1"), f.as(alice)
 	whole := job.Resources{CPU: 4000} // one at a time
 	id := a.submit(job.Spec{Command: []string{"nosuchprog"}, Array: indexes(t, "0-4"), Resources: whole})[0]
-	for range 5 {
+	for range 1 + 5 {
 		node.never(node.order(id).Task, job.Failed, 127, noProgram)
 	}
 	var j api.JobDetail
 	a.must("GET", jobPath(id, ""), nil, &j)
 	require.Equal(t, job.Failed, j.State)
 	require.Equal(t, "element 0: "+noProgram, j.Message)
-	require.Len(t, j.Attempts, 5, "each was tried once")
+	require.Len(t, j.Attempts, 1+5, "it was confirmed of the first")
 	want := []api.Failure{{
-		State: job.Failed, Exit: &api.Exit{Code: 127}, Message: noProgram, Attempts: 5, Elements: "0-4", Nodes: []string{"n1"},
+		State: job.Failed, Exit: &api.Exit{Code: 127}, Message: noProgram, Attempts: 6, Elements: "0-4", Nodes: []string{"n1"},
 	}}
 	require.Equal(t, want, j.Failures)
 	for _, at := range j.Attempts {

@@ -339,7 +339,7 @@ func (t *tx) waitAgain(j *Job, index int32) bool {
 	}
 	t.putElement(e)
 	next := *t.Job(j.ID)
-	next.Ended = time.Time{}
+	next.Ended, next.Mistaken, next.Claims = time.Time{}, false, nil
 	t.putJob(&next)
 	return true
 }

@@ -14,6 +14,7 @@ import (
 // report records what an agent says of its tasks. What is not under way any more,
 // or not on that node, was heard before, or given up.
 func (t *tx) report(c *Report) Result {
+	t.secondOpinion = c.SecondOpinion
 	r := Result{}
 	for i := range c.Tasks {
 		said := &c.Tasks[i]
@@ -58,6 +59,7 @@ func (t *tx) countBegan(j *Job, e *Element, at time.Time) {
 	}
 	if e.Began++; e.Began == j.Spec.Tasks && e.State == job.Starting {
 		t.setState(j, e, job.Running)
+		t.hasRun(j.ID)
 		t.emitElement(api.EventRunning, j, e, Outcome{State: e.State})
 	}
 }
@@ -78,7 +80,8 @@ func (t *tx) endTask(j *Job, e *Element, k *Task, said *api.Report) {
 	}
 	if said.State != job.Completed && e.Outcome == nil {
 		e.Outcome = &Outcome{
-			State: said.State, Rank: k.ID.Rank, Exit: said.Exit, Message: said.Message, Mistake: said.Mistake(),
+			State: said.State, Rank: k.ID.Rank, Exit: said.Exit, Message: said.Message,
+			Mistake: said.Mistake(), Unconfirmed: said.Mistake() && t.secondOpinion,
 		}
 		if e.Stopping != nil {
 			e.Outcome.State, e.Outcome.Message, e.Outcome.Mistake = e.Stopping.State, e.Stopping.Message, false
@@ -217,13 +220,13 @@ func (t *tx) endAttempt(j *Job, e *Element) {
 	o := *e.Outcome
 	t.account(j, e)
 	t.emitElement(api.EventEnded, j, e, o)
-	if !e.again(j.Spec, o, t.now()) {
+	if !t.asksElsewhere(j, e) && !e.again(j.Spec, o, t.now()) {
 		t.finish(j, e, o)
 		return
 	}
 	next := &Element{
 		Job: e.Job, Index: e.Index, State: e.State, Attempt: e.Attempt, LeftOut: e.LeftOut,
-		Failures: e.Failures, Losses: e.Losses, Eligible: e.Eligible, Avoid: e.Avoid,
+		Failures: e.Failures, Losses: e.Losses, Eligible: e.Eligible, Avoid: e.Avoid, Claims: e.Claims,
 	}
 	t.setState(j, next, job.Pending)
 	t.putElement(next)

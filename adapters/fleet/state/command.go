@@ -119,6 +119,9 @@ type Unplace struct {
 type Report struct {
 	Node  string       `json:"node"`
 	Tasks []api.Report `json:"tasks"`
+	// SecondOpinion: a mistake that the node speaks of has to be confirmed, see Claim. When
+	// older programs wrote the command it was taken at its word.
+	SecondOpinion bool `json:"secondOpinion,omitempty"`
 }
 
 // NodeStatus is what the leader finds about a node.

@@ -31,7 +31,7 @@ func (w *world) tried(id job.ID, index int32, r api.Report, nodes ...string) {
 	}
 	k.Rank = 0
 	r.Task, r.At = k, w.now
-	w.must(&state.Command{Report: &state.Report{Node: nodes[0], Tasks: []api.Report{r}}})
+	w.must(&state.Command{Report: &state.Report{Node: nodes[0], Tasks: []api.Report{r}, SecondOpinion: true}})
 }
 
 // mistake is what agents report of a job that cannot be started as it is.
@@ -39,8 +39,8 @@ func mistake(code int, message string) api.Report {
 	return api.Report{State: job.Failed, Exit: &api.Exit{Code: code}, Message: message}
 }
 
-// A mistake would be made again: it is, only for who asks for its exit code. An exit
-// code of a task that has run counts as ever, also one that a mistake could have.
+// A mistake that was confirmed would be made again: it is, only for who asks for its exit
+// code. An exit code of a task that has run counts as ever, also one that a mistake could have.
 func TestMistakesAreNotTriedAgain(t *testing.T) {
 	ran := mistake(127, "")
 	ran.Started = time.Unix(1_000_000, 0)
@@ -62,7 +62,11 @@ func TestMistakesAreNotTriedAgain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
+			w.nodes("n1")
 			id := w.submit("ann", job.Spec{Retry: job.Retry{Limit: 1, On: c.on}}).Jobs[0]
+			if c.report.Mistake() {
+				w.tried(id, 0, c.report, "n1")
+			}
 			w.tried(id, 0, c.report, "n0")
 			j := w.View().Job(id)
 			if !c.again {
@@ -73,7 +77,7 @@ func TestMistakesAreNotTriedAgain(t *testing.T) {
 			assert.Equal(t, job.Pending, j.State())
 			assert.Nil(t, w.View().Failure(j))
 			w.now = w.now.Add(time.Hour)
-			w.tried(id, 0, mistake(127, "no program"), "n0")
+			w.tried(id, 0, ran, "n0")
 			assert.Equal(t, job.Failed, w.View().Job(id).State(), "no more often than asked for")
 		})
 	}
@@ -84,11 +88,16 @@ func TestMistakeEndsTheGang(t *testing.T) {
 	w := newWorld(t)
 	w.nodes("n1", "n2")
 	id := w.submit("ann", job.Spec{Tasks: 3, Retry: job.Retry{Limit: 5}}).Jobs[0]
-	w.tried(id, 0, mistake(1, "working directory /x: there is no such folder"), "n0", "n1", "n2")
-	for k := range w.View().Tasks() {
-		require.NotNil(t, k.Stop, "%s is ended", k.ID)
-		w.must(&state.Command{Report: &state.Report{Node: k.Node, Tasks: []api.Report{{Task: k.ID, State: k.Stop.State, At: w.now}}}})
+	try := func(nodes ...string) {
+		w.tried(id, 0, mistake(1, "working directory /x: there is no such folder"), nodes...)
+		for k := range w.View().Tasks() {
+			require.NotNil(t, k.Stop, "%s is ended", k.ID)
+			w.must(&state.Command{Report: &state.Report{Node: k.Node, Tasks: []api.Report{{Task: k.ID, State: k.Stop.State, At: w.now}}}})
+		}
 	}
+	try("n2", "n1", "n0")
+	require.Equal(t, "n2", w.View().Element(id, 0).Avoid, "the node of the rank that failed")
+	try("n0", "n1", "n2")
 	j := w.View().Job(id)
 	require.Equal(t, job.Failed, j.State())
 	r := w.View().Failure(j)
@@ -171,6 +180,9 @@ func TestFailureOfAnArray(t *testing.T) {
 		r := api.Report{State: job.Completed, Started: w.now}
 		if i == 2000 {
 			r = mistake(126, "not executable")
+			for range 3 { // others have run
+				w.tried(id, i, r, "n0")
+			}
 		}
 		require.Nil(t, w.View().Failure(w.View().Job(id)))
 		w.tried(id, i, r, "n0")

@@ -73,7 +73,7 @@ func (t *tx) placeable(j *Job, id job.TaskID) (*Element, Result) {
 func (e *Element) begin(attempt, tasks int32) {
 	*e = Element{
 		Job: e.Job, Index: e.Index, State: job.Pending, Attempt: attempt, LeftOut: e.LeftOut + attempt - e.Attempt - 1,
-		Failures: e.Failures, Losses: e.Losses, Nodes: make([]string, tasks),
+		Failures: e.Failures, Losses: e.Losses, Claims: e.Claims, Nodes: make([]string, tasks),
 	}
 }
 

@@ -46,8 +46,8 @@ func (e *Element) again(spec *job.Spec, o Outcome, now time.Time) bool {
 	return true
 }
 
-// counts reports whether the outcome counts for a retry. A mistake would be made again,
-// so it counts only for a user who asks for its exit code.
+// counts reports whether the outcome counts for a retry. A mistake that was confirmed would
+// be made again, so it counts only for a user who asks for its exit code.
 func (o *Outcome) counts(r *job.Retry) bool {
 	if o.Mistake {
 		return r.NamesExit(o.exitCode())

@@ -34,6 +34,11 @@ type Job struct {
 	// Cut: records of its attempts have been purged.
 	Cut  bool  `json:"cut,omitempty"`
 	Used Total `json:"used,omitzero"`
+	// Ran: all tasks of an element have run at once. Mistaken: an element has ended by a
+	// claim that was confirmed. Claims are the last of each node, of an array's elements.
+	Ran      bool    `json:"ran,omitempty"`
+	Mistaken bool    `json:"mistaken,omitempty"`
+	Claims   []Claim `json:"claims,omitempty"`
 }
 
 // Elements is how many elements the job has.
@@ -122,6 +127,8 @@ type Element struct {
 	Eligible time.Time  `json:"eligible,omitzero"`
 	Avoid    string     `json:"avoid,omitempty"` // the node that the next attempt avoids
 	Held     job.Reason `json:"held,omitempty"`
+	// Claims are what its attempts have ended by since it was submitted or requeued.
+	Claims []Claim `json:"claims,omitempty"`
 
 	// Of the attempt under way: when its last task was placed, how many tasks have
 	// got a node, run or have run, and have ended.
@@ -156,8 +163,10 @@ type Outcome struct {
 	Rank    int32     `json:"rank,omitempty"`
 	Exit    *api.Exit `json:"exit,omitempty"`
 	Message string    `json:"message,omitempty"`
-	// Mistake is api.Report.Mistake: the job cannot be started as it is.
-	Mistake bool `json:"mistake,omitempty"`
+	// Mistake is api.Report.Mistake: the job cannot be started as it is. Unconfirmed: that
+	// is one node's word, see Claim.
+	Mistake     bool `json:"mistake,omitempty"`
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
 }
 
 // Task is a task of an attempt under way. It goes with the attempt.

@@ -19,6 +19,8 @@ type tx struct {
 	m           *meta // written at the end
 	by          string
 	events      []api.Event
+	// secondOpinion is Report.SecondOpinion.
+	secondOpinion bool
 
 	jobs     map[job.ID]bool
 	elements map[ElementID]bool

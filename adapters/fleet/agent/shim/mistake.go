@@ -12,9 +12,9 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
-// Mistake is why a task cannot be started where what the job asks for is wrong, so that
-// no other attempt would help. Every other error is the node's: the task may start
-// elsewhere.
+// Mistake is why a task cannot be started where what the job asks for is wrong, as far as
+// the node can tell: the servers have it confirmed by another node. Every other error is
+// the node's for sure.
 type Mistake struct {
 	// Code is what a shell would exit with: one of the constants below.
 	Code int

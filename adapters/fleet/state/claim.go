@@ -1,0 +1,88 @@
+package state
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/berth-project/berth/adapters/fleet/job"
+)
+
+// Claim is a node's word that a job cannot be started as it is. It may be the node that is
+// wrong: a folder that is not mounted there, an account that its directory service does not
+// know just now.
+type Claim struct {
+	Node string    `json:"node"`
+	At   time.Time `json:"at"`
+	// Says is what is wrong, without the name of the node.
+	Says string `json:"says,omitempty"`
+}
+
+// maxClaims is how many tries of an element end by claims at most: where a path has the
+// name of the node in it, no two say the same.
+const maxClaims = 4
+
+// maxJobClaims is how many claims are kept of all elements of an array, the last of each
+// node.
+const maxJobClaims = 16
+
+// claim is the one that the attempt has ended by.
+func (t *tx) claim(e *Element) Claim {
+	node := e.Nodes[e.Outcome.Rank]
+	return Claim{Node: node, At: t.now(), Says: strings.ReplaceAll(e.Outcome.Message, "node "+node+" ", "node ")}
+}
+
+// asksElsewhere reports whether an attempt has ended by a claim that has to be confirmed,
+// by another node where one could take the element. If so it notes in the element's row
+// that it is tried again at once; that counts neither as a failure nor as a loss.
+func (t *tx) asksElsewhere(j *Job, e *Element) bool {
+	if o := e.Outcome; !o.Mistake || !o.Unconfirmed || e.Requeue {
+		return false
+	}
+	c, next := t.claim(e), *t.Job(j.ID)
+	confirmed := next.confirms(e.Claims, c)
+	if len(e.Claims) < maxClaims {
+		e.Claims = append(slices.Clip(e.Claims), c)
+	}
+	if confirmed {
+		next.Mistaken = true
+		t.putJob(&next)
+		return false
+	}
+	if !j.Spec.Array.IsZero() {
+		next.claimed(c)
+		t.putJob(&next)
+	}
+	e.Eligible, e.Avoid = t.now(), c.Node
+	return true
+}
+
+// confirms reports whether a claim about one of the job's elements counts, after others
+// about it: where one before says the same. One element of an array is enough for all of
+// them. But once an element has run, it is rather the nodes that are wrong, and all tries
+// are made that there may be.
+func (j *Job) confirms(before []Claim, c Claim) bool {
+	switch {
+	case len(before) >= maxClaims-1:
+		return true
+	case j.Ran:
+		return false
+	}
+	return j.Mistaken || slices.ContainsFunc(before, func(b Claim) bool { return b.Says == c.Says })
+}
+
+// claimed adds a claim about one of the job's elements.
+func (j *Job) claimed(c Claim) {
+	c.Says = ""
+	j.Claims = append(slices.DeleteFunc(slices.Clone(j.Claims), func(old Claim) bool { return old.Node == c.Node }), c)
+	j.Claims = j.Claims[max(0, len(j.Claims)-maxJobClaims):]
+}
+
+// hasRun notes that all tasks of an element of the job have run.
+func (t *tx) hasRun(id job.ID) {
+	if j := t.Job(id); !j.Ran {
+		next := *j
+		next.Ran = true
+		t.putJob(&next)
+	}
+}
