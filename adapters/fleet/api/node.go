@@ -25,7 +25,8 @@ type Node struct {
 	Drain *Drain `json:"drain,omitempty"`
 	// Maintenance is a window in which the node is not used.
 	Maintenance *Maintenance `json:"maintenance,omitempty"`
-	// Unhealthy is what its health script complains of; it takes no new tasks.
+	// Unhealthy is what the node complains of, its health script for example, or that starts
+	// fail on it alone; it takes no new tasks.
 	Unhealthy string `json:"unhealthy,omitempty"`
 	// Labels are all, those of the machine and the operator's.
 	Labels     map[string]string `json:"labels,omitempty"`

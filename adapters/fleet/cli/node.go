@@ -86,8 +86,9 @@ func resumeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "resume NODE...",
 		Short: "Use drained nodes again",
-		Long:  "Use drained nodes again. Maintenance windows stay; see maintenance --cancel.",
-		Args:  args(1, -1),
+		Long: "Use drained nodes again, and nodes that are unhealthy because starts failed on them alone. " +
+			"Maintenance windows stay; see maintenance --cancel.",
+		Args: args(1, -1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			return a.eachNode(c, args, "is no longer drained", func(name string) error {
 				if err := servers.ResumeNode(c.Context(), name); err != nil {

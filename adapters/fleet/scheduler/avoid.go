@@ -10,7 +10,7 @@ import (
 )
 
 // avoidFor is how long an attempt is kept from nodes on which others of its element have
-// failed. It ends: the nodes that are left may be full for days, or too small together,
+// failed, and everybody from a node that is distrusted. It ends: the nodes that are left may be full for days, or too small together,
 // and a node that could not start a task may have been mended.
 const avoidFor = 10 * time.Minute
 
@@ -47,6 +47,12 @@ func recent(at time.Time) (until time.Time, ok bool) {
 	until = at.Add(avoidFor)
 	left := time.Until(until)
 	return until, 0 < left && left <= avoidFor
+}
+
+// isRecent is recent without the time.
+func isRecent(at time.Time) bool {
+	_, ok := recent(at)
+	return ok
 }
 
 func later(a, b time.Time) time.Time {

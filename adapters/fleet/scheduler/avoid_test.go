@@ -232,9 +232,6 @@ func TestMistakenNodesFailNoJobs(t *testing.T) {
 			w.pass(time.Minute)
 			j := w.state.View().Job(array)
 			require.Equal(t, "COMPLETED", w.states(array), "%v", j.Counts.ByState())
-			if len(bad) > 1 {
-				return
-			}
 			var gangs []job.ID
 			for range 10 {
 				gangs = append(gangs, w.submit("tasks: 4\nspread: [{}]")[0])
@@ -263,5 +260,25 @@ func TestClaimsWaitForAnotherNode(t *testing.T) {
 		require.Contains(t, message, "a: working directory /home/ann: there is no such folder")
 		w.pass(10 * time.Minute)
 		require.Equal(t, "COMPLETED", w.states(id))
+	})
+}
+
+// A node that alone starts nothing is unhealthy soon, whatever it says of itself, and is
+// tried again after a while: with the next job that comes.
+func TestDistrustedNodes(t *testing.T) {
+	in(t, []*api.Registration{node("a", 4), node("b", 4), node("c", 4)}, func(w *world) {
+		w.unmounted("b")
+		ailment := func() string { return w.state.View().Node("b").Ailment() }
+		id := w.submit("array: 0-59")[0]
+		w.pass(time.Minute)
+		require.Equal(t, "COMPLETED", w.states(id))
+		require.Contains(t, ailment(), "ran on other nodes")
+		w.submit("nodes: [b]")
+		w.pass(5 * time.Minute)
+		require.NotEmpty(t, ailment())
+		w.unmounted() // it is mended
+		w.pass(6 * time.Minute)
+		require.Empty(t, ailment())
+		require.Empty(t, w.state.View().Node("b").FailedStarts)
 	})
 }

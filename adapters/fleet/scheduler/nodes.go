@@ -119,7 +119,8 @@ func (c *Controller) watchNodes(ctx context.Context) {
 		if b.heard && b.unhealthy != n.Unhealthy {
 			status.Unhealthy = &b.unhealthy
 		}
-		if status.State != "" || status.Unhealthy != nil {
+		status.Probe = n.Distrust != nil && !isRecent(n.Distrust.Since)
+		if status.State != "" || status.Unhealthy != nil || status.Probe {
 			c.propose(ctx, &state.Command{NodeStatus: status})
 		}
 	}

@@ -68,7 +68,7 @@ func closed(n *state.Node) string {
 		return "is unreachable"
 	case n.Drain != nil:
 		return "is drained" + n.Drain.Because()
-	case n.Unhealthy != "":
+	case n.Ailment() != "":
 		return "is unhealthy"
 	}
 	return "is in maintenance" + n.Maintenance.Because()

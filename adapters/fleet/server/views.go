@@ -150,7 +150,7 @@ func notOver(m *api.Maintenance, now time.Time) *api.Maintenance {
 func viewNode(lead *leadership, v state.View, n *state.Node) api.Node {
 	return api.Node{
 		Name: n.Node, Address: n.Address, State: n.State, Drain: n.Drain, Maintenance: notOver(n.Maintenance, time.Now()),
-		Unhealthy: n.Unhealthy, Labels: n.AllLabels(), Machine: n.Machine, Version: n.Version,
+		Unhealthy: n.Ailment(), Labels: n.AllLabels(), Machine: n.Machine, Version: n.Version,
 		Registered: n.Registered, Seen: lead.Seen(n.Node), Used: v.Used(n.Node).Used,
 		Load: lead.Load(n.Node),
 	}

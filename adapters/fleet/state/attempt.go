@@ -48,6 +48,7 @@ func (t *tx) began(j *Job, e *Element, k *Task, at time.Time) {
 	next.State = job.Running
 	next.Started = at
 	t.putTask(&next)
+	t.hasStarted(k.Node)
 	t.countBegan(j, e, at)
 	t.putElement(e)
 }
@@ -60,14 +61,19 @@ func (t *tx) countBegan(j *Job, e *Element, at time.Time) {
 	if e.Began++; e.Began == j.Spec.Tasks && e.State == job.Starting {
 		t.setState(j, e, job.Running)
 		t.hasRun(j.ID)
+		t.ranElsewhere(e)
 		t.emitElement(api.EventRunning, j, e, Outcome{State: e.State})
 	}
 }
 
 // endTask records that a task has ended, and with the last one the attempt.
 func (t *tx) endTask(j *Job, e *Element, k *Task, said *api.Report) {
-	if k.State == job.Starting && !said.Started.IsZero() {
+	switch {
+	case k.State == job.Starting && !said.Started.IsZero():
+		t.hasStarted(k.Node)
 		t.countBegan(j, e, said.Started)
+	case said.Mistake() || said.State == job.BootFail:
+		t.startFailed(k.Node, j, e)
 	}
 	t.dropTask(j, k)
 	e.Ended++

@@ -40,13 +40,14 @@ func (t *tx) asksElsewhere(j *Job, e *Element) bool {
 		return false
 	}
 	c, next := t.claim(e), *t.Job(j.ID)
-	confirmed := next.confirms(e.Claims, c)
+	confirmed := len(e.Claims) >= maxClaims-1 || next.confirms(t.trusted(e.Claims), c) && !t.wasWrong(c.Node)
 	if len(e.Claims) < maxClaims {
 		e.Claims = append(slices.Clip(e.Claims), c)
 	}
 	if confirmed {
 		next.Mistaken = true
 		t.putJob(&next)
+		t.clearNodes(e)
 		return false
 	}
 	if !j.Spec.Array.IsZero() {
@@ -57,18 +58,17 @@ func (t *tx) asksElsewhere(j *Job, e *Element) bool {
 	return true
 }
 
+// trusted are the claims of nodes that have not been wrong.
+func (t *tx) trusted(all []Claim) []Claim {
+	return slices.DeleteFunc(slices.Clone(all), func(c Claim) bool { return t.wasWrong(c.Node) })
+}
+
 // confirms reports whether a claim about one of the job's elements counts, after others
 // about it: where one before says the same. One element of an array is enough for all of
 // them. But once an element has run, it is rather the nodes that are wrong, and all tries
 // are made that there may be.
 func (j *Job) confirms(before []Claim, c Claim) bool {
-	switch {
-	case len(before) >= maxClaims-1:
-		return true
-	case j.Ran:
-		return false
-	}
-	return j.Mistaken || slices.ContainsFunc(before, func(b Claim) bool { return b.Says == c.Says })
+	return !j.Ran && (j.Mistaken || slices.ContainsFunc(before, func(b Claim) bool { return b.Says == c.Says }))
 }
 
 // claimed adds a claim about one of the job's elements.

@@ -131,11 +131,13 @@ type NodeStatus struct {
 	State api.NodeState `json:"state,omitempty"`
 	// Unhealthy, where not nil, is what the health script says now.
 	Unhealthy *string `json:"unhealthy,omitempty"`
+	// Probe lets a node have tasks again that was distrusted.
+	Probe bool `json:"probe,omitempty"`
 }
 
-// NodeChange is what an operator wants of a node. What is nil stays. Resume ends a
-// drain, ClearMaintenance a maintenance window. A drain without a reason keeps that of the
-// one before.
+// NodeChange is what an operator wants of a node. What is nil stays. Resume ends a drain,
+// and distrust; ClearMaintenance a maintenance window. A drain without a reason keeps that
+// of the one before.
 type NodeChange struct {
 	Node             string            `json:"node"`
 	Drain            *api.Drain        `json:"drain,omitempty"`

@@ -28,6 +28,7 @@ func (t *tx) register(r *api.Registration) Result {
 		*n = *old
 		if old.Boot != r.Boot {
 			n.Registered = t.now()
+			n.trust()
 			t.loseTasks(r.Node, "the node was started anew")
 		}
 	}
@@ -73,6 +74,10 @@ func (t *tx) nodeStatus(c *NodeStatus) Result {
 		}
 		t.emit(api.Event{Kind: api.EventNode, Node: n.Node, Message: message})
 	}
+	if c.Probe && n.Distrust != nil {
+		n.probe()
+		t.emit(api.Event{Kind: api.EventNode, Node: n.Node, Message: "is tried again"})
+	}
 	t.putNode(&n)
 	if c.State == api.NodeLost {
 		t.loseTasks(c.Node, fmt.Sprintf("node %s is lost", c.Node))
@@ -99,6 +104,7 @@ func (t *tx) changeNode(c *NodeChange) Result {
 		message = "is drained" + d.Because()
 	case c.Resume:
 		n.Drain = nil
+		n.trust()
 		message = "is resumed"
 	case c.Maintenance != nil:
 		n.Maintenance = c.Maintenance

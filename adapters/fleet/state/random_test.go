@@ -241,7 +241,7 @@ func (h *history) reportSome() {
 	if h.chance(5) {
 		node = h.node()
 	}
-	h.apply(&state.Command{Report: &state.Report{Node: node, Tasks: []api.Report{r, r}}})
+	h.apply(&state.Command{Report: &state.Report{Node: node, Tasks: []api.Report{r, r}, SecondOpinion: h.chance(80)}})
 }
 
 func (h *history) act() {
@@ -272,7 +272,7 @@ func (h *history) nodeCommand() {
 	switch h.rng.IntN(8) {
 	case 0:
 		s := []api.NodeState{api.NodeReady, api.NodeUnreachable, api.NodeLost}[h.rng.IntN(3)]
-		h.apply(&state.Command{NodeStatus: &state.NodeStatus{Node: n, State: s}})
+		h.apply(&state.Command{NodeStatus: &state.NodeStatus{Node: n, State: s, Probe: h.chance(20)}})
 	case 1:
 		h.apply(&state.Command{Node: &state.NodeChange{Node: n, Drain: &api.Drain{Reason: "test"}}})
 	case 2:

@@ -189,17 +189,20 @@ type Task struct {
 // Node is a node.
 type Node struct {
 	api.Registration
-	State       api.NodeState     `json:"state"`
-	Drain       *api.Drain        `json:"drain,omitempty"`
-	Maintenance *api.Maintenance  `json:"maintenance,omitempty"`
-	Unhealthy   string            `json:"unhealthy,omitempty"`
-	Labels      map[string]string `json:"labels,omitempty"` // the operator's
-	Registered  time.Time         `json:"registered"`
+	State       api.NodeState    `json:"state"`
+	Drain       *api.Drain       `json:"drain,omitempty"`
+	Maintenance *api.Maintenance `json:"maintenance,omitempty"`
+	Unhealthy   string           `json:"unhealthy,omitempty"` // what the node says of itself
+	// FailedStarts are those since it has started anything.
+	FailedStarts []FailedStart     `json:"failedStarts,omitempty"`
+	Distrust     *Distrust         `json:"distrust,omitempty"`
+	Labels       map[string]string `json:"labels,omitempty"` // the operator's
+	Registered   time.Time         `json:"registered"`
 }
 
 // Usable reports whether the node takes new tasks.
 func (n *Node) Usable() bool {
-	return n.State == api.NodeReady && n.Drain == nil && n.Unhealthy == ""
+	return n.State == api.NodeReady && n.Drain == nil && n.Ailment() == ""
 }
 
 // Used is what tasks have of a node.
