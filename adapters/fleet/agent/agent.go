@@ -30,6 +30,7 @@ type Agent struct {
 
 	machine   atomic.Pointer[api.Machine]
 	unhealthy complaints
+	accounts  accounts
 	poller    *poller
 	load      *loadBook
 	reportNow chan struct{} // has room for one: there is something to report

@@ -110,8 +110,8 @@ func (f *folders) writeTerm(term uint64) error {
 	return durable.Write(filepath.Join(f.root, "term"), []byte(strconv.FormatUint(term, 10)+"\n"))
 }
 
-// try sees whether what tasks need can be written, and is passed through to by their
-// accounts.
+// try sees whether what tasks need can be written and executed, and is passed through to
+// by their accounts.
 func (f *folders) try(term uint64) error {
 	for path := f.works(); f.users && path != filepath.Dir(path); path = filepath.Dir(path) {
 		info, err := os.Stat(path)
@@ -124,8 +124,11 @@ func (f *folders) try(term uint64) error {
 	}
 	for _, parent := range []string{f.tasks(), f.works()} {
 		path, err := os.MkdirTemp(parent, ".try-*")
-		if err == nil {
-			err = os.Remove(path)
+		if err == nil && parent == f.works() {
+			err = execute(path)
+		}
+		if path != "" {
+			err = errors.Join(err, os.RemoveAll(path))
 		}
 		if err != nil {
 			return err

@@ -21,7 +21,8 @@ import (
 const sweepEvery = time.Minute
 
 // sweep removes what is left of ended tasks when its time or its room is over, and their
-// control groups that could not be removed before, now and then until ctx ends. Then it may be that there is room again.
+// control groups that could not be removed before, now and then until ctx ends. Then the
+// node is checked, for there may be room again.
 func (a *Agent) sweep(ctx context.Context) {
 	for {
 		if err := a.clearLingering(ctx); err != nil && ctx.Err() == nil {
@@ -31,6 +32,7 @@ func (a *Agent) sweep(ctx context.Context) {
 			a.log.Warn("removing what is left of ended tasks", "error", err)
 		}
 		a.do(ctx, (*table).checkFolder)
+		a.checkSelf(ctx)
 		if !pause(ctx, sweepEvery) {
 			return
 		}

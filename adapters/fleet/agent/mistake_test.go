@@ -207,6 +207,25 @@ func TestNodesFaults(t *testing.T) {
 			require.Contains(t, n.agent.unhealthy.String(), "tasks' accounts cannot pass through it (mode 0700); chmod o+x lets them")
 		}
 	})
+	t.Run("a data folder on which nothing may be executed", func(t *testing.T) {
+		dir := disk(t, "mode=0711", unix.MS_NOEXEC)
+		n := &node{t: t, server: newServer(), dir: dir}
+		n.start(func(c *Config) { c.Accounts = AccountsUsers })
+		eventually(t, "the complaint", func() bool { return n.agent.unhealthy.String() != "" })
+		require.Equal(t, "data folder: "+dir+"/work: scripts in it cannot be executed: permission denied; is it on a file system that is mounted with noexec?",
+			n.agent.unhealthy.String())
+		o := script(1, "true")
+		o.Run.User = u.Username
+		r := n.run(o)
+		require.Equal(t, job.BootFail, r.State, r.Message)
+		require.Equal(t, "data folder: it is on a file system on which nothing may be executed (noexec)", r.Message)
+		require.NoError(t, unix.Mount("", dir, "", unix.MS_REMOUNT, ""))
+		require.True(t, n.agent.do(t.Context(), (*table).checkFolder))
+		require.Empty(t, n.agent.unhealthy.String())
+		o = script(2, "true")
+		o.Run.User = u.Username
+		require.Equal(t, job.Completed, n.run(o).State)
+	})
 	t.Run("a file system on which nothing may be executed", func(t *testing.T) { // of the user's program
 		dir := disk(t, "mode=1777", unix.MS_NOEXEC)
 		require.NoError(t, os.WriteFile(dir+"/prog", []byte("#!/bin/sh\n"), 0o755))

@@ -116,6 +116,9 @@ func (r *runner) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if other {
+		a.accounts.note(who.Name, time.Now())
+	}
 	gpus := a.machine.Load().GPUs
 	if err := checkDevices(run.GPUs, gpus); err != nil {
 		return err

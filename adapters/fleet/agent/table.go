@@ -79,20 +79,20 @@ func (t *table) see(term uint64) error {
 	if term == t.term {
 		return nil
 	}
-	err := t.agent.folders.writeTerm(term)
-	if err == nil {
-		t.term = term
+	if err := t.agent.folders.writeTerm(term); err != nil {
+		t.agent.unhealthy.set("data folder", err.Error())
+		return err
 	}
-	t.agent.unhealthy.set("data folder", errorText(err))
-	return err
+	if t.term = term; t.agent.unhealthy.of("data folder") != "" {
+		t.checkFolder()
+	}
+	return nil
 }
 
-// checkFolder tries whether the data folder can be written to, where it could not:
-// disks that were full have room again.
+// checkFolder tries whether the data folder can be worked with. Disks that were full may
+// have room again.
 func (t *table) checkFolder() {
-	if t.agent.unhealthy.of("data folder") != "" {
-		t.agent.unhealthy.set("data folder", errorText(t.agent.folders.try(t.term)))
-	}
+	t.agent.unhealthy.set("data folder", errorText(t.agent.folders.try(t.term)))
 }
 
 // noteFolder has the node complain of a data folder because of which a task could not be

@@ -127,7 +127,7 @@ func (t Task) notExecuted(program string, err error) error {
 		return found
 	case errors.Is(err, syscall.ENOENT):
 		return mistake(CodeNotFound, "program %s: %s", program, t.reason(err))
-	case errors.Is(err, syscall.EACCES) && t.Cgroup == "": // else the group may have refused it
+	case errors.Is(err, syscall.EACCES) && t.Cgroup == "" && !t.isOwn(program): // else the group may have refused it
 		return mistake(CodeNotExecutable, "program %s: %s", program, t.reason(err))
 	}
 	return plain
@@ -198,9 +198,15 @@ func (t Task) forbiddenPart(file string, depth int) error {
 	}
 	var at unix.Statfs_t
 	if err := unix.Statfs(file, &at); err == nil && at.Flags&unix.ST_NOEXEC != 0 {
+		if t.isOwn(file) {
+			return errors.New("data folder: it is on a file system on which nothing may be executed (noexec)")
+		}
 		return mistake(CodeNotExecutable, "%s: it is on a file system on which nothing may be executed (noexec)", t.called(file))
 	}
 	if err := unix.Faccessat(unix.AT_FDCWD, file, unix.X_OK, unix.AT_EACCESS); err != nil {
+		if t.isOwn(file) {
+			return fmt.Errorf("%s: %w", t.called(file), err)
+		}
 		return mistake(CodeNotExecutable, "%s: %s", t.called(file), t.reason(err))
 	}
 	name, _ := interpreterOf(file)
