@@ -55,7 +55,9 @@ var words = []word{
 
 	// What Berth does by another name.
 	{name: "licenses", short: "L", verdict: refused, text: "write --resource=name=number, which nodes offer"},
-	{name: "switches", also: "segment consolidate-segments spread-segments", verdict: refused, text: "write --same-label with the label of a rack or a switch"},
+	{name: "switches", also: "segment", verdict: refused, text: "write --same-label with the label of a rack or a switch"},
+	{name: "consolidate-segments", bare: true, verdict: refused, text: "Berth has no segments: write --same-label with the label of what all tasks are to be in"},
+	{name: "spread-segments", bare: true, verdict: refused, text: "Berth has no segments: write --spread with the label of a rack or a block"},
 	{name: "spread-job", bare: true, verdict: refused, text: "write --spread=node"},
 	{name: "test-only", bare: true, verdict: refused, text: "write --check on the command line"},
 	{name: "wrap", verdict: refused, text: "write the command after a double dash: berth submit -- sh -c '...'"},
@@ -92,7 +94,7 @@ var words = []word{
 	{name: "gpu-bind", also: "gres-flags", verdict: warned, text: "means nothing: CUDA_VISIBLE_DEVICES has the devices of the task"},
 	{name: "oversubscribe", short: "s", bare: true, verdict: warned, text: "means nothing: tasks share nodes, and whole cores are not shared"},
 	{name: "use-min-nodes", bare: true, verdict: warned, text: "means nothing: tasks go to any nodes that have room"},
-	{name: "oom-kill-step", bare: true, verdict: warned, text: "means nothing: the kernel ends what it chooses of a task that is out of memory"},
+	{name: "oom-kill-step", bare: true, verdict: warned, text: "means nothing: a task that is out of memory is always killed as a whole"},
 	{name: "wait-all-nodes", verdict: warned, text: "means nothing: all tasks start or none"},
 
 	// What is noted about a job, or printed.

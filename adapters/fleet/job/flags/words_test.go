@@ -120,6 +120,12 @@ func TestWords(t *testing.T) {
 		{"--signal=R:USR1@60s -t 1h", "--signal: R: means nothing: reservations do not wait for jobs"},
 		{"--open-mode=append", ""},
 		{"--open-mode=truncate", ""},
+		{"--oom-kill-step", "--oom-kill-step: means nothing: a task that is out of memory is always killed as a whole"},
+		{"--oom-kill-step=0", "--oom-kill-step: means nothing: a task that is out of memory is always killed as a whole"},
+		{"--segment=2 --spread-segments --consolidate-segments -J x", strings.Join([]string{
+			"--segment: write --same-label with the label of a rack or a switch",
+			"--spread-segments: Berth has no segments: write --spread with the label of a rack or a block",
+			"--consolidate-segments: Berth has no segments: write --same-label with the label of what all tasks are to be in", "refused"}, "\n")},
 		{"--exclusive --qos=high -L matlab:2 --switches=1 --test-only", strings.Join([]string{
 			"--exclusive: Berth gives no whole nodes: --cpus-per-task gives as many cores to the task alone",
 			"--qos: Berth has no QOS: priorities and limits are those of a queue, --queue",
