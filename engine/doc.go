@@ -8,15 +8,17 @@
 //
 //	eng, err := engine.New(engine.Config{
 //		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
-//		Orchestrator: mine, // Bind and Evict
+//		Orchestrator: printer{}, // yours: Bind and Evict
 //	})
-//	if err != nil {
-//		return err // what is wrong with the configuration
-//	}
-//	go eng.Run(ctx)
-//	err = eng.Apply(engine.PutNode(n), engine.Submit(w))
 //
-// The example of [Engine] is a whole program, and package adapters says how to write mine.
+//	go func() { done <- eng.Run(ctx) }()
+//
+//	err = eng.Apply(
+//		engine.PutNode(&model.Node{Name: "node-1", Allocatable: model.Resources{CPU: model.Cores(4), Memory: model.GiB(8)}}),
+//		engine.Submit(&model.Workload{ID: "web-1", Requests: model.Resources{CPU: model.Cores(0.5), Memory: model.GiB(1)}}),
+//	)
+//
+// The example of [Engine] is a whole program, and package adapters says how to write an orchestrator's part.
 //
 // The engine calls Orchestrator.Bind once it has decided. The orchestrator reports
 // everything else as changes: Confirm when the workload has been seen on its node,

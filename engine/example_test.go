@@ -30,7 +30,7 @@ func (printer) Evict(_ context.Context, w *model.Workload, reason string) error 
 func ExampleEngine() {
 	eng, err := engine.New(engine.Config{
 		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
-		Orchestrator: printer{},
+		Orchestrator: printer{}, // yours: Bind and Evict
 	})
 	if err != nil {
 		fmt.Println(err)

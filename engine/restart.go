@@ -14,8 +14,11 @@ import (
 // record of its own starts again from what [Replay] returns, or moves to an engine with another
 // configuration:
 //
+//	replayed, err := engine.Replay(cfg, bytes.NewReader(log.Bytes()))
+//
 //	eng, err := engine.New(cfg)
-//	err = eng.Apply(slices.Collect(raw.View().Changes())...)
+//
+//	err = eng.Apply(slices.Collect(replayed.View().Changes())...)
 //
 // All of it is accepted, whatever is away by then: a workload waits for the node, the profile or
 // the group that it names, and [Raw.Explain] says so. Limits come last, since one of breach
