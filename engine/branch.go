@@ -50,13 +50,13 @@ type Decision struct {
 	// Evaluated and Feasible count nodes; Ties is how many shared the highest
 	// score.
 	Evaluated, Feasible, Ties int
-	// Message is the one-line summary of why it fits nowhere, Plugins the
-	// plugins that rejected it.
+	// Message is the one-line summary of why it fits nowhere; empty where it fits.
 	Message string
+	// Plugins are those that rejected it, sorted.
 	Plugins []string
-	// Nominated is the node that PostFilter nominated, Evictions what it wants
-	// displaced, where it fits nowhere.
+	// Nominated is the node that PostFilter nominated where it fits nowhere, or empty.
 	Nominated string
+	// Evictions are whom PostFilter wants displaced for it. On a branch nobody is.
 	Evictions []extpoints.Eviction
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Departure is a workload that is to leave its node.
 type Departure struct {
-	Workload, Node string
+	Workload, Node string // the ID, and the name of the node that it is on
 	// Since is when the engine asked for that, or since when the workload is terminating. It
 	// is zero where the engine has not asked yet: it asks for the last victim when the others
 	// have accepted.

@@ -83,7 +83,7 @@ type Reason struct {
 	// Plugin says so; [extpoints.ExtenderPlugin] stands for the extenders. Empty
 	// where several plugins do together.
 	Plugin string
-	Code   extpoints.Code
+	Code   extpoints.Code // what the plugin said: Unschedulable, for example
 	// Text is the plugin's; empty where it gave none.
 	Text string
 	// Nodes is how many nodes it speaks against; 0 where it is not about nodes.
@@ -118,9 +118,9 @@ func (t tally) reasons() []Reason {
 // Verdict is one plugin's rejection of a node; [extpoints.ExtenderPlugin] stands
 // for the extenders.
 type Verdict struct {
-	Plugin  string
-	Code    extpoints.Code
-	Reasons []string
+	Plugin  string         // its name
+	Code    extpoints.Code // Unschedulable: others could leave to make room; UnschedulableAndUnresolvable: that would not help
+	Reasons []string       // in the words of the plugin; empty where it gave none
 }
 
 func verdict(st *extpoints.Status) Verdict {

@@ -83,7 +83,7 @@ type ChangeError struct {
 	Index int    // the change's place in the batch, from 0
 	Verb  string // what it does, as [Change.Verb] says it
 	ID    string // of what it is about, as [Change.ID] says it
-	Err   error
+	Err   error  // what is wrong
 }
 
 // Error says it in one line.

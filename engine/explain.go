@@ -15,8 +15,10 @@ import (
 
 // Explanation says why a workload is where it is, or why it is nowhere.
 type Explanation struct {
+	// Workload is the one that is explained, as it was last reported.
 	Workload *model.Workload
-	Phase    model.Phase
+	// Phase is how far it has got.
+	Phase model.Phase
 	// Node is where the workload is, or where it would go if it were tried
 	// now; empty where it fits nowhere, or would not be tried.
 	Node string
@@ -71,7 +73,7 @@ type Explanation struct {
 	// Filters and Scores name the plugins, in order, with their weights. After
 	// the Score plugins come the extenders that prioritize.
 	Filters []string
-	Scores  []PluginWeight
+	Scores  []PluginWeight // of a node's score, see NodeExplanation.Scores
 	// Nodes are the nodes in visiting order, or the best of them; see
 	// [ExplainOptions]. For a workload that waits these are all nodes; for one
 	// that has a node, those that were looked at.
@@ -79,12 +81,12 @@ type Explanation struct {
 	// Ties are the nodes that share the highest total, in the order in which
 	// they were found; TieBreak says how one was chosen.
 	Ties     []string
-	TieBreak TieBreak
+	TieBreak TieBreak // Config.TieBreak
 }
 
 // PermitWait is a Permit plugin that has a workload wait with its node.
 type PermitWait struct {
-	Plugin string
+	Plugin string // its name
 	// Since is when it began, Until when the plugin gives up and the workload is
 	// rejected.
 	Since, Until time.Time
@@ -92,14 +94,14 @@ type PermitWait struct {
 
 // PluginWeight is a Score plugin, or an extender, and its weight.
 type PluginWeight struct {
-	Plugin string
-	Weight int64
+	Plugin string // its name
+	Weight int64  // the factor of its score in the total
 }
 
 // NodeExplanation says what the plugins said of one node.
 type NodeExplanation struct {
-	Node     string
-	Feasible bool
+	Node     string // its name
+	Feasible bool   // no plugin or extender has rejected it
 	// Unseen: nobody was asked about the node, because the workload's nominated
 	// node will do, or because a plugin failed.
 	Unseen bool
@@ -110,7 +112,8 @@ type NodeExplanation struct {
 	// Scores are in the order of Explanation.Scores; none for a node that is
 	// not feasible, or where a single feasible node needed no score.
 	Scores []PluginScore
-	Total  int64
+	// Total is the sum of the scores times their weights; 0 without scores.
+	Total int64
 }
 
 // PluginScore is what one plugin, or extender, gave one node.

@@ -13,10 +13,10 @@ import (
 
 // Rejection is why a workload was not placed the last time it was tried.
 type Rejection struct {
-	At      time.Time
-	Code    extpoints.Code
-	Message string   // in one line
-	Plugins []string // that rejected it, sorted; none for a failure
+	At      time.Time      // when the attempt failed
+	Code    extpoints.Code // Error for a failure, else the kind of rejection
+	Message string         // in one line
+	Plugins []string       // that rejected it, sorted; none for a failure
 }
 
 // fail ends a cycle that placed nothing: the workload goes back to the queue,

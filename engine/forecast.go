@@ -39,6 +39,7 @@ const fewestRuns = 9
 // queue, else all; of each the last 128 count. What has no limit never ends. Nothing new comes, nothing
 // fails, and what would be displaced waits again.
 type Forecast struct {
+	// At is the present in which the simulations began.
 	At time.Time
 	// Ended is of how many workloads with a limit the run times are known: they were bound or
 	// confirmed, not terminating, when they were finished or removed. 0: of none, and nothing is forecast.

@@ -21,10 +21,11 @@ type GroupDecision struct {
 	// Members are the decisions about the members that were tried, in that
 	// order; those of a tree that is not placed have no node.
 	Members []Decision
-	// Nominations are the nodes that GroupPostFilter nominated, by member, and
-	// Evictions what it wants displaced, where the tree is not placed.
+	// Nominations are the nodes that GroupPostFilter nominated, by the member's ID, where the
+	// tree is not placed.
 	Nominations map[string]string
-	Evictions   []extpoints.Eviction
+	// Evictions are whom GroupPostFilter wants displaced for it. On a branch nobody is.
+	Evictions []extpoints.Eviction
 }
 
 // ScheduleGroup runs the cycle of the tree of groups that the group is in, for

@@ -47,24 +47,26 @@ import (
 // one was). Everything else is theirs. One that panics is logged, and the engine goes
 // on.
 //
+// Times are those of the engine's clock, or those that the calls of a Raw were given.
+//
 // The functions from PluginRan on are told what things cost. To measure it costs
 // something, so nothing is measured unless one of them is there. They are told of
 // what the engine itself does, not of branches and explanations. What is decided, and
 // what a [Recorder] writes, does not depend on who listens.
 type Listener struct {
-	Submitted func(SubmittedEvent)
-	Gated     func(QueuedEvent)
-	Enqueued  func(QueuedEvent)
-	Popped    func(PoppedEvent)
-	Filtered  func(FilteredEvent)
-	Scored    func(ScoredEvent)
-	Selected  func(SelectedEvent)
-	Reserved  func(PlacedEvent)
-	Waiting   func(WaitingEvent)
-	Permitted func(PlacedEvent)
-	Bound     func(PlacedEvent)
-	Confirmed func(PlacedEvent)
-	Rejected  func(RejectedEvent)
+	Submitted func(SubmittedEvent) // it is known
+	Gated     func(QueuedEvent)    // a gate keeps it out of the active queue
+	Enqueued  func(QueuedEvent)    // it waits in the active queue, in backoff, or for an event
+	Popped    func(PoppedEvent)    // an attempt begins
+	Filtered  func(FilteredEvent)  // the nodes have been filtered
+	Scored    func(ScoredEvent)    // the feasible nodes have been scored
+	Selected  func(SelectedEvent)  // a node was chosen
+	Reserved  func(PlacedEvent)    // the decision is recorded, and its room taken
+	Waiting   func(WaitingEvent)   // a Permit plugin has it wait with its node
+	Permitted func(PlacedEvent)    // it is handed to the orchestrator
+	Bound     func(PlacedEvent)    // the orchestrator has accepted
+	Confirmed func(PlacedEvent)    // it is seen on a node
+	Rejected  func(RejectedEvent)  // the attempt failed, and the workload goes back to the queue
 	// Decided tells how an attempt to place a group has ended, after the
 	// events of its members.
 	Decided func(GroupEvent)
@@ -75,13 +77,13 @@ type Listener struct {
 	// taken for another of higher priority. (What a workload's own cycle says of
 	// its nomination is in Rejected.)
 	Unnominated func(UnnominatedEvent)
-	// Terminating, Finished, Requeued and Removed tell of a workload that leaves: its
-	// node, where it is on one or is being bound to it, or the queue. What LoseNode
-	// takes off a node is Requeued or Finished.
+	// Terminating: it has been asked to leave, and keeps its room. This event and the three
+	// below tell of a workload that leaves: its node, where it is on one or is being bound
+	// to it, or the queue. What LoseNode takes off a node is Requeued or Finished.
 	Terminating func(LeavingEvent)
-	Finished    func(LeavingEvent)
-	Requeued    func(LeavingEvent)
-	Removed     func(LeavingEvent)
+	Finished    func(LeavingEvent) // it has ended
+	Requeued    func(LeavingEvent) // it has lost its node, and is to be placed again
+	Removed     func(LeavingEvent) // it is forgotten
 	// LimitReached tells, once each time, of a limit of breach [model.LimitStop] on
 	// resource-seconds that what runs has reached. Raw.Tick finds it.
 	LimitReached func(LimitReachedEvent)
@@ -115,8 +117,8 @@ type Listener struct {
 
 // SubmittedEvent tells of a workload that became known.
 type SubmittedEvent struct {
-	At       time.Time
-	Workload *model.Workload
+	At       time.Time       // when
+	Workload *model.Workload // as submitted or adopted
 }
 
 // QueuedEvent tells of a workload that moved from one part of the queue to another.
@@ -126,33 +128,33 @@ type QueuedEvent struct {
 
 // PoppedEvent tells that a scheduling cycle begins.
 type PoppedEvent struct {
-	At       time.Time
-	Workload *model.Workload
-	Attempt  int // from 1
+	At       time.Time       // when
+	Workload *model.Workload // as it is tried
+	Attempt  int             // from 1
 }
 
 // FilteredEvent tells that the nodes have been filtered.
 type FilteredEvent struct {
-	At        time.Time
-	Workload  *model.Workload
-	Evaluated int // nodes looked at
-	Feasible  int // nodes found feasible and kept
+	At        time.Time       // when the cycle began
+	Workload  *model.Workload // that is tried
+	Evaluated int             // nodes looked at
+	Feasible  int             // nodes found feasible and kept
 }
 
 // ScoredEvent tells that the feasible nodes have been scored.
 type ScoredEvent struct {
-	At       time.Time
-	Workload *model.Workload
-	Nodes    int
-	Best     int64 // highest total
+	At       time.Time       // when the cycle began
+	Workload *model.Workload // that is tried
+	Nodes    int             // how many were scored
+	Best     int64           // highest total
 }
 
 // SelectedEvent tells which node was chosen.
 type SelectedEvent struct {
-	At       time.Time
-	Workload *model.Workload
-	Node     string
-	Ties     int // nodes with the same total, the chosen one included
+	At       time.Time       // when the cycle began
+	Workload *model.Workload // that is tried
+	Node     string          // name of the chosen one
+	Ties     int             // nodes with the same total, the chosen one included
 }
 
 // PlacedEvent tells of a workload that has got one step further with its node.
@@ -160,9 +162,9 @@ type PlacedEvent struct {
 	// Stage is the one that it has reached: Reserved, Waiting, Permitted, Bound or
 	// Confirmed.
 	Stage    string
-	At       time.Time
-	Workload *model.Workload
-	Binding  model.Binding
+	At       time.Time       // when it reached the stage
+	Workload *model.Workload // that has a node
+	Binding  model.Binding   // its node, and the devices that it got there
 }
 
 // WaitingEvent tells of a workload that waits on Permit.
@@ -174,8 +176,8 @@ type WaitingEvent struct {
 
 // RejectedEvent tells of a workload that goes back to the queue.
 type RejectedEvent struct {
-	At       time.Time
-	Workload *model.Workload
+	At       time.Time       // when
+	Workload *model.Workload // that was tried
 	// Code is the kind of rejection; Error for a failure.
 	Code extpoints.Code
 	// Err is the failure behind Code Error.
@@ -194,14 +196,15 @@ type RejectedEvent struct {
 // GroupEvent tells that an attempt to place a group has ended. For a tree of groups
 // there is one event for each group.
 type GroupEvent struct {
-	At    time.Time
-	Group *model.Group
+	At    time.Time    // when
+	Group *model.Group // that was tried, or one below it
 	// Code is Success, Unschedulable, or Error.
 	Code extpoints.Code
-	// Message is why it was not placed, and Plugin is the one that turned it, or the
-	// first placement that was tried, down; empty where no plugin did.
+	// Message is why it was not placed; empty where it was.
 	Message string
-	Plugin  string
+	// Plugin is the one that rejected it, or the first placement that was tried; empty where no
+	// plugin did.
+	Plugin string
 	// Placed and Unplaced count the members that were tried in this attempt.
 	Placed, Unplaced int
 	// Preempting: others are asked to leave for the group's sake.
@@ -210,8 +213,8 @@ type GroupEvent struct {
 
 // LimitReachedEvent tells of a limit that is used up while something of it runs.
 type LimitReachedEvent struct {
-	At    time.Time
-	Limit *model.Limit
+	At    time.Time    // when Tick found it
+	Limit *model.Limit // that is used up
 	// Principal is whose limit it is where each has it for itself, see
 	// [model.LimitEachPrincipal]; else empty.
 	Principal string
@@ -220,10 +223,10 @@ type LimitReachedEvent struct {
 // EvictingEvent tells of a workload that is asked to leave its node, or whose binding
 // is called off.
 type EvictingEvent struct {
-	At       time.Time
-	Workload *model.Workload
-	Node     string
-	Reason   string
+	At       time.Time       // when
+	Workload *model.Workload // that is to leave
+	Node     string          // that it is on, or was being bound to
+	Reason   string          // for people, as the orchestrator is told it
 	// By is the ID of the workload that room is made for, or empty; ByGroup
 	// that of the highest group, where it is made for a group.
 	By, ByGroup string
@@ -234,26 +237,26 @@ type EvictingEvent struct {
 
 // UnnominatedEvent tells of a workload that is not nominated to a node any more.
 type UnnominatedEvent struct {
-	At       time.Time
-	Workload *model.Workload
-	Node     string // that it was nominated to
+	At       time.Time       // when
+	Workload *model.Workload // that waits
+	Node     string          // that it was nominated to
 }
 
 // LeavingEvent tells of a workload that leaves where it was.
 type LeavingEvent struct {
 	// Stage is the one that it has reached: Terminating, Finished, Requeued or Removed.
 	Stage    string
-	At       time.Time
-	Workload *model.Workload
-	Phase    model.Phase // in which it was
-	Node     string      // where it was, or was being bound to; empty where it had none
+	At       time.Time       // when
+	Workload *model.Workload // that leaves
+	Phase    model.Phase     // in which it was
+	Node     string          // where it was, or was being bound to; empty where it had none
 }
 
 // FailedEvent tells of a failure that has no event of its own.
 type FailedEvent struct {
-	At       time.Time
-	Workload string // ID, or empty
-	Err      error
+	At       time.Time // when
+	Workload string    // ID, or empty
+	Err      error     // what failed; it names the plugin or the call
 }
 
 // MisusedEvent tells of something that is valid and most likely not what was meant. The
@@ -264,8 +267,8 @@ type FailedEvent struct {
 //   - A Permit plugin that wants to wait for longer than [extpoints.MaxPermitTimeout]: it
 //     waits that long.
 type MisusedEvent struct {
-	At       time.Time
-	Workload *model.Workload
+	At       time.Time       // when
+	Workload *model.Workload // that asks for it
 	// Message says what is wrong, and what comes of it.
 	Message string
 }

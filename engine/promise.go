@@ -20,9 +20,10 @@ type Promise struct {
 	// Nodes are where it is to start, by the workload's ID. Unless Backfill.Pinned they
 	// may change while the time stays.
 	Nodes map[string]string
-	// Causes are why it was last moved to a later time, or lost its reservation; MovedAt is
-	// when. None where that never was so.
-	Causes  []PromiseCause
+	// Causes are why it was last moved to a later time, or lost its reservation. None where
+	// that never was so.
+	Causes []PromiseCause
+	// MovedAt is when that was; zero where it never was.
 	MovedAt time.Time
 	// Held, with OrderByQueues, is the quota or limit because of which it has no reservation:
 	// it, or something before it in the same part of the order, would be too much, with what is
@@ -32,7 +33,7 @@ type Promise struct {
 
 // PromiseCause is something that has happened and may have moved a promise.
 type PromiseCause struct {
-	Reason PromiseReason
+	Reason PromiseReason // what happened
 	// Name is the ID of the workload or group, or the name of the node or object.
 	Name string
 }

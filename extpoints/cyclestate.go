@@ -13,18 +13,22 @@ import (
 type CycleOptions struct {
 	// Context is for calls that want one. Default: one that never ends.
 	Context context.Context
-	View    ClusterView
-	Now     time.Time
+	// View is the cluster as the cycle sees it. Required.
+	View ClusterView
+	// Now is the time of the decision, which [CycleState.Now] returns. Required.
+	Now time.Time
 	// Present is when the cycle is run. Default: Now.
 	Present time.Time
-	Seed    uint64
+	// Seed is where the cycle's random choices come from, which [CycleState.Seed] returns.
+	// Any value is as good as another; the engine derives it from Config.Seed and the cycle's number.
+	Seed uint64
 	// Trial: the cycle only tries something out; see [CycleState.Trial].
 	Trial bool
 	// MakingRoom: the cycle is one of a [GroupTrial].
 	MakingRoom bool
-	// Group is the group in whose cycle this one is, and Shared the state of the
-	// group's try. Default: none.
-	Group  *GroupInfo
+	// Group is the group in whose cycle this one is. Default: none.
+	Group *GroupInfo
+	// Shared is the state of the group's try. Default: none.
 	Shared *CycleState
 	// Values is a state; the cycle begins with clones of what plugins keep in it.
 	// Default: with nothing.
@@ -34,12 +38,12 @@ type CycleOptions struct {
 // Requests are what plugins have asked for in a cycle, each in the order in which
 // they did; see the methods of [CycleState].
 type Requests struct {
-	Evictions      []Eviction
-	AwaitEvictions bool
-	Unnominations  []string // IDs of workloads
-	Deallocations  []string // IDs of claims
-	Withdrawals    []Reservation
-	Activations    []string // IDs of workloads
+	Evictions      []Eviction    // see [CycleState.Evict]
+	AwaitEvictions bool          // see [CycleState.AwaitEvictions]
+	Unnominations  []string      // IDs of workloads
+	Deallocations  []string      // IDs of claims
+	Withdrawals    []Reservation // see [CycleState.Withdraw]
+	Activations    []string      // IDs of workloads
 }
 
 // Eviction is a request that a workload leave its node.
@@ -177,8 +181,8 @@ func (s *CycleState) Deallocate(claimIDs ...string) {
 
 // Reservation is that a consumer has a device claim reserved.
 type Reservation struct {
-	Claim string // ID
-	By    model.Consumer
+	Claim string         // ID
+	By    model.Consumer // who has it reserved
 }
 
 // Withdraw asks that a reservation end, while the claim keeps its devices and

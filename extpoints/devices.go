@@ -53,10 +53,10 @@ type PoolUse struct {
 type DeviceUse struct {
 	// Whole counts how often it is given as a whole: once, if all is well.
 	Whole int
-	// Shares counts the parts that it is given in, and Consumed is what these
-	// take of its capacity together. Like sums of [model.Resources] it stops at the
-	// largest int64.
-	Shares   int
+	// Shares counts the parts that it is given in.
+	Shares int
+	// Consumed is what the shares take of its capacity together, by the capacity's name and in
+	// its unit. Like sums of [model.Resources] it stops at the largest int64.
 	Consumed map[string]int64
 }
 

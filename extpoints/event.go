@@ -181,8 +181,10 @@ type HintFunc func(w *model.Workload, c *Event) (Hint, error)
 // EventHint registers for events, with a function that looks closer at each;
 // nil stands for one that always says HintQueue.
 type EventHint struct {
+	// Event is what the plugin registers for. A wider one is offered more often.
 	Event ClusterEvent
-	Hint  HintFunc
+	// Hint looks closer at each event of the kind. Default: nil, every one queues the workload.
+	Hint HintFunc
 }
 
 // EnqueueExtensions is implemented by plugins that reject workloads, to say

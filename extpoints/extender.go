@@ -98,7 +98,7 @@ type ExtenderError struct {
 	Workload string // ID of the workload that it was asked about
 	// DisplayName is the workload's name for people ([model.Workload.DisplayName]).
 	DisplayName string
-	Err         error
+	Err         error // what the extender answered, or why it could not be asked
 }
 
 // Error says it in one line.

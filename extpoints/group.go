@@ -4,14 +4,15 @@ import "github.com/berth-project/berth/model"
 
 // Placement is a set of nodes that a whole group may be placed on.
 type Placement struct {
+	// Name tells the placements of one group apart. The plugin that generates them chooses it.
 	Name  string
 	Nodes []*NodeInfo // in visiting order
 }
 
 // Proposal is a node proposed for a member of a group, in a try.
 type Proposal struct {
-	Workload *WorkloadInfo
-	Binding  model.Binding
+	Workload *WorkloadInfo // the member
+	Binding  model.Binding // its node, and what Reserve plugins have added to it
 	// State is that of the member's cycle.
 	State *CycleState
 }
@@ -20,8 +21,8 @@ type Proposal struct {
 // placement, in the order in which the members were tried. Members without a
 // node are not in it.
 type Assignments struct {
-	Placement *Placement
-	Proposals []Proposal
+	Placement *Placement // the nodes that the group was tried on
+	Proposals []Proposal // the members that have a node there
 }
 
 // PlacementGeneratePlugin lists the placements to try for a group, within its
@@ -85,13 +86,13 @@ type GroupPostFilterPlugin interface {
 // each member's nomination, by ID. Those that are not there lose theirs, where there is a
 // result. A nil result says nothing of any member; see [PostFilterResult].
 type GroupPostFilterResult struct {
-	Nominations map[string]PostFilterResult
+	Nominations map[string]PostFilterResult // by the member's ID
 }
 
 // Refusal is a node that a filter has rejected, and what it said.
 type Refusal struct {
-	Node   *model.Node
-	Status *Status
+	Node   *model.Node // that was rejected
+	Status *Status     // what the filter said, with the plugin's name
 }
 
 // GroupTrial is a copy of the cluster, of the plugin's own, on which it can try

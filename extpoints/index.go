@@ -31,10 +31,10 @@ type Index interface {
 // WorkloadClass is the workloads on nodes that have the same namespace and the
 // same labels, and are all terminating or all not.
 type WorkloadClass struct {
-	Namespace   string
-	Labels      map[string]string
-	Terminating bool
-	Counts      Counts
+	Namespace   string            // of all of them
+	Labels      map[string]string // of all of them; shared, and must not be changed
+	Terminating bool              // all of them are terminating
+	Counts      Counts            // how many of them are on each node
 }
 
 // TermKind is where an affinity term stands.
@@ -56,7 +56,7 @@ type TermClass struct {
 	Term *model.AffinityTerm
 	// Weight is that of a preferred term, else 0.
 	Weight int32
-	Counts Counts
+	Counts Counts // how often workloads on each node have the term
 }
 
 // Counts is how many there are on each node.
@@ -74,7 +74,7 @@ type Counts interface {
 // nodes are in the same domain if they have the same number. It is shared and
 // must not be changed.
 type Topology struct {
-	Key string
+	Key string // the label
 	// Of is the number of the node's value, by slot; 0 for a node without the
 	// label and for slots not in use.
 	Of []int32

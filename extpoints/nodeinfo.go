@@ -20,6 +20,7 @@ type ImageState struct {
 // plugin never has to add them up. It is shared: plugins read it, and change
 // only what they got from Clone.
 type NodeInfo struct {
+	// Node is the node as the orchestrator reported it last. It is frozen, as all of the model.
 	Node *model.Node
 	// Slot is the node's place in slices that the view's [Index] speaks of: a
 	// small number that it keeps for as long as it is there. Clones have it
@@ -29,21 +30,21 @@ type NodeInfo struct {
 	// removal moves the last one into the gap (as kube-scheduler does, which
 	// matters for the order of victims).
 	Workloads []*WorkloadInfo
-	// WithAffinity are those with affinity or anti-affinity terms of any
-	// kind, WithRequiredAntiAffinity those with required anti-affinity.
-	WithAffinity             []*WorkloadInfo
+	// WithAffinity are those with affinity or anti-affinity terms of any kind.
+	WithAffinity []*WorkloadInfo
+	// WithRequiredAntiAffinity are those with required anti-affinity.
 	WithRequiredAntiAffinity []*WorkloadInfo
 	// Requested is the sum of Requests.
 	Requested model.Resources
-	// EstimatedCPU and EstimatedMemory are sums of the load that scoring
-	// counts, in milli-CPU and bytes; see [model.Workload.EstimatedLoad]. Like Requested
-	// they stop at the largest int64.
-	EstimatedCPU    int64
+	// EstimatedCPU is the sum of the load that scoring counts, in milli-CPU; see
+	// [model.Workload.EstimatedLoad]. Like Requested it stops at the largest int64.
+	EstimatedCPU int64
+	// EstimatedMemory is the same of memory, in bytes.
 	EstimatedMemory int64
-	// Ports are the host ports in use. FirstFreesPort: one that several workloads hold is free
-	// as soon as the first of them goes, as in kube-scheduler; the view sets it under
-	// [KubeScheduler137].
-	Ports          PortSet
+	// Ports are the host ports in use.
+	Ports PortSet
+	// FirstFreesPort: a port that several workloads hold is free as soon as the first of them
+	// goes, as in kube-scheduler. The view sets it under [KubeScheduler137].
 	FirstFreesPort bool
 	// Images are the images on the node by each of the names that the node
 	// gives them.

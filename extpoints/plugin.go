@@ -28,14 +28,14 @@ type PluginError struct {
 	// package comment. Also: QueueingHint, Unreserve, and "PreFilter extension
 	// AddWorkload" and "PreFilter extension RemoveWorkload".
 	Point  string
-	Plugin string
+	Plugin string // its name
 	// Workload is the ID of the workload that the plugin was asked about; empty
 	// where it was asked about a group, or about two workloads (QueueSort).
 	Workload string
 	// Node is the name of the node that it was asked about; empty where it was
 	// about no single one.
 	Node string
-	Err  error
+	Err  error // what it said, or what it panicked with
 }
 
 // Error says it in one line, in kube-scheduler's words (framework/runtime/

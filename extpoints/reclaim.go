@@ -35,7 +35,7 @@ type Reclaim interface {
 
 // Leaver is what would leave as one: a workload, or all members of a group on whatever nodes.
 type Leaver struct {
-	Workloads []*WorkloadInfo
-	Priority  int32     // as a victim
-	Since     time.Time // since when it runs
+	Workloads []*WorkloadInfo // one, or the members of the group
+	Priority  int32           // as a victim
+	Since     time.Time       // since when it runs
 }

@@ -98,8 +98,8 @@ type Hooks struct {
 // must give plugins without [extpoints.EnqueueExtensions] the
 // registration for everything.
 type PluginHints struct {
-	Plugin string
-	Events []extpoints.EventHint
+	Plugin string                // its name
+	Events []extpoints.EventHint // what may make it change its mind
 }
 
 // config is all that a queue is made of.

@@ -10,22 +10,23 @@ import (
 // Level is a part of the order by queues: a queue, or what a principal has in the queue
 // above it.
 type Level struct {
-	Queue     string
+	Queue     string // its name
 	Principal string // empty for a queue
-	Weight    int64
-	// Resource is the one of which it uses most: Used of Capacity, which is its dominant
-	// share. Empty where it uses nothing.
-	Resource       string
+	Weight    int64  // its part of what is shared beside it, in relation to the others
+	// Resource is the one of which it uses most. Empty where it uses nothing.
+	Resource string
+	// Used of Capacity is its dominant share, in the unit of the resource.
 	Used, Capacity int64
 	// Use is what the workloads in it request that have a node, by resource.
 	Use map[string]int64
 	// Past is what has been used in it, decayed, by resource and in its unit times seconds,
-	// rounded down; by prices, one amount without a name of a resource. PastOf is that which
-	// counts: of which it has used most of PastCapacity, the capacity, or by prices what all of
-	// the cluster costs, at least 1. All are empty where the queue above does not go by
-	// [model.OrderUsage], or nothing was used.
-	Past         map[string]int64
-	PastOf       string
+	// rounded down; by prices, one amount without a name of a resource. It and the next two are
+	// empty where the queue above does not go by [model.OrderUsage], or nothing was used.
+	Past map[string]int64
+	// PastOf is the resource that counts: of whose PastCapacity it has used most.
+	PastOf string
+	// PastCapacity is the capacity of that resource, or by prices what all of the cluster
+	// costs, at least 1.
 	PastCapacity int64
 	Waiting      int // how many workloads wait in it, gated and rejected ones aside
 }

@@ -9,11 +9,11 @@ import (
 // Move is a workload going from one place to another. Where a tree of groups
 // moves there is one for each member.
 type Move struct {
-	ID string
+	ID string // the workload's
 	// Group is the ID of the highest group of the tree of which the workload is
 	// a member; empty for a workload of its own, and while it is not known.
 	Group    string
-	From, To Place
+	From, To Place // None: it was not in the queue, or is not any more
 	// Event is what moved it: a change in the cluster, or one of the labels
 	// below without a kind of object.
 	Event extpoints.ClusterEvent

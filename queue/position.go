@@ -8,43 +8,44 @@ import (
 )
 
 // Position says where a workload waits, and why. The fields are
-// explained in [Item]. A member that waits with its tree of groups has the
+// those of [Item]. A member that waits with its tree of groups has the
 // tree's counts, backoff and place; the rest is its own, but it has the tree's
 // gate where it is not gated itself.
 type Position struct {
-	ID string
+	ID string // of the workload
 	// Group is the ID of the highest group of the tree of which it is a member;
 	// empty for a workload of its own, and while it is not known.
 	Group string
-	Place Place
+	Place Place // where it waits
 
-	Attempts           int
-	UnschedulableCount int
-	ConsecutiveErrors  int
+	Attempts           int // how often it was tried
+	UnschedulableCount int // how many of these ended in a rejection
+	ConsecutiveErrors  int // how many ended in an error since the last rejection
 
-	UnschedulablePlugins []string
-	PendingPlugins       []string
-	GatingPlugin         string
-	Gate                 *extpoints.Status
+	UnschedulablePlugins []string          // that rejected it in the last attempt, or gated it since
+	PendingPlugins       []string          // that rejected it with Pending
+	GatingPlugin         string            // that gates it; empty where none does
+	Gate                 *extpoints.Status // what that plugin said
 
-	AddedAt           time.Time
-	Timestamp         time.Time
-	BackoffExpiration time.Time
-	Flushed           bool
+	AddedAt           time.Time // when it first came to the queue
+	Timestamp         time.Time // when it entered the queue, or its last attempt failed
+	BackoffExpiration time.Time // when the backoff ends; zero where there is none
+	Flushed           bool      // its last way out of unschedulable was the timeout
 
 	// Standing is where it stands among the active workloads, where these are ordered by
 	// queues; nil where it is not active.
 	Standing *Standing
 
-	// Node, Since, Until and Permit are set by the engine for Permit, Binding and OldBinding:
-	// the node of the binding; since when it waits on Permit, is being bound, or is
-	// no longer wanted there; when the first Permit plugin gives up, or the call of Bind
-	// that is under way has taken as long as it may (zero where it has not begun, has no
-	// limit, or was cancelled and has not returned); and the plugins that have not let it go yet, in the order
-	// of the profile. Of Binding and OldBinding there is nothing else but the ID.
-	Node   string
-	Since  time.Time
-	Until  time.Time
+	// Node is that of the binding. This field and the next three are set by the engine, for Permit,
+	// Binding and OldBinding. Of Binding and OldBinding there is nothing else but the ID.
+	Node string
+	// Since is when it began to wait on Permit, to be bound, or not to be wanted there any longer.
+	Since time.Time
+	// Until is when the first Permit plugin gives up, or when the call of Bind that is under way
+	// has taken as long as it may. Zero where that has not begun, has no limit, or was cancelled
+	// and has not returned.
+	Until time.Time
+	// Permit lists the plugins that have not let it go yet, in the order of the profile.
 	Permit []string
 }
 
@@ -112,9 +113,9 @@ func (q *Queue) Held(id string) *Held {
 
 // Counts says how many workloads are in each place, members of groups included.
 type Counts struct {
-	Active, Backoff, ErrorBackoff, Unschedulable, Gated, InFlight int
-	Incomplete, Joining                                           int
-	// Set by the engine.
+	// The places are explained in the package comment.
+	Active, Backoff, ErrorBackoff, Unschedulable, Gated, InFlight, Incomplete, Joining int
+	// These are set by the engine.
 	Permit, Binding, OldBinding int
 	// Events is how many events are remembered for the workloads in flight.
 	Events int

@@ -32,28 +32,31 @@ type State struct {
 
 // ItemState is an [Item] that waits: a workload, or a tree of groups with its members.
 type ItemState struct {
-	Workload string      `json:",omitempty"`
+	Workload string      `json:",omitempty"` // ID; empty for a tree
 	Group    string      `json:",omitempty"` // the highest, of a tree
 	Members  []ItemState `json:",omitempty"` // of a tree
-	Place    Place
+	Place    Place       // where it waits
 	// Holds: this member holds its tree at a gate.
 	Holds bool `json:",omitempty"`
 
-	Attempts             int         `json:",omitempty"`
-	UnschedulableCount   int         `json:",omitempty"`
-	ConsecutiveErrors    int         `json:",omitempty"`
-	AddedAt              time.Time   `json:",omitzero"`
-	Timestamp            time.Time   `json:",omitzero"`
-	ActiveAt             time.Time   `json:",omitzero"`
-	BackoffExpiration    time.Time   `json:",omitzero"`
-	UnschedulablePlugins []string    `json:",omitempty"`
-	PendingPlugins       []string    `json:",omitempty"`
-	GatingPlugin         string      `json:",omitempty"`
-	Gate                 *gateStatus `json:",omitempty"`
-	Flushed              bool        `json:",omitempty"`
-	FlushedAt            time.Time   `json:",omitzero"`
-	Arrival, Seq         uint64
-	Submitted            uint64 `json:",omitempty"`
+	// The rest is as in [Item], and left out where it is zero. Times are those that the
+	// calls were given.
+
+	Attempts             int         `json:",omitempty"` // how often it was tried
+	UnschedulableCount   int         `json:",omitempty"` // of these, rejections
+	ConsecutiveErrors    int         `json:",omitempty"` // errors since the last rejection
+	AddedAt              time.Time   `json:",omitzero"`  // when it first came to the queue
+	Timestamp            time.Time   `json:",omitzero"`  // by which the queue sorts
+	ActiveAt             time.Time   `json:",omitzero"`  // when it first became active
+	BackoffExpiration    time.Time   `json:",omitzero"`  // when the backoff ends
+	UnschedulablePlugins []string    `json:",omitempty"` // that rejected or gated it
+	PendingPlugins       []string    `json:",omitempty"` // that rejected it with Pending
+	GatingPlugin         string      `json:",omitempty"` // that gates it
+	Gate                 *gateStatus `json:",omitempty"` // what that plugin said
+	Flushed              bool        `json:",omitempty"` // the timeout moved it last, not an event
+	FlushedAt            time.Time   `json:",omitzero"`  // when that was
+	Arrival, Seq         uint64      // order among items of one Timestamp, and among parked ones
+	Submitted            uint64      `json:",omitempty"` // order of submission
 }
 
 // gateStatus is what the plugin of a gate said.
