@@ -33,11 +33,17 @@ type laggard struct {
 	*library
 	t    *testing.T
 	lags map[string]time.Duration // by resource
-	// cached, where not nil, are the claims as a watch cache has them that is behind: who
+	// cached are, by resource, the objects as a watch cache has them that is behind: who
 	// lists without asking for the newest gets these, and hears of the rest by the watch.
-	cached *resourcev1.ResourceClaimList
+	cached map[string]stale
 
 	twice []string // under mu
+}
+
+// stale is a list as it was, and how its objects are now.
+type stale struct {
+	list runtime.Object
+	now  func() []runtime.Object
 }
 
 func newLaggard(t *testing.T, lags map[string]time.Duration) *laggard {
@@ -55,9 +61,13 @@ func newLaggard(t *testing.T, lags map[string]time.Duration) *laggard {
 		}
 	}
 	l.PrependWatchReactor("*", l.watch)
-	l.PrependReactor("list", "resourceclaims", func(a clienttesting.Action) (bool, runtime.Object, error) {
+	l.PrependReactor("list", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		old, known := l.cached[a.GetResource().Resource]
 		newest := a.(clienttesting.ListActionImpl).ListOptions.ResourceVersion == ""
-		return l.cached != nil && !newest, l.cached.DeepCopy(), nil
+		if newest || !known {
+			return false, nil, nil
+		}
+		return true, old.list.DeepCopyObject(), nil
 	})
 	l.PrependReactor("create", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		b, ok := a.(clienttesting.CreateAction).GetObject().(*v1.Binding)
@@ -95,14 +105,14 @@ func (l *laggard) watch(a clienttesting.Action) (bool, watch.Interface, error) {
 	queue := make(chan late, 1000)
 	out := make(chan watch.Event)
 	stopped := make(chan struct{})
-	var missed []resourcev1.ResourceClaim
-	if l.cached != nil && a.GetResource().Resource == "resourceclaims" {
-		missed = l.claims().Items
+	var missed []runtime.Object
+	if old, known := l.cached[a.GetResource().Resource]; known {
+		missed = old.now()
 	}
 	go func() {
 		defer close(queue)
-		for i := range missed {
-			queue <- late{watch.Event{Type: watch.Modified, Object: &missed[i]}, time.Now().Add(lag)}
+		for _, o := range missed {
+			queue <- late{watch.Event{Type: watch.Modified, Object: o}, time.Now().Add(lag)}
 		}
 		for e := range inner.ResultChan() {
 			queue <- late{e, time.Now().Add(lag)}
@@ -233,22 +243,23 @@ func (l *laggard) start() (stop func()) {
 	}
 }
 
+// spoiled fails the first writes of the kind, of each cluster.
+func spoiled(times int64, write string, err error) func(string) error {
+	var left atomic.Int64
+	left.Store(times)
+	return func(w string) error {
+		if w == write && left.Add(-1) >= 0 {
+			return err
+		}
+		return nil
+	}
+}
+
 // Watches that lag behind each other by seconds, in any order, and every way in which
 // what was written for a pod can be of no use: at no moment do two claims have the device
 // in the API, and in the end the second pod gets it.
 func TestNothingIsWrittenTwiceThoughWatchesLag(t *testing.T) {
 	t.Parallel()
-	// spoiled fails the first writes of the kind, of each cluster.
-	spoiled := func(times int64, write string, err error) func(string) error {
-		var left atomic.Int64
-		left.Store(times)
-		return func(w string) error {
-			if w == write && left.Add(-1) >= 0 {
-				return err
-			}
-			return nil
-		}
-	}
 	refuse := func(times int64, write string, err error) func(*laggard) {
 		return func(l *laggard) { l.before = spoiled(times, write, err) }
 	}
@@ -290,10 +301,16 @@ func TestNothingIsWrittenTwiceThoughWatchesLag(t *testing.T) {
 		}},
 		{name: "the scheduler starts again beside an old cache", during: func(l *laggard, stop *func()) {
 			(*stop)()
-			l.cached = l.claims()
-			for i := range l.cached.Items { // as they were before it wrote anything
-				l.cached.Items[i].Status, l.cached.Items[i].ResourceVersion = resourcev1.ResourceClaimStatus{}, "1"
+			old := l.claims()
+			for i := range old.Items { // as they were before it wrote anything
+				old.Items[i].Status, old.Items[i].ResourceVersion = resourcev1.ResourceClaimStatus{}, "1"
 			}
+			l.cached = map[string]stale{"resourceclaims": {old, func() (now []runtime.Object) {
+				for _, c := range l.claims().Items {
+					now = append(now, &c)
+				}
+				return now
+			}}}
 			*stop = l.start()
 		}},
 		{name: "the binding is refused, and the scheduler starts again", spoil: refuse(9, bind, errRefused), during: func(l *laggard, stop *func()) {
