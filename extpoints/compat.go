@@ -59,6 +59,8 @@ package extpoints
 //     had left it the room.
 //   - engine/lostroom.go: a workload is tried again whose nominated node goes or changes, or whose
 //     nomination is taken back by another.
+//   - plugins/nodename: a workload whose node is not there is told so, and woken by that node only. In
+//     kube-scheduler any new one wakes it.
 //   - engine/preempt.go: a tree of groups of which no plugin has rejected a
 //     member is tried again when the room that was made for it is there.
 //   - queue/gated.go: a tree of groups is held by the first member that is gated,
@@ -89,6 +91,12 @@ package extpoints
 //     room that was made for it, room is not made again for an hour, then two and so on, and for one that a Permit
 //     plugin holds for others not if those would not fit; see [Futility]. kube-scheduler displaces
 //     again at each attempt.
+//
+// kube-scheduler waits where there is nothing to wait for:
+//
+//   - engine/follow.go: a binding to a node that is removed is cancelled. In kube-scheduler it goes on.
+//   - engine/internal/framework/bind.go: PreBind has no longer than Config.BindTimeout. In kube-scheduler
+//     there is no limit but those that plugins set themselves.
 //
 // Parity with kube-scheduler is compared with [KubeScheduler137].
 type Compat uint8

@@ -101,7 +101,7 @@ func (o *options) addFlags() {
 	o.metrics.AddFlags(o.flags.FlagSet("metrics"))
 	logsapi.AddFlags(o.logs, o.flags.FlagSet("logs"))
 	o.flags.FlagSet("berth").Var(&o.wakeUps, "wake-ups",
-		"Which waiting pods are tried again when something changes: \"improved\" (those that it may help) or \"kube-scheduler\" (those that kube-scheduler 1.37 tries again, of which some cannot fit, and not all that can).")
+		"Which waiting pods are tried again when something changes, and for whom room is made and kept: \"improved\" (those whom the change may help, and those who can use the room; budgets count what has been evicted since they were reported, and nothing is given away that is not there) or \"kube-scheduler\" (as kube-scheduler 1.37 does it, which misses some pods, tries some in vain, and gives away some of what is used up).")
 }
 
 // wakeUps is the value of --wake-ups.
