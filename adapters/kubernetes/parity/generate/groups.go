@@ -172,6 +172,26 @@ func (s *Source) sharedClaim(t *GroupTree, g *schedulingv1beta1.PodGroup) {
 	t.shared[g.Name] = &c
 }
 
+// DropClaims has no group share a claim.
+func (t *GroupTree) DropClaims() {
+	t.Claims = nil
+	clear(t.shared)
+	for _, g := range t.Groups {
+		if g, ok := g.(*schedulingv1beta1.PodGroup); ok {
+			g.Spec.ResourceClaims, g.Status.ResourceClaimStatuses = nil, nil
+		}
+	}
+}
+
+// DropTopologies has no group ask for a topology.
+func (t *GroupTree) DropTopologies() {
+	for _, g := range t.Groups {
+		if g, ok := g.(*schedulingv1beta1.PodGroup); ok {
+			g.Spec.SchedulingConstraints = nil
+		}
+	}
+}
+
 // shares gives a member the claim that its group shares, mostly, and no other.
 func (s *Source) shares(p *v1.Pod, t *GroupTree, leaf string) {
 	p.Spec.ResourceClaims, p.Status.ResourceClaimStatuses = nil, nil

@@ -28,8 +28,9 @@ import (
 // plan is what a case is like.
 type plan struct {
 	generate.Plan
-	// groups: pods come in groups.
+	// groups: pods come in groups. gates are the feature gates about them.
 	groups bool
+	gates  reference.Gates
 }
 
 // About is what the cases of a run are about.
@@ -53,12 +54,20 @@ func newPlanAbout(about About, s *generate.Source) plan {
 	case Devices:
 		p.Devices = true
 	case Groups:
-		p.groups = true
+		p.groups, p.gates = true, drawGates(s)
 		p.Uniform, p.Devices = s.Percent(30), s.Percent(20)
 		p.Crowded = true
 	}
 	p.Nodes, p.PlainChanges = p.Size+5, true
 	return p
+}
+
+// drawGates draws what feature gates about groups are on: all in half of the cases.
+func drawGates(s *generate.Source) reference.Gates {
+	if s.Percent(50) {
+		return reference.Groups
+	}
+	return generate.Pick(s, reference.Combinations()...)
 }
 
 // history is a case under way.
@@ -78,6 +87,8 @@ type history struct {
 type Options struct {
 	// About is what it is about; empty: pods.
 	About About
+	// Gates are the feature gates about groups; nil: all or some of them.
+	Gates reference.Gates
 	// Change and Deaf make mistakes on purpose; see [subject.Config].
 	Change func(*engine.Config)
 	Deaf   func(engine.Change) bool
@@ -101,6 +112,12 @@ func Run(seed, number uint64, report *differences.Report, o Options) error {
 	if h.Plan = generate.NewPlan(number, source); o.About != "" && o.About != Pods {
 		h.plan = newPlanAbout(o.About, source)
 	}
+	switch {
+	case o.Gates != nil:
+		h.gates = o.Gates
+	case o.Tape != nil && h.groups: // who replays it has no gates
+		h.gates = reference.Groups
+	}
 	if o.Small {
 		h.Size, h.Steps = min(h.Size, 5), 6
 	}
@@ -110,7 +127,7 @@ func Run(seed, number uint64, report *differences.Report, o Options) error {
 	source.Mood = h.plan.Mood
 	source.Zones = zones
 	var err error
-	if h.Twin, err = newTwin(source, h.Size, o); err != nil {
+	if h.Twin, err = newTwin(source, &h.plan, o); err != nil {
 		return err
 	}
 	defer h.Close()
@@ -127,22 +144,22 @@ func Run(seed, number uint64, report *differences.Report, o Options) error {
 }
 
 // newTwin makes both sides with the same arguments.
-func newTwin(s *generate.Source, nodes int, o Options) (*twin.Twin, error) {
+func newTwin(s *generate.Source, p *plan, o Options) (*twin.Twin, error) {
 	ref := reference.Config{Args: map[string]runtime.Object{}}
 	sub := subject.Config{Change: o.Change, Deaf: o.Deaf, Beside: o.Beside, Args: map[string]any{
 		plugins.DynamicResources: dynamicresources.Args{Evaluator: cel.New()},
 	}}
-	if o.About == Groups {
-		ref.Gates, ref.Tie, sub.Tie = reference.Groups, generate.TieScore, generate.TieScore
-		if s.Percent(50) {
-			ref.Gates = ref.Gates.Without(reference.GroupPolicy)
-		}
+	ref.Gates = p.gates
+	if ref.Gates.Has(reference.Placements) {
+		ref.Tie, sub.Tie = generate.TieScore, generate.TieScore
+	} else if o.About == Groups {
+		sub.Without = []string{plugins.TopologyPlacementGenerator, plugins.PodGroupPodsCount}
 	}
 	// It fails where nothing has asked its PreFilter, and then nobody else is
 	// asked to make room.
 	without := o.About == Groups && !s.Devices && s.Percent(75)
 	if without || o.Small && !s.Devices && (o.About == Groups || o.About == Storage) {
-		ref.Without, sub.Without = []string{plugins.DynamicResources}, []string{plugins.DynamicResources}
+		ref.Without, sub.Without = []string{plugins.DynamicResources}, append(sub.Without, plugins.DynamicResources)
 		delete(sub.Args, plugins.DynamicResources)
 	}
 	if o.Tape != nil {
@@ -158,7 +175,7 @@ func newTwin(s *generate.Source, nodes int, o Options) (*twin.Twin, error) {
 			o.Tape.PercentageOfNodesToScore = &percentage
 		}
 	}
-	if nodes > 90 { // with more than 100 candidates the reference would start anywhere
+	if p.Size > 90 { // with more than 100 candidates the reference would start anywhere
 		ref.Args[plugins.DefaultPreemption] = &config.DefaultPreemptionArgs{MinCandidateNodesPercentage: 100, MinCandidateNodesAbsolute: 100}
 		sub.Args[plugins.DefaultPreemption] = defaultpreemption.Args{MinCandidateNodesPercentage: new(int32(100))}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/differences"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
 )
 
 // run runs cases until one has an unexplained difference.
@@ -60,6 +61,23 @@ func TestDecisionsAbout(t *testing.T) {
 				if report.Counted(kind) < 4 {
 					t.Errorf("%s: %d only", kind, report.Counted(kind))
 				}
+			}
+		})
+	}
+}
+
+// So it is with every combination of the feature gates about groups that a cluster can have.
+func TestDecisionsAboutGroupsWithTheirGates(t *testing.T) {
+	for _, gates := range reference.Combinations() {
+		t.Run(strings.Join(gates, " "), func(t *testing.T) {
+			cases := uint64(30)
+			if testing.Short() {
+				cases = 4
+			}
+			report := run(t, cases, Options{About: Groups, Gates: gates})
+			mustAgree(t, report)
+			if n := report.Counted("(placed a group)") + report.Counted("(placed nothing of a group)"); n < int(cases) {
+				t.Errorf("%d decisions about groups only", n)
 			}
 		})
 	}

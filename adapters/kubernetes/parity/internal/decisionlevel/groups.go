@@ -15,6 +15,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/generate"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/answer"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/twin"
 )
 
@@ -54,7 +55,7 @@ func (h *history) stepGroups() bool {
 // newTree draws a tree of groups. Now and then some of them come later.
 func (h *history) newTree() {
 	h.named++
-	t := &tree{GroupTree: h.GroupTree(fmt.Sprintf("g%d", h.named), h.Now())}
+	t := &tree{GroupTree: h.drawTree(fmt.Sprintf("g%d", h.named))}
 	t.missing = slices.Clone(t.Leaves)
 	for _, claim := range t.Claims {
 		h.PutObject(claim)
@@ -67,6 +68,21 @@ func (h *history) newTree() {
 		}
 	}
 	h.trees = append(h.trees, t)
+}
+
+// drawTree draws a tree of groups as an API server with these gates has it.
+func (h *history) drawTree(name string) *generate.GroupTree {
+	t := h.GroupTree(name, h.Now())
+	for !h.gates.Has(reference.Composite) && len(t.Groups) > 1 {
+		t = h.GroupTree(name, h.Now())
+	}
+	if !h.gates.Has(reference.GroupClaims) {
+		t.DropClaims()
+	}
+	if !h.gates.Has(reference.Placements) {
+		t.DropTopologies()
+	}
+	return t
 }
 
 // bring lets some of what is missing of a tree come.
