@@ -184,7 +184,7 @@ func TestWhatHasBeenTakenIsForgotten(t *testing.T) {
 	for i := range 200 {
 		id := fmt.Sprint("w", i)
 		require.NoError(t, r.Apply(now, wantsVolume(id)...))
-		goOn(r, now)
+		now = goOn(r, now)
 		require.Contains(t, phaseOf(r, id), "Bound@")
 		require.NoError(t, r.Apply(now, engine.PutObject(modeltest.VolumeClaim(id+"-data").Class("tracked").Request(6).Bound("made"+id).Build())))
 		now = now.Add(10 * time.Minute)
