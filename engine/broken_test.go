@@ -91,6 +91,10 @@ func (p *rude) PreBind(_ context.Context, _ *extpoints.CycleState, w *extpoints.
 	return nil
 }
 
+func (p *rude) PostBind(_ context.Context, _ *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) {
+	p.act("PostBind", w.Workload)
+}
+
 // Write makes it the writer of the recorder: it has come to w when its line is written.
 func (p *rude) Write(line []byte) (int, error) {
 	if bytes.Contains(line, []byte(`"w"`)) {
@@ -166,7 +170,7 @@ func live(t *testing.T, cfg engine.Config) (e *engine.Engine, stop func() error)
 func TestThePanicsOfOthersBreakNothing(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{
-		"PreEnqueue", "PreFilter", "Filter", "PreScore", "Score", "Reserve", "Permit", "PreBind", "Bind", "Write", "Submitted", "Popped", "Bound",
+		"PreEnqueue", "PreFilter", "Filter", "PreScore", "Score", "Reserve", "Permit", "PreBind", "Bind", "PostBind", "Write", "Submitted", "Popped", "Bound",
 	} {
 		for _, workers := range []int{1, 4} {
 			t.Run(fmt.Sprint(at, " with workers: ", workers), func(t *testing.T) {
@@ -256,6 +260,22 @@ func TestWhatEndsTheGoroutineOfATaskHasFailed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What ends the goroutine once the workload is bound takes nothing back: it runs there.
+func TestWhatEndsTheGoroutineOfPostBindUnbindsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var failed []error
+		cfg := surroundings("PostBind", 1, runtime.Goexit)
+		cfg.Listener.Failed = func(e engine.FailedEvent) { failed = append(failed, e.Err) }
+		e, stop := live(t, cfg)
+		w, _ := e.View().Workload("w")
+		require.Equal(t, model.Bound, w.Phase)
+		require.Len(t, failed, 1)
+		require.ErrorContains(t, failed[0], `PostBind of workload "w": its goroutine was ended, in github.com/berth-project/berth/engine_test.(*rude).PostBind`)
+		require.NoError(t, stop())
+	})
 }
 
 // brokenLogger panics whenever something is written.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/berth-project/berth/engine/internal/callers"
 	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/framework"
 	"github.com/berth-project/berth/engine/internal/preempt"
@@ -237,7 +238,23 @@ func (t *Task) bind(ctx context.Context, limit Limit) {
 	if t.Status, t.Failed = m.Framework.Bind(limited, m.State, m.Info, &m.Binding); t.Status != nil {
 		return
 	}
+	t.postBind(ctx)
+}
+
+// postBind tells the PostBind plugins. The workload is bound, whatever they do: also one that ends
+// the goroutine does not change the outcome.
+func (t *Task) postBind(ctx context.Context) {
+	m, whole := t.Member, false
+	defer func() {
+		if whole {
+			return
+		}
+		t.Failed = append(t.Failed, fmt.Errorf("PostBind of workload %q: %w", m.Info.ID, callers.Why(nil)))
+		t.noteWritten()
+		t.enter(running, settled)
+	}()
 	t.Failed = append(t.Failed, m.Framework.PostBind(ctx, m.State, m.Info, &m.Binding)...)
+	whole = true
 }
 
 // noteDeadline notes when ctx ends by itself.
