@@ -298,6 +298,32 @@ func TestALoggerThatPanics(t *testing.T) {
 	require.Equal(t, 1, count(r.View(), model.Bound))
 }
 
+// endingLogger ends the goroutine that writes the first line.
+type endingLogger struct{ ended bool }
+
+func (l *endingLogger) Write(line []byte) (int, error) {
+	if !l.ended {
+		l.ended = true
+		runtime.Goexit()
+	}
+	return len(line), nil
+}
+
+// The listener is told that the engine is broken also where the log is broken too.
+func TestALoggerThatEndsTheGoroutineOfABrokenEngine(t *testing.T) {
+	t.Parallel()
+	cfg := config(&world{})
+	cfg.Logger = hclog.New(&hclog.LoggerOptions{Level: hclog.Error, Output: &endingLogger{}})
+	var told []error
+	cfg.Listener.Failed = func(e engine.FailedEvent) { told = append(told, e.Err) }
+	cfg.Listener.Submitted = func(engine.SubmittedEvent) { runtime.Goexit() }
+	r, err := engine.NewRaw(cfg)
+	require.NoError(t, err)
+	beside(func() { _ = r.Apply(epoch, task("w", 100)) })
+	require.Len(t, told, 1)
+	require.Equal(t, told[0], r.Apply(epoch, task("x", 100)))
+}
+
 // A panic where nobody expects one breaks the engine. The call says why, and so do all
 // others after it, the listener is told once, and the record may be read.
 func TestAPanicOfTheEngineBreaksIt(t *testing.T) {

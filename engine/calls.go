@@ -78,11 +78,11 @@ func (c *calls) check(method string, now time.Time) error {
 // with; nil where its goroutine ends.
 func (c *calls) breakDown(method string, cause any) error {
 	c.broken = fmt.Errorf("%w: %s did not come to its end: %w", ErrBroken, method, callers.Why(cause))
+	defer c.failed(FailedEvent{At: c.now, Err: c.broken}) // also where the logger ends the goroutine
 	stack := debug.Stack()
 	if worker, is := cause.(*parallel.Failure); is {
 		stack = worker.Stack
 	}
 	observe.LogError(c.log, c.broken.Error(), "stack", string(stack))
-	c.failed(FailedEvent{At: c.now, Err: c.broken})
 	return c.broken
 }
