@@ -17,10 +17,11 @@ import (
 // whatever the number of workers.
 type Plan struct {
 	Seed  uint64
-	Share uint64            // how many calls in a thousand go wrong
-	Off   bool              // from now on none does
-	Mute  bool              // ask nothing of the engine, and do not count
-	asked map[string]uint64 // how often, by point and workload; off the cycle only
+	Share uint64             // how many calls in a thousand go wrong
+	Off   bool               // from now on none does
+	Mute  bool               // ask nothing of the engine, and do not count
+	Hook  func(point string) // called at each point first, unless it is nil; it may panic
+	asked map[string]uint64  // how often, by point and workload; off the cycle only
 }
 
 // NewPlan returns a plan by which that many calls in a thousand go wrong.
@@ -69,11 +70,19 @@ func (p *Plan) strike(salt uint64, keys ...string) (fault, bool) {
 	return f, f.pick(1000) < p.Share
 }
 
+// at calls the hook.
+func (p *Plan) at(point string) {
+	if p.Hook != nil && !p.Mute {
+		p.Hook(point)
+	}
+}
+
 // strikeCounted is strike for calls outside a cycle.
 func (p *Plan) strikeCounted(point, workload string) (fault, bool) {
 	if p.Off || p.Share == 0 {
 		return fault{}, false
 	}
+	p.at(point)
 	key := point + " " + workload
 	if !p.Mute {
 		p.asked[key]++
@@ -122,6 +131,7 @@ func (p *plugin) Name() string { return PluginName }
 
 // in says whether a call in a cycle goes wrong.
 func (p *plugin) in(s *extpoints.CycleState, keys ...string) (fault, bool) {
+	p.plan.at(keys[0])
 	return p.plan.strike(s.Seed(), keys...)
 }
 

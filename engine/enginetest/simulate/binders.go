@@ -48,6 +48,7 @@ func (w *simWorld) bindObjects(ctx context.Context, workload *model.Workload, b 
 			t.owes[binder] = true
 		}
 	}()
+	w.sim.hostileBinder(binder)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s, t := w.sim, w.sim.current
@@ -253,6 +254,7 @@ func (w *simWorld) ReleaseDevices(_ context.Context, claim, left *model.DeviceCl
 	if s.current == nil || s.current.releases != claim.ID {
 		s.fail("claim %s was taken back by nobody's task", claim.ID)
 	}
+	s.hostility.at("the orchestrator's ReleaseDevices")
 	if !w.reach && s.chance(20) {
 		return errUnreachable
 	}

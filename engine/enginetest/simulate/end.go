@@ -20,6 +20,9 @@ func (s *sim) endOfHistory() {
 		s.keepLife() // the log does not say that the plugin stops
 	}
 	s.plugins.plan.Off, s.world.reach = true, true
+	if s.hostility != nil {
+		s.hostility.off = true
+	}
 	if s.o.Calm != nil {
 		s.o.Calm()
 	}

@@ -13,7 +13,7 @@ import (
 // inputRun runs a task, or settles it without running it, and mostly gives it
 // back at once.
 func inputRun(s *sim) string {
-	t := pickOf(s, slices.DeleteFunc(slices.Clone(s.tasks), func(t *simTask) bool { return t.ran || t == s.current }))
+	t := pickOf(s, slices.DeleteFunc(slices.Clone(s.tasks), func(t *simTask) bool { return t.ran || t == s.current || t.hangs.After(s.now) }))
 	if t == nil || s.current != nil {
 		return ""
 	}
@@ -36,11 +36,11 @@ func (s *sim) work(t *simTask) string {
 		s.workRelease(t.task)
 		return "run " + t.String()
 	case s.world.reach || s.chance(85):
-		t.task.Run(ctx)
+		s.run(ctx, t.task)
 		return "run " + t.String()
 	case s.chance(40):
 		cancel()
-		t.task.Run(ctx)
+		s.run(ctx, t.task)
 		return "run with no time left " + t.String()
 	case s.chance(60) || t.evicts || t.abandoned || t.stopped || len(t.decided) > 0:
 		if s.chance(50) {
@@ -63,7 +63,7 @@ func (s *sim) work(t *simTask) string {
 
 // inputFinish gives back a task that was run.
 func inputFinish(s *sim) string {
-	t := pickOf(s, slices.DeleteFunc(slices.Clone(s.tasks), func(t *simTask) bool { return !t.ran }))
+	t := pickOf(s, slices.DeleteFunc(slices.Clone(s.tasks), func(t *simTask) bool { return !t.ran || t.hangs.After(s.now) }))
 	if t == nil {
 		return ""
 	}
@@ -92,6 +92,7 @@ func (s *sim) giveBack(t *simTask) string {
 	before := s.plugins.rounds.Ended(t.id)
 	s.raw.Finish(s.now, t.task)
 	after := s.plugins.rounds.Ended(t.id)
+	s.answerAgain(t)
 	for _, o := range t.decided {
 		if t.owes[0] && isOf(0, o) || t.owes[1] && isOf(1, o) {
 			s.world.facts.untold[refTo(o)] = true
@@ -109,8 +110,31 @@ func (s *sim) giveBack(t *simTask) string {
 // workRelease has devices taken back from a claim.
 func (s *sim) workRelease(t *engine.Task) {
 	if s.world.reach || s.chance(85) {
-		t.Run(context.Background())
+		s.run(context.Background(), t)
 		return
 	}
 	t.Settle(errRefused)
+}
+
+// run runs a task; what is hostile may end its goroutine.
+func (s *sim) run(ctx context.Context, t *engine.Task) {
+	if s.hostility == nil {
+		t.Run(ctx)
+		return
+	}
+	beside(func() { t.Run(ctx) })
+}
+
+// answerAgain answers a second time, which changes nothing.
+func (s *sim) answerAgain(t *simTask) {
+	if s.hostility == nil || !s.chance(20) {
+		return
+	}
+	before := s.raw.View().Index()
+	s.run(context.Background(), t.task)
+	t.task.Settle(errRefused)
+	s.raw.Finish(s.now, t.task)
+	if s.raw.View().Index() != before {
+		s.fail("%v was answered twice, and the second answer changed something", t)
+	}
 }

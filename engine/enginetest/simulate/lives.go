@@ -15,18 +15,22 @@ func (s *sim) rotate() {
 	if s.o.Rotate == 0 || s.step < s.rotated+s.o.Rotate {
 		return
 	}
-	before := bytes.Clone(s.log.Bytes())
+	before, cut, unreplayable := bytes.Clone(s.log.Bytes()), s.cut, s.unreplayable
 	s.log.Reset()
-	err := s.raw.StartRecording(s.now, engine.NewRecorder(&s.log))
+	s.cut, s.unreplayable = false, false
+	err := s.raw.StartRecording(s.now, s.newRecorder())
 	if errors.Is(err, engine.ErrUnderWay) {
 		s.log.Write(before)
+		s.cut, s.unreplayable = cut, unreplayable
 		return
 	}
 	if err != nil {
 		s.fail("no recording can begin: %v", err)
 		return
 	}
-	s.result.Lives = append(s.result.Lives, Life{Log: before, Events: s.events, plan: s.plan})
+	if !unreplayable {
+		s.result.Lives = append(s.result.Lives, Life{Log: before, Events: s.events, Cut: cut, plan: s.plan})
+	}
 	s.events, s.rotated, s.plan = nil, s.step, s.plugins.plan.Clone()
 	s.reach("rotated")
 }
@@ -34,10 +38,18 @@ func (s *sim) rotate() {
 // records reports whether the inputs and the events are written down.
 func (s *sim) records() bool { return s.o.Record || s.o.Replay != NoReplay }
 
+// newRecorder makes one for the present log.
+func (s *sim) newRecorder() *engine.Recorder {
+	if s.hostility == nil {
+		return engine.NewRecorder(&s.log)
+	}
+	return engine.NewRecorder(hostileWriter{s.hostility, &s.log, "the recorder"})
+}
+
 // keepLife keeps what the engine was told and did until now.
 func (s *sim) keepLife() {
-	if s.records() {
-		s.result.Lives = append(s.result.Lives, Life{Log: bytes.Clone(s.log.Bytes()), Events: slices.Clone(s.events), plan: s.plan})
+	if s.records() && !s.unreplayable {
+		s.result.Lives = append(s.result.Lives, Life{Log: bytes.Clone(s.log.Bytes()), Events: slices.Clone(s.events), Cut: s.cut, plan: s.plan})
 	}
 }
 
@@ -58,6 +70,9 @@ func (s *sim) replayLives() {
 
 // replay replays a log, and says what is not as it was; empty for nothing.
 func (r *Result) replay(l *Life, workers int) string {
+	if l.Cut && len(l.Log) == 0 {
+		return ""
+	}
 	var events []string
 	var log bytes.Buffer
 	cfg := r.config(l.plan, &events)
@@ -65,7 +80,11 @@ func (r *Result) replay(l *Life, workers int) string {
 	if _, err := engine.Replay(cfg, bytes.NewReader(l.Log)); err != nil {
 		return err.Error()
 	}
-	if problem := difference(l.Events, events); problem != "" {
+	want := l.Events
+	if l.Cut {
+		want = want[:min(len(want), len(events))]
+	}
+	if problem := difference(want, events); problem != "" {
 		return "events: " + problem
 	}
 	if problem := difference(strings.Split(string(l.Log), "\n"), strings.Split(log.String(), "\n")); problem != "" {

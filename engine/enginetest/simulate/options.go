@@ -35,6 +35,9 @@ type Options struct {
 	Crowded bool
 	// Broken: nodes break, so that they start nothing and say so, and are mended without a word.
 	Broken bool
+	// Hostile: at the points where an engine calls them, its surroundings panic, end the goroutine or
+	// call it back; tasks hang, and answers come twice. The plugins misbehave.
+	Hostile bool
 	// Record keeps the events and the recorder's logs. With Rotate a new log begins
 	// after so many steps, as soon as it can, with the state of the engine.
 	Record bool

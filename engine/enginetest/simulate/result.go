@@ -27,6 +27,9 @@ type Life struct {
 	Log    []byte   // for engine.Replay
 	Events []string // one line each
 
+	// Cut: the engine broke, or its recorder did, so that events at the end have no line in the log.
+	Cut bool
+
 	plan *faults.Plan // of the faulty plugin, as it was at the beginning
 }
 
@@ -47,6 +50,7 @@ func (r *Result) Config(events *[]string) engine.Config {
 func (r *Result) config(plan *faults.Plan, events *[]string) engine.Config {
 	p := r.plugins.fresh()
 	p.plan = plan.Clone()
+	p.plan.Hook = nil
 	cfg := simConfig(p, r.options)
 	cfg.Orchestrator = deafWorld{}
 	cfg.Listener = EventLines(events)

@@ -58,6 +58,11 @@ type sim struct {
 	attempting               bool              // an attempt is being made
 	asOne                    map[string]string // groups that leave as one in this step, and for whom
 
+	hostility    *hostility
+	broken       int  // how often the listener was told that the engine is
+	unreplayable bool // something that counts is not in the log
+	cut          bool // the recorder has failed
+
 	rotated int          // the step at which the last log began
 	plan    *faults.Plan // of the faulty plugin, as it was then
 	step    int
@@ -108,9 +113,10 @@ type simTask struct {
 	releases string // the claim that is to lose its devices
 	decided  model.Objects
 	plans    [2]binderPlan
-	owes     [2]bool // a report of what the binder may have written
-	ran      bool    // it was run, or settled
-	bound    bool    // and told the engine that it is bound
+	owes     [2]bool   // a report of what the binder may have written
+	hangs    time.Time // until then it does not answer
+	ran      bool      // it was run, or settled
+	bound    bool      // and told the engine that it is bound
 	// abandoned: the engine no longer wants it; stopped: it wants it ended.
 	abandoned, stopped bool
 }
@@ -190,6 +196,9 @@ func (s *sim) note(number int, what string) {
 // fail notes the first broken invariant. It does not panic: it may be called
 // from within a plugin, whose panics the engine keeps to itself.
 func (s *sim) fail(format string, args ...any) {
+	if s.broken > 0 {
+		return // nothing that such an engine does counts, until it is replaced
+	}
 	if s.result.Failure == nil {
 		last := s.lines[max(0, len(s.lines)-30):]
 		s.result.Failure = &Failure{Step: s.step, Message: fmt.Sprintf(format, args...), Last: slices.Clone(last)}
@@ -249,7 +258,7 @@ func (s *sim) nextWorkload() string { s.made++; return faults.WorkloadID(s.made 
 func (s *sim) quietly(f func()) {
 	plan, rounds := s.plugins.plan, s.plugins.rounds
 	plan.Mute, rounds.Ignore = true, true
-	f()
+	s.hostility.spare(f)
 	plan.Mute, rounds.Ignore = false, false
 }
 

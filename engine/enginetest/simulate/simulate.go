@@ -61,7 +61,7 @@ func simulate(seed uint64, o Options) (r *Result) {
 	s.start()
 	s.observe()
 	for s.step < s.o.Steps && s.result.Failure == nil {
-		s.oneStep()
+		s.hostileStep()
 	}
 	s.endOfHistory()
 	s.replayLives()
@@ -101,7 +101,7 @@ func newSim(seed uint64, o Options) *sim {
 	if o.Replay == ReplayInParts {
 		s.o.Rotate = 1 + rand.New(rand.NewPCG(seed, 2)).IntN(s.o.Steps)
 	}
-	if faulty = s.o.Plugins == MoodFaulty || s.o.Plugins == MoodBySeed && faulty; !faulty {
+	if faulty = s.o.Plugins == MoodFaulty || o.Hostile || s.o.Plugins == MoodBySeed && faulty; !faulty {
 		share = 0
 	}
 	s.groups, s.volumes, s.devices = s.kind("group", 70), s.kind("storage", 50), s.kind("devices", 50)
@@ -112,6 +112,7 @@ func newSim(seed uint64, o Options) *sim {
 		s.groups, s.volumes, s.devices = true, false, false
 	}
 	s.plugins = newSimPlugins(seed, share)
+	s.hostility = newHostility(s, seed)
 	s.result.plugins = s.plugins
 	return s
 }

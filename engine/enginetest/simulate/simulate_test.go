@@ -129,6 +129,17 @@ func TestSimulationOfBrokenNodes(t *testing.T) {
 	run(t, 120, simulate.Options{Broken: true}, []string{"binding that was not there"}, []string{"workload kept from a node that was not there"})
 }
 
+// TestSimulationOfHostileSurroundings runs some whose surroundings panic, end goroutines, call back, hang and
+// answer twice. The engine goes on, or says that it is broken, and the next one takes over.
+func TestSimulationOfHostileSurroundings(t *testing.T) {
+	t.Parallel()
+	n := uint64(60)
+	if *longFlag {
+		n = 500
+	}
+	run(t, n, simulate.Options{Hostile: true}, []string{"engine broken and replaced"}, nil)
+}
+
 // rare is what histories must come by, or they show nothing.
 var rare = []string{
 	"group Success", "group Unschedulable", "group Error", "group placed in part", "group of one zone placed",

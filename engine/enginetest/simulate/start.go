@@ -13,6 +13,7 @@ import (
 
 // start makes the engine and tells it what there is.
 func (s *sim) start() {
+	var err error
 	s.plugins = s.plugins.fresh()
 	cfg := simConfig(s.plugins, s.o)
 	cfg.Orchestrator = &s.world
@@ -40,22 +41,25 @@ func (s *sim) start() {
 				s.fail("%v", e.Err)
 			}
 		}}
+	tell.Failed = s.sawFailed
 	tell = engine.Tee(s.walks(), tell)
 	s.plan = s.plugins.plan.Clone()
 	if s.records() {
-		cfg.Recorder = engine.NewRecorder(&s.log)
+		cfg.Recorder = s.newRecorder()
 		tell = engine.Tee(tell, EventLines(&s.events))
 	}
 	cfg.Listener = tell
 	if s.o.Configure != nil {
 		s.o.Configure(&cfg)
 	}
+	s.hostility.surround(&cfg, s.plugins.plan)
+	s.cut, s.unreplayable = false, false
 	s.extended = len(cfg.Extenders) > 0
-	raw, err := engine.NewRaw(cfg)
+	s.hostility.spare(func() { s.raw, err = engine.NewRaw(cfg) }) // there is no engine yet that could break
 	if err != nil {
 		panic(err)
 	}
-	s.raw, s.tasks, s.gone = raw, nil, nil
+	s.tasks, s.gone = nil, nil
 	s.disputed, s.evictions, s.roomFor = map[nodePort]bool{}, map[string]string{}, map[string]string{}
 	s.asOne, s.told, s.seen = map[string]string{}, false, nil
 	s.missed, s.plans, s.nominated = map[string]bool{}, map[string]string{}, map[string]int{}

@@ -33,7 +33,7 @@ func (s *sim) meanwhile() {
 	s.nested = true
 	for range 1 + s.rng.IntN(2) {
 		if s.result.Failure == nil {
-			s.oneStep()
+			s.besideIfHostile(s.oneStep)
 		}
 	}
 	s.nested = false

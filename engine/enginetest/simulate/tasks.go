@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"slices"
+	"time"
 
 	"github.com/berth-project/berth/model"
 )
@@ -19,6 +20,9 @@ func (s *sim) takeTasks() {
 			st.evicts = true
 			row, _ := s.row(st.id)
 			st.node, st.placed = row.Node, row.PlacedAt
+		}
+		if s.hostility != nil && s.chance(10) {
+			st.hangs = s.now.Add(time.Duration(s.rng.Int64N(int64(time.Hour))))
 		}
 		s.tasks = append(s.tasks, st)
 	}

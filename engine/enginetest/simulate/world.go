@@ -29,6 +29,7 @@ func (w *simWorld) Bind(ctx context.Context, workload *model.Workload, b model.B
 	case t.abandoned || t.stopped:
 		s.fail("%v was called off, and carried out", t)
 	}
+	s.hostility.at("the orchestrator's Bind")
 	e := w.book[workload.ID]
 	if e == nil || e.ended {
 		s.fail("%s was bound to %s when it was gone", workload.ID, b.Node)
@@ -73,6 +74,7 @@ func (w *simWorld) run(e *booked, b model.Binding, t *simTask) error {
 	if !w.reach && s.chance(8) {
 		return errLostAnswer
 	}
+	s.hostility.at("the orchestrator's Bind, when it has bound")
 	t.bound = true
 	return nil
 }
@@ -80,6 +82,7 @@ func (w *simWorld) run(e *booked, b model.Binding, t *simTask) error {
 // Evict implements [extpoints.Orchestrator].
 func (w *simWorld) Evict(_ context.Context, workload *model.Workload, _ string) error {
 	s := w.sim
+	s.hostility.at("the orchestrator's Evict")
 	if !w.reach && s.chance(20) {
 		if s.chance(30) {
 			panic("a planned panic of the orchestrator")
