@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -412,6 +413,52 @@ func TestSimulationFindsWhatIsNotReplayed(t *testing.T) {
 		if !strings.Contains(found, ", replayed: ") {
 			t.Errorf("%s: the simulation says %q", name, found)
 		}
+	}
+}
+
+// deafTo hides from the simulation that the engine is broken.
+func deafTo(cfg *engine.Config) {
+	cfg.Listener.Failed = nil
+}
+
+// TestSimulationFindsHostilityThatTakesEffect does what the engine is to refuse where it is right to
+// accept it, and wants the simulation to say so.
+func TestSimulationFindsHostilityThatTakesEffect(t *testing.T) {
+	t.Parallel()
+	for want, do := range map[string]func(s *sim){
+		"was called from nowhere, and said ": func(s *sim) { s.callBack("nowhere") },
+		"the engine is broken, and":          func(s *sim) { s.checkBroken() },
+		"the second answer changed something": func(s *sim) {
+			s.tasks[0].task.Settle(nil)
+			for range 50 { // by lot it answers once
+				s.answerAgain(s.tasks[0])
+			}
+		},
+		"what should come to its end did not": func(s *sim) { s.besideIfHostile(runtime.Goexit) },
+		"the engine breaks: ":                 func(s *sim) { s.sawFailed(engine.FailedEvent{Err: engine.ErrBroken}) },
+		"the listener was told 2 times": func(s *sim) {
+			s.broken = 2
+			s.replaceBroken()
+		},
+	} {
+		s := newSim(1, Options{Hostile: true, Nodes: 8})
+		s.start()
+		s.observe()
+		for len(s.tasks) == 0 {
+			s.hostility.spare(s.oneStep)
+		}
+		if do(s); s.result.Failure == nil || !strings.Contains(s.result.Failure.Message, want) {
+			t.Errorf("the simulation says %+v, want something with %q", s.result.Failure, want)
+		}
+	}
+	found := ""
+	for seed := uint64(0); seed < 40 && found == ""; seed++ {
+		if r := simulate(seed, Options{Hostile: true, Configure: deafTo}); r.Failure != nil {
+			found = r.Failure.Message
+		}
+	}
+	if !strings.Contains(found, "what should come to its end did not") {
+		t.Errorf("nobody hears that the engine is broken, and the simulation says %q", found)
 	}
 }
 
