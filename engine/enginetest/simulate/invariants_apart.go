@@ -65,13 +65,26 @@ func (s *sim) checkRoomKept() {
 // called off has not ended.
 func (s *sim) someoneLeaves(node, waits string) bool {
 	ends := func(t *simTask) bool {
-		return t.node == node && (t.evicts || t.stopped || t.abandoned) || t.evicts && s.roomFor[t.id] == waits
+		return t.node == node && (t.evicts || t.stopped || t.abandoned) || t.evicts && s.leavesFor(t.id, waits)
 	}
 	return slices.ContainsFunc(s.tasks, ends) || slices.ContainsFunc(s.cur.ids, func(id string) bool {
 		row := s.cur.rows[id]
 		asked := row.Node != "" && s.evictions[id] == row.Node
 		return row.Node == node && (asked || row.Phase == model.Terminating) || asked && s.roomFor[id] == waits
 	})
+}
+
+// leavesFor reports whether the workload was asked to leave for the sake of the one that waits, or
+// another of its group was: where they leave as one, and it was asked for somebody else before, nobody
+// is told.
+func (s *sim) leavesFor(id, waits string) bool {
+	row := s.cur.rows[id]
+	for other, by := range s.roomFor {
+		if by == waits && (other == id || row.Group != "" && s.cur.rows[other].Group == row.Group) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkApart: a workload that has just been put on a node is in no domain with

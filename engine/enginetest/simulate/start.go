@@ -74,7 +74,7 @@ func (s *sim) start() {
 // be placed.
 func (s *sim) tellAll() {
 	var changes []engine.Change
-	if len(s.world.nodes) == 0 {
+	if s.step == 0 {
 		s.newGroups()
 		if s.volumes {
 			s.newStorage()
