@@ -19,13 +19,12 @@ func (s *sim) rotate() {
 	s.log.Reset()
 	s.cut, s.unreplayable = false, false
 	err := s.raw.StartRecording(s.now, s.newRecorder())
-	if errors.Is(err, engine.ErrUnderWay) {
-		s.log.Write(before)
-		s.cut, s.unreplayable = cut, unreplayable
-		return
-	}
 	if err != nil {
-		s.fail("no recording can begin: %v", err)
+		s.log.Write(before)
+		s.cut, s.unreplayable = s.cut || cut, s.unreplayable || unreplayable
+		if !errors.Is(err, engine.ErrUnderWay) {
+			s.fail("no recording can begin: %v", err)
+		}
 		return
 	}
 	if !unreplayable {
