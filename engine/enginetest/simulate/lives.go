@@ -28,7 +28,7 @@ func (s *sim) rotate() {
 		return
 	}
 	if !unreplayable {
-		s.result.Lives = append(s.result.Lives, Life{Log: before, Events: s.events, Cut: cut, plan: s.plan})
+		s.result.Lives = append(s.result.Lives, Life{Log: before, Events: s.events, Cut: cut || s.cut || s.unreplayable, plan: s.plan})
 	}
 	s.events, s.rotated, s.plan = nil, s.step, s.plugins.plan.Clone()
 	s.reach("rotated")
