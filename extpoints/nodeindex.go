@@ -20,13 +20,14 @@ const fewWorkloads = 512
 type nodeIndex struct {
 	token                                             atomic.Pointer[indexToken]
 	workloads, withAffinity, withRequiredAntiAffinity listIndex
+	totals                                            priorityTotals
 }
 
 // indexToken has a size, so that each has an address of its own.
 type indexToken struct{ _ byte }
 
 func newNodeIndex(workloads, withAffinity, withRequiredAntiAffinity []*WorkloadInfo) *nodeIndex {
-	x := &nodeIndex{}
+	x := &nodeIndex{totals: totalsOf(workloads)}
 	token, all, affine, anti := x.open()
 	*all, *affine, *anti = newListIndex(token, workloads), newListIndex(token, withAffinity), newListIndex(token, withRequiredAntiAffinity)
 	return x
@@ -58,6 +59,9 @@ func (x *nodeIndex) copyTo(to *nodeIndex) *nodeIndex {
 		x.token.Store(nil)
 	}
 	to.token.Store(nil)
+	if to.totals = append(to.totals[:0], x.totals...); x.totals == nil {
+		to.totals = nil
+	}
 	to.workloads = append(to.workloads[:0], x.workloads...)
 	to.withAffinity = append(to.withAffinity[:0], x.withAffinity...)
 	to.withRequiredAntiAffinity = append(to.withRequiredAntiAffinity[:0], x.withRequiredAntiAffinity...)

@@ -67,7 +67,7 @@ func TestIndexedNodeAgainstPlainOne(t *testing.T) {
 		id := fmt.Sprint("w", r.IntN(4000))
 		if (r.IntN(3) > 0) == grows {
 			if plain.get(id) == nil || r.IntN(20) == 0 {
-				w := &WorkloadInfo{Workload: &model.Workload{ID: id}}
+				w := &WorkloadInfo{Workload: randomRequests(r, id)}
 				if r.IntN(3) == 0 {
 					w.AntiAffinity = &model.WorkloadAffinity{Required: make([]model.AffinityTerm, r.IntN(2))}
 				}
@@ -101,6 +101,9 @@ func TestIndexedNodeAgainstPlainOne(t *testing.T) {
 			kept.Clone().CopyTo(scratch)
 		}
 		sameLists(t, node, plain)
+		if step%10 == 0 {
+			sameTotals(t, node, plain)
+		}
 		most = max(most, len(plain.all))
 	}
 	sameNode(t, node, plain)
@@ -109,9 +112,44 @@ func TestIndexedNodeAgainstPlainOne(t *testing.T) {
 	}
 }
 
+// randomRequests makes a workload of one of some priorities, at times more than there are totals
+// for, and now and then with an absurd amount.
+func randomRequests(r *rand.Rand, id string) *model.Workload {
+	w := &model.Workload{ID: id, Priority: int32(r.IntN(5)), Requests: model.Resources{CPU: r.Int64N(3)}}
+	switch r.IntN(200) {
+	case 0:
+		w.Requests.Memory = 1 << 62
+	case 1, 2:
+		w.Priority = int32(r.IntN(200))
+	case 3, 4, 5:
+		w.Requests.Scalars = []model.Scalar{{Name: "s", Amount: 1 + r.Int64N(3)}}
+	}
+	return w
+}
+
+// sameTotals compares what is requested from some priorities on.
+func sameTotals(t *testing.T, n *NodeInfo, p *plainNode) {
+	t.Helper()
+	for _, priority := range []int32{-1, 0, 3, 4, 100} {
+		var want model.Resources
+		count := 0
+		for _, w := range p.all {
+			if w.Priority >= priority {
+				want.Add(&w.Requests)
+				count++
+			}
+		}
+		got, workloads := n.RequestedFrom(priority)
+		if workloads != count || got.CPU != want.CPU || got.Memory != want.Memory || got.Scalar("s") != want.Scalar("s") {
+			t.Fatalf("from priority %d %d request %v, not %d %v", priority, workloads, got, count, want)
+		}
+	}
+}
+
 func sameNode(t *testing.T, n *NodeInfo, p *plainNode) {
 	t.Helper()
 	sameLists(t, n, p)
+	sameTotals(t, n, p)
 	first := map[string]*WorkloadInfo{}
 	for _, w := range slices.Backward(p.all) {
 		first[w.ID] = w

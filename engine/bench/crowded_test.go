@@ -12,7 +12,8 @@ import (
 )
 
 // BenchmarkCrowded is one node with many small workloads on it. In a step one of them
-// ends and is placed there again; or the node is lost with all of them. Aim: a loss is
+// ends and is placed there again, also while ten wait who would fit neither with it gone nor with
+// all that they may displace; or the node is lost with all of them. Aim: a loss is
 // linear in them, and of a step only the copy of the list of workloads is.
 func BenchmarkCrowded(b *testing.B) {
 	for _, workloads := range []int{20, 2000, 20_000} {
@@ -20,6 +21,17 @@ func BenchmarkCrowded(b *testing.B) {
 			r := packed(b, workloads)
 			random := rand.New(rand.NewPCG(1, 1))
 			b.ReportAllocs()
+			b.ResetTimer()
+			start := cpuTime()
+			for range b.N {
+				endAndPlace(b, r, small(random.IntN(workloads)))
+			}
+			b.ReportMetric(float64((cpuTime()-start).Nanoseconds())/float64(b.N), "cpu-ns/op")
+		})
+		b.Run(fmt.Sprintf("workloads=%d/waiting", workloads), func(b *testing.B) {
+			r := packed(b, workloads)
+			waitInVain(b, r, 10)
+			random := rand.New(rand.NewPCG(1, 1))
 			b.ResetTimer()
 			start := cpuTime()
 			for range b.N {
@@ -60,6 +72,21 @@ func endAndPlace(b *testing.B, r *engine.Raw, w *model.Workload) {
 	}
 }
 
+// waitInVain has so many wait for more than those leave who are not below them.
+func waitInVain(b *testing.B, r *engine.Raw, n int) {
+	b.Helper()
+	for i := range n {
+		w := &model.Workload{ID: fmt.Sprintf("large-%d", i), Priority: 10, Requests: model.Resources{CPU: 999_990}}
+		if err := r.Apply(epoch, engine.Submit(w)); err != nil {
+			b.Fatal(err)
+		}
+		r.Schedule(epoch)
+	}
+	if c := r.QueueCounts(); c.Unschedulable != n {
+		b.Fatalf("%+v", c)
+	}
+}
+
 const crowdedNode = "node-00000"
 
 // packed makes an engine with one node, with so many workloads on it.
@@ -79,5 +106,6 @@ func packed(b *testing.B, workloads int) *engine.Raw {
 func small(i int) *model.Workload {
 	w := basic(i)
 	w.Requests = model.Resources{CPU: 10, Memory: 1 << 20}
+	w.Priority = int32(i % 2 * 20)
 	return w
 }

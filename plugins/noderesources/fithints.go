@@ -155,17 +155,12 @@ func (f *Fit) mayServe(w *model.Workload, name string) bool {
 // fitsWithoutLower reports whether the node would have room if all that the workload
 // may displace left it.
 func (n *needs) fitsWithoutLower(w *model.Workload, node *extpoints.NodeInfo) bool {
-	lower := func(o *extpoints.WorkloadInfo) bool { return o.Priority < w.Priority }
-	if !w.MayPreempt() || !slices.ContainsFunc(node.Workloads, lower) {
+	if !w.MayPreempt() {
 		return false
 	}
-	var used model.Resources
-	count := 0
-	for _, o := range node.Workloads {
-		if !lower(o) {
-			used.Add(&o.Requests)
-			count++
-		}
+	used, count := node.RequestedFrom(w.Priority)
+	if count == len(node.Workloads) {
+		return false
 	}
 	l, _ := n.lackingOn(node.Node, &used, count)
 	return l == 0
