@@ -21,13 +21,13 @@ const avoidFor = 10 * time.Minute
 func (c *Controller) avoided(v state.View, j *state.Job, q *state.Queue, index int32) (nodes []string, until time.Time) {
 	var all, own, last []string
 	for _, claim := range j.Claims {
-		if end, ok := recent(claim.At); ok {
+		if end := avoidUntil(claim.At); !end.IsZero() {
 			all = append(all, claim.Node)
 			until = later(until, end)
 		}
 	}
 	if e := v.Element(j.ID, index); e != nil {
-		if end, ok := recent(e.Eligible); ok {
+		if end := avoidUntil(e.Eligible); !end.IsZero() {
 			own, last = failedOn(v, j, e), []string{e.Avoid}
 			until = later(until, end)
 		}
@@ -41,18 +41,17 @@ func (c *Controller) avoided(v state.View, j *state.Job, q *state.Queue, index i
 	return nil, time.Time{}
 }
 
-// recent reports whether nodes are still avoided for what was at a time, and until when.
-// What is yet to come was written when a leader's clock was wrong.
-func recent(at time.Time) (until time.Time, ok bool) {
-	until = at.Add(avoidFor)
-	left := time.Until(until)
-	return until, 0 < left && left <= avoidFor
-}
-
-// isRecent is recent without the time.
-func isRecent(at time.Time) bool {
-	_, ok := recent(at)
-	return ok
+// avoidUntil is until when nodes are avoided for what was at a time, zero where that is
+// over. What is yet to come was written when a leader's clock was wrong, and may be new.
+func avoidUntil(at time.Time) time.Time {
+	now := time.Now()
+	if at.After(now) {
+		at = now
+	}
+	if until := at.Add(avoidFor); until.After(now) {
+		return until
+	}
+	return time.Time{}
 }
 
 func later(a, b time.Time) time.Time {

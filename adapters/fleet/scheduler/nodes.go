@@ -119,7 +119,7 @@ func (c *Controller) watchNodes(ctx context.Context) {
 		if b.heard && b.unhealthy != n.Unhealthy {
 			status.Unhealthy = &b.unhealthy
 		}
-		status.Probe = n.Distrust != nil && !isRecent(n.Distrust.Since)
+		status.Probe = n.Distrust != nil && (now.Sub(n.Distrust.Since) >= avoidFor || n.Distrust.Since.After(now))
 		if status.State != "" || status.Unhealthy != nil || status.Probe {
 			c.propose(ctx, &state.Command{NodeStatus: status})
 		}

@@ -30,6 +30,7 @@ type world struct {
 	state  *state.State
 	leader *scheduler.Controller
 	index  uint64
+	skew   time.Duration   // how wrong the clock is by which commands get their time
 	silent map[string]bool // nodes whose agents are cut off
 	began  map[job.TaskID]int
 	runs   func(k *state.Task) run
@@ -116,7 +117,7 @@ func (w *world) lead() {
 func (w *world) apply(c *state.Command) state.Result {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c.At = time.Now().UTC()
+	c.At = time.Now().UTC().Add(w.skew)
 	text, err := c.Encode()
 	require.NoError(w.t, err)
 	w.index++

@@ -114,7 +114,7 @@ func (t *tx) endOf(e *Element, at time.Time) time.Time {
 		began = e.Ready
 	}
 	if at.IsZero() || at.After(t.now()) {
-		return t.now()
+		at = t.now()
 	}
 	return latest(at, began)
 }

@@ -11,7 +11,7 @@ import (
 
 // Command is one change of the state. Exactly one of the pointers is set.
 type Command struct {
-	// At is the time by the leader's clock. Time never goes back: where it would,
+	// At is the time by the leader's clock. Time does not go back a little: where it would,
 	// that of the command before counts.
 	At time.Time `json:"at"`
 	// By is who asked for it, for events.

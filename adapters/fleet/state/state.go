@@ -2,6 +2,7 @@ package state
 
 import (
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-memdb"
 
@@ -96,17 +97,35 @@ func (s *State) Apply(index, term uint64, commands [][]byte) []any {
 	return results
 }
 
-// lastYear leaves room for pauses: times after the year 9999 cannot be written.
-const lastYear = 9900
+// lastYear leaves room for pauses: times after the year 9999 cannot be written. No clock is
+// before firstYear; commands without a time are.
+const (
+	firstYear = 1970
+	lastYear  = 9900
+)
+
+// clocks is how far the clocks of servers may be apart.
+const clocks = time.Minute
+
+// timeOf is the time of a command that follows one of the time before. It does not go back
+// where another leader's clock is a bit slow. But where one was wrong and is right again,
+// or another leader's is right, it does: else all that comes would be of the wrong time.
+func timeOf(at, before time.Time) time.Time {
+	switch {
+	case at.Year() >= lastYear, at.Year() < firstYear:
+		return before
+	case at.Before(before) && before.Sub(at) <= clocks:
+		return before
+	}
+	return at
+}
 
 // apply applies one command.
 func (t *tx) apply(c *Command) Result {
 	if c.Term != 0 && c.Term != t.term {
 		return refuse(api.CodeConflict, "it was decided by the leader of term %d, and now it is term %d", c.Term, t.term)
 	}
-	if c.At.After(t.m.Now) && c.At.Year() < lastYear {
-		t.m.Now = c.At
-	}
+	t.m.Now = timeOf(c.At, t.m.Now)
 	t.by = c.By
 	switch {
 	case c.Submit != nil:

@@ -89,7 +89,6 @@ func (v View) lastCause(e *Element) string {
 // longest is more than any pause before a retry: what is to end later than that was
 // written when a leader's clock was wrong, and nobody waits for it.
 func longest(r *job.Retry) time.Duration {
-	const clocks = time.Hour // how far clocks may be apart
 	return time.Duration(*r.MaxBackoff) + clocks
 }
 
