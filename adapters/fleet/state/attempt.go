@@ -109,14 +109,10 @@ func (t *tx) endTask(j *Job, e *Element, k *Task, said *api.Report) {
 // endOf is when a task of an attempt ended, by the node's clock: it may be reported much
 // later. Where the clocks differ it is not before the attempt, and not yet to come.
 func (t *tx) endOf(e *Element, at time.Time) time.Time {
-	began := e.Started
-	if began.IsZero() {
-		began = e.Ready
-	}
 	if at.IsZero() || at.After(t.now()) {
 		at = t.now()
 	}
-	return latest(at, began)
+	return latest(at, latest(e.Started, e.Ready))
 }
 
 // latest is the later one of two times.

@@ -73,3 +73,17 @@ func TestAttemptOverAWrongClock(t *testing.T) {
 	require.False(t, r.Ended.Before(r.Started))
 	require.EqualValues(t, time.Minute.Microseconds(), r.Used.WallMicros)
 }
+
+// A node whose clock is of another century says how long its tasks ran, not when.
+func TestNodeWithAWrongClock(t *testing.T) {
+	w := newWorld(t)
+	id := w.submit("ann", job.Spec{}).Jobs[0]
+	began := time.Unix(0, 0).UTC()
+	k := job.TaskID{Job: id, Attempt: 1}
+	w.must(&state.Command{Place: &state.Place{Task: k, Node: "n0"}})
+	said := api.Report{Task: k, State: job.Completed, Started: began, At: began.Add(time.Minute)}
+	w.must(&state.Command{Report: &state.Report{Node: "n0", Tasks: []api.Report{said}}})
+	r := w.View().LastRecord(id, 0)
+	require.Equal(t, w.now, r.Ended)
+	require.Equal(t, time.Minute.Microseconds(), r.Used.WallMicros)
+}

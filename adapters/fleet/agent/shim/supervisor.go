@@ -180,9 +180,18 @@ func (s *supervisor) killAll() {
 	s.kill.Reset(time.Second)
 }
 
+// now is the time by the clock as it was when the task started. The clock may have been set
+// since, and what the task has used is counted from the one time to the other.
+func (s *supervisor) now() time.Time {
+	if s.status.Started.IsZero() {
+		return time.Now()
+	}
+	return s.status.Started.Add(time.Since(s.status.Started))
+}
+
 // exited sets down how the task ended.
 func (s *supervisor) exited(status syscall.WaitStatus) {
-	s.status.Ended = time.Now()
+	s.status.Ended = s.now()
 	s.status.Exit = &Exit{Code: status.ExitStatus()}
 	if status.Signaled() {
 		s.status.Exit = &Exit{Code: -1, Signal: signalName(status.Signal())}
@@ -206,7 +215,7 @@ const drainLimit = 10 * time.Second
 // end kills what the task left behind, and writes down how it ended.
 func (s *supervisor) end() error {
 	if s.status.Ended.IsZero() {
-		s.status.Ended = time.Now()
+		s.status.Ended = s.now()
 	}
 	if s.family != nil {
 		if !s.family.kill(s.group) {

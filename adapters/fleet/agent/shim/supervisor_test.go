@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -49,6 +50,25 @@ func TestExited(t *testing.T) {
 			require.WithinDuration(t, time.Now(), s.status.Ended, time.Minute)
 		})
 	}
+}
+
+// A clock that is set while a task runs does not change how long it has run: a node may
+// have started with the clock of another century.
+func TestClockSetMeanwhile(t *testing.T) {
+	for _, by := range []time.Duration{6 * time.Hour, -6 * time.Hour} {
+		s := newSupervisor(Task{})
+		s.status.Started = setClock(time.Now(), -by)
+		s.exited(0)
+		require.InDelta(t, 0, s.status.Ended.Round(0).Sub(s.status.Started.Round(0)), float64(time.Minute))
+	}
+}
+
+// setClock is a time as it would have been read, at the same moment, from a clock that is
+// off by so many seconds: package time has them above the 30 bits of nanoseconds.
+func setClock(at time.Time, by time.Duration) time.Time {
+	wall := (*uint64)(unsafe.Pointer(&at))
+	*wall += uint64(int64(by/time.Second)) << 30
+	return at
 }
 
 // TestRecord: while the end cannot be written down the shim stays, and tries again, until it
