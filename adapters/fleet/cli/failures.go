@@ -13,13 +13,19 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
-// maxCell is how many characters a text has at most that is one column of many.
-const maxCell = 60
+// maxCell is how many characters a text has at most that is one column of many, maxLast
+// one that is the last of its line.
+const (
+	maxCell = 60
+	maxLast = 160
+)
 
 // shortText is a text, or its beginning where it is long.
-func shortText(s string) string {
-	if r := []rune(s); len(r) > maxCell {
-		return string(r[:maxCell-3]) + "..."
+func shortText(s string) string { return cut(s, maxCell) }
+
+func cut(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-3]) + "..."
 	}
 	return s
 }
@@ -27,7 +33,7 @@ func shortText(s string) string {
 // waits says in few words why something waits, with the failure before a pause.
 func waits(reason job.Reason, message string) string {
 	if reason == job.ReasonBackoff && message != "" {
-		return shortText(string(reason) + ": " + message)
+		return cut(string(reason)+": "+message, maxLast)
 	}
 	return string(reason)
 }

@@ -195,7 +195,7 @@ func where(j *api.Job) string {
 	case j.State == job.Pending && j.Reason != "":
 		return "(" + waits(j.Reason, j.Message) + ")"
 	case (j.State == job.Failed || j.State == job.BootFail) && j.Message != "":
-		return "(" + shortText(j.Message) + ")"
+		return "(" + cut(j.Message, maxLast) + ")"
 	}
 	return or(shortList(j.Nodes), "-")
 }

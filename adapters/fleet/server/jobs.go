@@ -68,10 +68,14 @@ func (s *Server) submit(r *request) (any, error) {
 		specs[i].After = after
 	}
 	out := api.SubmitResponse{Warnings: warnings(v, specs)}
+	submission := &state.Submit{Specs: specs, Owner: r.who.Name, Key: in.Key}
 	if in.Check {
+		if refused := v.MayQueue(submission); refused.Err != nil && !repeated {
+			return nil, statusOf(refused.Err)
+		}
 		return out, nil
 	}
-	result, err := s.do(r, &state.Command{Submit: &state.Submit{Specs: specs, Owner: r.who.Name, Key: in.Key}})
+	result, err := s.do(r, &state.Command{Submit: submission})
 	out.Jobs, out.Repeated = result.Jobs, result.Repeated
 	if out.Repeated && !same(s.state.View(), out.Jobs, specs) {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("the key %q was used before for something else, and that is the answer: nothing was submitted now", in.Key))

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,34 @@ func TestQueueSettingsAreChecked(t *testing.T) {
 		require.Equal(t, field, e.Problems[0].Field)
 	}
 	op.must("PUT", "/v1/queues/night", api.Queue{Name: "night", DefaultTime: job.Duration(time.Hour), MaxStored: 1 << 30, DefaultMemoryPerCPU: 1 << 40}, nil)
+}
+
+// A check says of queues what the submission would: who may use one, and how much of it.
+func TestCheckLooksAtQueues(t *testing.T) {
+	t.Parallel()
+	f := begun(t)
+	op, a := f.as(oscar), f.as(alice)
+	op.must("PUT", "/v1/queues/closed", api.Queue{Name: "closed", Users: []string{"bob"}}, nil)
+	op.must("PUT", "/v1/queues/small", api.Queue{Name: "small", MaxQueued: 2}, nil)
+	for _, c := range []struct {
+		queue  string
+		tasks  int32
+		status int
+		says   string
+	}{
+		{"closed", 1, http.StatusForbidden, `jobs[0].queue: user "alice" may not use queue "closed"`},
+		{"small", 3, http.StatusConflict, `user "alice" would have 3 jobs in queue "small", a gang counted by its tasks, and 2 are allowed; wait until some have ended`},
+	} {
+		for _, check := range []bool{true, false} {
+			e := a.refused(c.status, "POST", "/v1/jobs", api.SubmitRequest{Check: check, Jobs: []job.Spec{{Command: []string{"true"}, Queue: c.queue, Tasks: c.tasks}}})
+			require.Equal(t, c.says, e.Message, "check: %v", check)
+		}
+	}
+	taken := api.SubmitRequest{Key: "k", Jobs: []job.Spec{{Command: []string{"true"}, Queue: "small", Tasks: 2}}}
+	a.must("POST", "/v1/jobs", taken, nil)
+	taken.Check = true
+	a.must("POST", "/v1/jobs", taken, nil) // it is there already
+	require.Len(t, slices.Collect(f.server.state.View().Jobs()), 1)
 }
 
 // What is stored of a user's jobs has a limit, which a queue may raise.

@@ -31,8 +31,8 @@ type holding struct {
 }
 
 // holdingOf returns a copy that may be put.
-func (t *tx) holdingOf(owner string) *holding {
-	if h := holdings.get(t.txn, []byte(owner)); h != nil {
+func (v View) holdingOf(owner string) *holding {
+	if h := holdings.get(v.txn, []byte(owner)); h != nil {
 		next := *h
 		return &next
 	}

@@ -17,7 +17,7 @@ func (t *tx) submit(c *Submit) Result {
 			return Result{Jobs: k.Jobs, Repeated: true}
 		}
 	}
-	if r := t.mayQueue(c); r.Err != nil {
+	if r := t.MayQueue(c); r.Err != nil {
 		return r
 	}
 	first := t.m.NextJob
@@ -79,15 +79,15 @@ func (t *tx) dependency(s string, first job.ID, count int) (job.ID, error) {
 	return job.ID(id), nil
 }
 
-// mayQueue refuses what the queues do not let in.
-func (t *tx) mayQueue(c *Submit) Result {
-	has := t.holdingOf(c.Owner)
+// MayQueue refuses what the queues do not let in, as the submission would.
+func (v View) MayQueue(c *Submit) Result {
+	has := v.holdingOf(c.Owner)
 	for i := range c.Specs {
 		if err := sound(&c.Specs[i]); err != nil {
 			return refuse(api.CodeInvalid, "jobs[%d]: %v", i, err)
 		}
 		name := c.Specs[i].Queue
-		q := t.Queue(name)
+		q := v.Queue(name)
 		if q == nil {
 			return refuse(api.CodeInvalid, "jobs[%d].queue: there is no queue %q", i, name)
 		}
