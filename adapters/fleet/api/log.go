@@ -23,6 +23,10 @@ type LogQuery struct {
 	Follow bool
 }
 
+// NotKept ends the note on an attempt that says how many bytes of its output are in no log,
+// for example since the node's disk was full.
+const NotKept = "of its output could not be kept"
+
 // OffsetHeader is, in the answer to a request for a log, the place in the stream of
 // the first byte of the answer: later than what was asked for where that is not kept
 // any more. Where bytes go while an answer is on its way it breaks off before them.

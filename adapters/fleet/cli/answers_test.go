@@ -289,6 +289,7 @@ var texts = map[string]string{
 	"GET /v1/events?after=6.0&job=17&node=n1": "",
 	"GET /v1/jobs/18/logs?stream=stdout":      "\x1b[31mred\x1b[0m\x1b[2J\n",
 	"GET /v1/jobs/19/logs?stream=stdout":      "the end of much\n",
+	"GET /v1/jobs/20/logs?stream=stdout":      "what there was room for\n",
 	"GET /v1/server/backup":                   "the state",
 }
 

@@ -49,7 +49,15 @@ func pausing(id job.ID) api.JobDetail {
 	return j
 }
 
+// lossy is a job of which a node could not keep all output.
+func lossy(id job.ID) api.JobDetail {
+	j := detail(id, job.Completed, &api.Exit{})
+	j.Attempts[0].Message = "the first 7 bytes of stdout were dropped; 5 bytes of its output could not be kept"
+	return j
+}
+
 func init() {
+	answers["GET /v1/jobs/20?element=0"] = lossy(20)
 	for _, j := range []api.JobDetail{mistaken(50, ""), mistaken(51, "0-19"), pausing(52)} {
 		answers["GET /v1/jobs/"+j.ID.String()] = j
 		answers["GET /v1/jobs/"+j.ID.String()+"/explain"] = api.Explanation{

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
 func logsCommand(a *app) *cobra.Command {
@@ -53,6 +56,7 @@ On a terminal, characters that would act on it are made visible, but for colours
 		a.noteFirst(c, servers, t)
 		err = copyOut(c, log, raw)
 		noteDropped(c, log)
+		noteLost(c, servers, t.job, q)
 		if err == nil && !stderr {
 			noteErrorOutput(c, servers, t, q)
 		}
@@ -91,5 +95,25 @@ func noteDropped(c *cobra.Command, log *client.Log) {
 	if n := log.Dropped(); n > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "berth: %d %s of this output were dropped before they could be shown: nodes keep the end of it "+
 			"(by default 100 MiB); --output FILE keeps all\n", n, plural(int32(min(n, 2)), "byte"))
+	}
+}
+
+// noteLost says on the error output what the node could not keep of the attempt's output, as
+// when its disk was full: that may be missing anywhere in it.
+func noteLost(c *cobra.Command, servers *client.Client, id job.ID, q api.LogQuery) {
+	j, err := servers.JobElement(c.Context(), id, q.Element)
+	if err != nil {
+		return
+	}
+	for _, at := range slices.Backward(j.Attempts) {
+		if q.Attempt != 0 && at.Attempt != q.Attempt {
+			continue
+		}
+		for note := range strings.SplitSeq(at.Message, "; ") {
+			if strings.HasSuffix(note, api.NotKept) {
+				fmt.Fprintf(c.ErrOrStderr(), "berth: %s; --output FILE keeps all\n", visible(note))
+			}
+		}
+		return
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/berth-project/berth/adapters/fleet/agent/internal/tasklog"
+	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -168,7 +169,7 @@ func (o *outputs) missing(limits tasklog.Limits) (notes []string) {
 		}
 	}
 	if lost > 0 {
-		notes = append(notes, fmt.Sprintf("%d bytes of its output could not be kept", lost))
+		notes = append(notes, fmt.Sprintf("%d bytes %s", lost, api.NotKept))
 	}
 	return notes
 }
