@@ -110,10 +110,10 @@ func (t *tx) wasWrong(node string) bool {
 }
 
 // judge puts a node's row, a copy, and distrusts the node where too many starts have
-// failed. No more than half of the nodes are distrusted: one user's job, which needs
+// failed, unless it knows itself that it is not well. No more than half of the nodes are distrusted: one user's job, which needs
 // something that only some nodes have, does not close the fleet to the others.
 func (t *tx) judge(n *Node) {
-	if reason := n.suspicion(); n.Distrust == nil && reason != "" && t.maySpare() {
+	if reason := n.suspicion(); n.Ailment() == "" && reason != "" && t.maySpare() {
 		n.Distrust = &Distrust{Reason: reason, Since: t.now()}
 		t.emit(api.Event{Kind: api.EventNode, Node: n.Node, Message: "is unhealthy: " + reason})
 	}

@@ -148,3 +148,26 @@ func TestGangsAndDistrust(t *testing.T) {
 	require.NotEmpty(t, w.ailment("n0"))
 	require.Empty(t, w.ailment("n1")+w.ailment("n2"))
 }
+
+// A node that knows itself what is wrong is well again when it says so.
+func TestNodeThatKnows(t *testing.T) {
+	w := newWorld(t)
+	w.nodes("n1", "n2")
+	says := func(text string) { w.must(&state.Command{NodeStatus: &state.NodeStatus{Node: "n1", Unhealthy: &text}}) }
+	full := api.Report{State: job.BootFail, Message: "no space left on device"}
+	var ids []job.ID
+	for range 4 { // at once
+		id := w.submit("ann", job.Spec{}).Jobs[0]
+		ids = append(ids, id)
+		w.tried(id, 0, full, "n1")
+	}
+	says("data folder: no space left on device")
+	for _, id := range ids {
+		w.tried(id, 0, api.Report{State: job.Completed, Started: w.now}, "n2")
+	}
+	require.Equal(t, "data folder: no space left on device", w.ailment("n1"))
+	says("")
+	require.True(t, w.View().Node("n1").Usable())
+	w.misjudged("ann", "n1", "n2", full)
+	require.Empty(t, w.ailment("n1"), "that is the first since then")
+}

@@ -69,8 +69,11 @@ func (t *tx) nodeStatus(c *NodeStatus) Result {
 	if c.Unhealthy != nil && *c.Unhealthy != n.Unhealthy {
 		n.Unhealthy = *c.Unhealthy
 		message := "is healthy again"
-		if n.Unhealthy != "" {
+		switch {
+		case n.Unhealthy != "":
 			message = "is unhealthy: " + n.Unhealthy
+		case n.Distrust == nil:
+			n.trust() // it has found what was wrong, and that it is no more
 		}
 		t.emit(api.Event{Kind: api.EventNode, Node: n.Node, Message: message})
 	}
