@@ -63,6 +63,7 @@ func (r *reading) exportAll() {
 		case r.named[name]:
 		case job.CheckVariable(name) == nil:
 			put(&r.spec.Env, name, content)
+			put(&r.job.exported, name, content)
 		case !inJob || !job.ReservedVariable(name):
 			left = append(left, name)
 		}
@@ -92,4 +93,20 @@ func (j *Job) takeUmask(o Origin) {
 		return
 	}
 	j.Spec.Umask = o.Umask
+}
+
+// ofAccount are the variables that say whose a session is.
+var ofAccount = []string{"HOME", "LOGNAME", "MAIL", "SHELL", "USER"}
+
+// leaveAccount takes back what came with --export=ALL and says whose the submitter's session
+// is, where the job runs under another account: agents set what is right for that one.
+func (j *Job) leaveAccount() {
+	if j.Spec.User == "" || j.Spec.User == j.exported["USER"] {
+		return
+	}
+	for _, name := range ofAccount {
+		if value, ok := j.exported[name]; ok && j.Spec.Env[name] == value {
+			delete(j.Spec.Env, name)
+		}
+	}
 }

@@ -83,3 +83,25 @@ func TestUmask(t *testing.T) {
 	require.NoError(t, New(o).Apply(given))
 	assert.Equal(t, "027", given.Spec.Umask, "what the job file says goes before it")
 }
+
+// A job of another account does not have the submitter's home and shell, unless they are
+// named.
+func TestEnvironmentOfAnotherAccount(t *testing.T) {
+	o := here
+	o.Environ = []string{"HOME=/root", "SHELL=/bin/zsh", "USER=root", "LOGNAME=root", "MAIL=/var/mail/root", "LANG=C"}
+	own := map[string]string{"HOME": "/root", "SHELL": "/bin/zsh", "USER": "root", "LOGNAME": "root", "MAIL": "/var/mail/root", "LANG": "C"}
+	for _, c := range []struct {
+		line string
+		want map[string]string
+	}{
+		{"--export=ALL", own},
+		{"--export=ALL --user=root", own},
+		{"--export=ALL --user=bob", map[string]string{"LANG": "C"}},
+		{"--user=bob --export=ALL,SHELL=/bin/sh", map[string]string{"LANG": "C", "SHELL": "/bin/sh"}},
+		{"--user=bob --export=HOME", map[string]string{"HOME": "/root"}},
+	} {
+		j, err := script("#!/bin/sh\n#SBATCH "+c.line+"\n", o)
+		require.NoError(t, err)
+		require.Equal(t, c.want, j.Spec.Env, c.line)
+	}
+}

@@ -35,6 +35,8 @@ type Job struct {
 	tasksAt job.Problem
 	// isFile: the lines of the script are those of the file that people wrote.
 	isFile bool
+	// exported are the variables that came with --export=ALL.
+	exported map[string]string
 	// slurmPaths are patterns of "#SBATCH" lines, by the name of their option.
 	slurmPaths map[string]string
 }
@@ -79,6 +81,7 @@ func (j *Job) complete(o Origin) error {
 	}
 	problems = append(problems, j.takeNice()...)
 	j.takeUmask(o)
+	j.leaveAccount()
 	j.Warnings = append(j.Warnings, j.scriptWarnings(o)...)
 	for name, pattern := range j.slurmPaths {
 		*pathFields[name](&j.Spec) = plainPattern(pattern, !j.Spec.Array.IsZero())
