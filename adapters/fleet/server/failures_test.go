@@ -35,7 +35,9 @@ func TestMistakesAreShown(t *testing.T) {
 	node, a := f.agent("n1"), f.as(alice)
 	id := a.submit(job.Spec{Command: []string{"nosuchprog"}, Retry: job.Retry{Limit: 3}})[0]
 	node.never(node.order(id).Task, job.Failed, 127, noProgram)
-	node.never(node.order(id).Task, job.Failed, 127, noProgram)
+	second := node.order(id)
+	require.EqualValues(t, 1, second.Run.Try, "nothing of it has run, so its output is written anew")
+	node.never(second.Task, job.Failed, 127, noProgram)
 
 	var list api.JobList
 	a.must("GET", "/v1/jobs", nil, &list)

@@ -154,8 +154,9 @@ type Element struct {
 }
 
 // Try says which try of the element the attempt is, from 1, as far as this state
-// knows: the number of an attempt is larger where a backup was restored.
-func (e *Element) Try() int32 { return e.Attempt - e.LeftOut }
+// knows: the number of an attempt is larger where a backup was restored. Attempts that
+// ended by a claim do not count: for the program the next one is the first.
+func (e *Element) Try() int32 { return e.Attempt - e.LeftOut - int32(len(e.Claims)) }
 
 // Outcome is how an attempt ends.
 type Outcome struct {
