@@ -6,6 +6,7 @@ import (
 
 	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/model"
 )
 
 // Errors to compare with errors.Is.
@@ -74,7 +75,23 @@ var (
 // PhaseError is why a workload cannot be confirmed, terminated, finished or requeued: the
 // phase that it is in does not allow it. It has the workload's ID, its phase and node,
 // and the phase that it was to move to.
-type PhaseError = store.PhaseError
+type PhaseError struct {
+	Workload string // ID
+	Node     string // where the workload is; empty where it is nowhere
+	// From is the phase that the workload is in, To the one that it was to move to.
+	From, To model.Phase
+}
+
+// Error says what cannot be, why, and where there is a way what to do first.
+func (e *PhaseError) Error() string { return (*store.PhaseError)(e).Error() }
+
+// changeProblem is what is wrong with a change, without the types of the store.
+func changeProblem(err error) error {
+	if phase, ok := errors.AsType[*store.PhaseError](err); ok {
+		return (*PhaseError)(phase)
+	}
+	return err
+}
 
 // ChangeError is what is wrong with one change of a batch. Behind it are, for errors.Is
 // and errors.As: [ErrNotFound], [ErrExists], a [PhaseError], or what the model's

@@ -136,5 +136,5 @@ func (r *Raw) expect(f *forecaster, out *Forecast) {
 			checks.Expect(f.waiting[i].members, s.P50, s.P90)
 		}
 	}
-	out.Calibration = checks.Calibration
+	out.Calibration = Calibration(checks.Calibration)
 }

@@ -53,7 +53,7 @@ func write(in *record.Intake, changes []Change) error {
 	var problems []error
 	for i, ch := range changes {
 		if err := ch.c.Write(in); err != nil {
-			problems = append(problems, &ChangeError{Index: i, Verb: ch.Verb(), ID: ch.ID(), Err: err})
+			problems = append(problems, &ChangeError{Index: i, Verb: ch.Verb(), ID: ch.ID(), Err: changeProblem(err)})
 		}
 	}
 	return errors.Join(problems...)

@@ -5,14 +5,9 @@ import "time"
 // remembered is of how many of those that wait it is remembered what was forecast.
 const remembered = 1024
 
-// Calibration is how often forecasts have come true. Of each workload or group that started
-// it counts the first forecast that was made for it while it waited. At most 1,024 of those that wait
-// are remembered.
+// Calibration is how often forecasts have come true, as the engine's Calibration.
 type Calibration struct {
-	// Starts is how many have started that were forecast.
-	Starts int
-	// ByP50 is how many of them had started by the P50, and ByP90 by the P90. Where forecasts are
-	// right, these are about 50 and 90 of each 100.
+	Starts       int
 	ByP50, ByP90 int
 }
 

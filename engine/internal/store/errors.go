@@ -46,7 +46,7 @@ func (e *RowError) Error() string {
 func (e *RowError) Unwrap() error { return e.Err }
 
 // PhaseError is why a workload cannot be told something: it is in a phase that does not
-// allow it.
+// allow it. The engine's PhaseError has the same fields.
 type PhaseError struct {
 	Workload string // ID
 	// Node is where the workload is, empty where it is nowhere.
