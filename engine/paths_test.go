@@ -3,6 +3,7 @@ package engine_test
 import (
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -95,6 +96,21 @@ func TestPathsExist(t *testing.T) {
 			if !strings.Contains(document(t, m[1]), m[2]) {
 				t.Errorf("%s says that %s has %s, and it has not", file, m[1], m[2])
 			}
+		}
+	}
+}
+
+// The name of a file says what is in it, which "more", "other" and "misc" do not. A file for the
+// systems that another one is not for may be called other: it has a build constraint.
+func TestFilesAreNamedByContent(t *testing.T) {
+	t.Parallel()
+	says := regexp.MustCompile(`(^|[_-])(more|misc)|(^|[_-])other[_.-]`)
+	for _, file := range files(t, ".go", ".md") {
+		if !says.MatchString(path.Base(file)) || strings.HasPrefix(file, "engine/decisions/") {
+			continue
+		}
+		if !strings.HasPrefix(document(t, file), "//go:build ") {
+			t.Errorf("%s: the name does not say what is in it", file)
 		}
 	}
 }
