@@ -1,6 +1,8 @@
 package config_test
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -141,5 +143,32 @@ func TestDevicePackingOfAProfile(t *testing.T) {
 		if err != nil || plan.Binding.Node != want {
 			t.Errorf("went to %q, want %q: %v", plan.Binding.Node, want, err)
 		}
+	}
+}
+
+// The profile with DevicePacking in the README is one that works, in a file of its own.
+func TestDevicePackingOfREADME(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(readme), "```yaml\nprofiles:\n")
+	profile, _, _ := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("the README shows no profile")
+	}
+	registry := config.DefaultRegistry()
+	if err := registry.Merge(config.OutOfTree()); err != nil {
+		t.Fatal(err)
+	}
+	profiles, err := load(t, head+"profiles:\n"+profile).Profiles(devices, registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.NewRaw(engine.Config{Profiles: profiles, Orchestrator: inproc.New(inproc.Options{})}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(profiles[0].Plugins, func(e extpoints.Entry) bool { return e.Name == plugins.DevicePacking }) {
+		t.Errorf("profile %q has no DevicePacking", profiles[0].Name)
 	}
 }
