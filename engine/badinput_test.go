@@ -79,7 +79,7 @@ func TestProfilesListEveryProblem(t *testing.T) {
 	cfg = config(&world{})
 	cfg.Profiles = append(cfg.Profiles, cfg.Profiles[0], extpoints.Profile{})
 	_, err = engine.New(cfg)
-	require.ErrorContains(t, err, `Profiles[1].Name: "default-scheduler" is there twice`)
+	require.ErrorContains(t, err, `Profiles[1].Name: "default-scheduler" is listed twice`)
 	require.ErrorContains(t, err, `Profiles[2].Name: is empty`)
 }
 

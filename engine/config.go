@@ -205,7 +205,7 @@ func (c *Config) Validate() error {
 		case name == "":
 			problem("Profiles[%d].Name: is empty", i)
 		case seen[name]:
-			problem("Profiles[%d].Name: %q is there twice", i, name)
+			problem("Profiles[%d].Name: %q is listed twice", i, name)
 		}
 		seen[name] = true
 	}

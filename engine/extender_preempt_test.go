@@ -93,7 +93,7 @@ func TestPreemptExtenders(t *testing.T) {
 		}, []string{"n1 false false", "n2 false false", "n3 false false"}},
 		{"a node that there is not", func(map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) {
 			return map[string]*extpoints.Victims{"n9": {Workloads: []*extpoints.WorkloadInfo{victim("a")}}}, nil
-		}, []string{`extender "x": preempt workload "w": the answer claims to preempt on node "n9", which there is not`}},
+		}, []string{`extender "x": preempt workload "w": the answer claims to preempt on node "n9", which does not exist`}},
 		{"a workload that is elsewhere", func(map[string]*extpoints.Victims) (map[string]*extpoints.Victims, error) {
 			return map[string]*extpoints.Victims{"n2": {Workloads: []*extpoints.WorkloadInfo{victim("a")}}}, nil
 		}, []string{`extender "x": preempt workload "w": the answer claims to preempt workload "a" on node "n2", but it is not found on that node`}},

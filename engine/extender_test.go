@@ -35,7 +35,7 @@ func TestExtendersListEveryProblem(t *testing.T) {
 	}
 	_, err := engine.New(cfg)
 	require.EqualError(t, err, strings.Join([]string{
-		`config: Extenders[1].Name: "a" is there twice`,
+		`config: Extenders[1].Name: "a" is listed twice`,
 		`config: Extenders[2].Name: is empty`,
 		`config: Extenders[3].Weight: extender "w" prioritizes with a weight of 0; it must be positive`,
 		`config: Extenders[7].Name: "\xff" is not valid UTF-8, and no record could tell whose answers are its`,

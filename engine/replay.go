@@ -317,7 +317,7 @@ func (r *Raw) replay(in *input) error {
 	case in.Finish != nil:
 		return r.replayFinish(in.At, in.Finish)
 	default:
-		return errors.New("the line says nothing")
+		return errors.New("the line has no input that this version knows")
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func ExampleUse() {
 	// Output:
 	// Quiet {5}
 	// profile "quiet": remove plugin "Loud": the profile has none of the name
-	// profile "quiet": plugin "Quiet": is there twice
+	// profile "quiet": plugin "Quiet": is listed twice
 	// profile "quiet": plugin "Quiet": there is no point "Filtre"; the points are [PreEnqueue QueueSort PreFilter Filter PostFilter PreScore Score Reserve Permit PreBind Bind PostBind PlacementGenerate PlacementFeasible PlacementScore GroupPostFilter]
 }
 

@@ -129,7 +129,7 @@ func (p *Profile) checkEntry(i int) {
 	case e.Name != "" && !slices.ContainsFunc(p.Plugins, makes):
 		p.problem("%s: has no function that makes it", what)
 	case e.Name != "" && e.New != nil && slices.ContainsFunc(earlier.Plugins, makes):
-		p.problem("%s: is there twice", what)
+		p.problem("%s: is listed twice", what)
 	case e.New == nil && len(e.Points) == 0:
 		p.problem("%s: has an entry without New that does not say at which points", what)
 	}
@@ -148,7 +148,7 @@ func (p *Profile) checkEntry(i int) {
 		if e.Name != "" && slices.ContainsFunc(earlier.Plugins, func(other Entry) bool {
 			return other.Name == e.Name && slices.Contains(other.Points, point)
 		}) {
-			p.problem("%s: %s: is there twice", what, point)
+			p.problem("%s: %s: is listed twice", what, point)
 		}
 	}
 }

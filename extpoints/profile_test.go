@@ -64,7 +64,7 @@ func TestUse(t *testing.T) {
 		{"removed twice", func(p *Profile) { p.Remove("B"); p.Remove("B", "D") }, "A C",
 			"profile \"p\": remove plugin \"B\": the profile has none of the name\nprofile \"p\": remove plugin \"D\": the profile has none of the name"},
 		{"twice", func(p *Profile) { Use(p, newFirst, NoArgs{}); Use(p, newFirst, NoArgs{}) }, "A B*2 C B*5[Score] First First",
-			`profile "p": plugin "First": is there twice`},
+			`profile "p": plugin "First": is listed twice`},
 	} {
 		p, original := abc(), abc()
 		untouched := p // a copy

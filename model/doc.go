@@ -54,6 +54,10 @@
 //	DisruptionMode     what is lost with one member [DisruptionMode]
 //	Budget             how many may be displaced [PodDisruptionBudget]
 //
+// Anything else that decisions depend on: most of what follows.
+//
+//	Object             an object of one of the kinds, by kind and ID [none]
+//
 // Shares and quotas. Needed only if workloads are placed in the order of queues.
 //
 //	Queue              a part of the order, with what its workloads may use together [none]
@@ -64,9 +68,7 @@
 //
 //	Hold               nodes that are kept free in an interval: reserved, or for maintenance [none]
 //
-//	Object             anything else that decisions depend on, by kind and ID: queues, volumes,
-//	                   claimed devices, Hold and measurements [none]
-//	VolumeClaim        a request for a volume, or the right to one [PersistentVolumeClaim]
+// Measurements, and what is known of networks. Needed only by plugins that go by them.
 //
 //	NodeLoad           how much of a node is in use, with its age and source [NodeMetrics]
 //	NodeTopology       what a node has left in each of its NUMA zones [NodeResourceTopology]
@@ -81,8 +83,6 @@
 //
 // Storage. Needed only by an orchestrator whose workloads have volumes.
 //
-//	Object             anything else that decisions depend on, by kind and ID: queues, volumes,
-//	                   claimed devices, Hold and measurements [none]
 //	VolumeClaim        a request for a volume, or the right to one [PersistentVolumeClaim]
 //	Volume             a piece of storage [PersistentVolume]
 //	StorageClass       a way of making volumes [StorageClass]

@@ -156,7 +156,7 @@ func (c *Config) Validate() error {
 		case r.Name == "":
 			problem("ManagedResources[%d].Name: is empty", i)
 		case seen[r.Name]:
-			problem("ManagedResources[%d].Name: %q is there twice", i, r.Name)
+			problem("ManagedResources[%d].Name: %q is listed twice", i, r.Name)
 		}
 		seen[r.Name] = true
 	}

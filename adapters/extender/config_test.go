@@ -24,7 +24,7 @@ func TestValidateListsEveryProblem(t *testing.T) {
 		`extender "ftp://x": HTTPTimeout: -1ns is negative`,
 		`extender "ftp://x": MaxAnswer: -1 is negative`,
 		`extender "ftp://x": ManagedResources[1].Name: is empty`,
-		`extender "ftp://x": ManagedResources[2].Name: "a" is there twice`,
+		`extender "ftp://x": ManagedResources[2].Name: "a" is listed twice`,
 		`extender "ftp://x": TLS.Insecure: specifying a root certificates file with the insecure flag is not allowed`,
 		`extender "ftp://x": TLS: a client certificate needs both a certificate and a key`,
 	}, "\n"))

@@ -163,7 +163,7 @@ func (x *Extender) preempt(ctx context.Context, w *extpoints.WorkloadInfo, candi
 	for _, name := range slices.Sorted(maps.Keys(answer.NodeNameToMetaVictims)) { // so that of several errors it is always the same
 		node := nodes.Get(name)
 		if node == nil {
-			return nil, fmt.Errorf("the extender claims to preempt on node %q, which there is not", name)
+			return nil, fmt.Errorf("the extender claims to preempt on node %q, which does not exist", name)
 		}
 		if chosen[name], err = victims(answer.NodeNameToMetaVictims[name], node); err != nil {
 			return nil, err

@@ -76,7 +76,7 @@ func TestPreemptionReportsTheSameError(t *testing.T) {
 	w := &extpoints.WorkloadInfo{Workload: &model.Workload{ID: "w"}}
 	for range 20 {
 		_, err := x.Preempt(t.Context(), w, nil, noNodes{})
-		require.EqualError(t, err, `the extender claims to preempt on node "a", which there is not`)
+		require.EqualError(t, err, `the extender claims to preempt on node "a", which does not exist`)
 	}
 }
 

@@ -128,7 +128,7 @@ func TestPreemptAnswers(t *testing.T) {
 		{answer: `{"NodeNameToMetaVictims":{"n1":{"Pods":[{"UID":"uid-v"}],"NumPDBViolations":2}}}`, want: map[string]int{"n1": 1}},
 		{answer: `{"NodeNameToMetaVictims":{"n1":{"Pods":[]},"n2":null}}`, want: map[string]int{"n1": 0, "n2": 0}},
 		{answer: `{}`, want: map[string]int{}},
-		{answer: `{"NodeNameToMetaVictims":{"n9":{}}}`, err: `the extender claims to preempt on node "n9", which there is not`},
+		{answer: `{"NodeNameToMetaVictims":{"n9":{}}}`, err: `the extender claims to preempt on node "n9", which does not exist`},
 		{answer: `{"NodeNameToMetaVictims":{"n2":{"Pods":[{"UID":"uid-v"}]}}}`,
 			err: "the extender claims to preempt pod (UID: uid-v) on node: n2, but the pod is not found on that node"},
 		{answer: `{"NodeNameToMetaVictims":{"n1":{"Pods":[null]}}}`,

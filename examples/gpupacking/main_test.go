@@ -179,9 +179,9 @@ func TestMistakes(t *testing.T) {
   -nodes and -pods go together: only one of them is given
   -format: "xml" is neither table nor json
   -policy: "best" is none of random, dotprod, clustering, packing, bestfit, fgd, rollout, learned
-  -policy: fgd is there twice
+  -policy: fgd is listed twice
   -seeds: "x" is not a whole number
-  -seeds: 42 is there twice
+  -seeds: 42 is listed twice
   -seeds: 99999999999999999999 is out of range
 See gpupacking -help.
 `,

@@ -96,7 +96,7 @@ func parsePolicies(text string, wrong *usageError) []trace.Policy {
 		case err != nil:
 			wrong.addf("-policy: %q is none of %s", name, list(trace.Policies(), ", "))
 		case slices.Contains(policies, policy):
-			wrong.addf("-policy: %s is there twice", policy)
+			wrong.addf("-policy: %s is listed twice", policy)
 		default:
 			policies = append(policies, policy)
 		}
@@ -114,7 +114,7 @@ func parseSeeds(text string, wrong *usageError) []int64 {
 		case err != nil:
 			wrong.addf("-seeds: %q is not a whole number", number)
 		case slices.Contains(seeds, seed):
-			wrong.addf("-seeds: %d is there twice", seed)
+			wrong.addf("-seeds: %d is listed twice", seed)
 		default:
 			seeds = append(seeds, seed)
 		}

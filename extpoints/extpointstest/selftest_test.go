@@ -482,7 +482,7 @@ func TestViewProblems(t *testing.T) {
 	view := NewView(twice, twice, wrong)
 	view.BudgetList = []*model.Budget{{ID: "x"}, {ID: "x"}}
 	got := strings.Join(viewProblems(view), "; ")
-	const want = "the node a is there twice; the budgets are not in the order of their IDs; node b: Requested cpu is not the sum over the workloads"
+	const want = "the node a is listed twice; the budgets are not in the order of their IDs; node b: Requested cpu is not the sum over the workloads"
 	if got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -31,7 +31,7 @@ func viewProblems(view extpoints.ClusterView) []string {
 		}
 		all = append(all, n)
 		if names[n.Node.Name] {
-			problems = append(problems, "the node "+n.Node.Name+" is there twice")
+			problems = append(problems, "the node "+n.Node.Name+" is listed twice")
 		}
 		names[n.Node.Name] = true
 		if nodes.Get(n.Node.Name) != n {

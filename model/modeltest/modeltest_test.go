@@ -48,7 +48,7 @@ func TestRandomClusterIsWhole(t *testing.T) {
 	seen := map[string]bool{}
 	once := func(identity string) {
 		if seen[identity] {
-			t.Errorf("%s is there twice", identity)
+			t.Errorf("%s is listed twice", identity)
 		}
 		seen[identity] = true
 	}

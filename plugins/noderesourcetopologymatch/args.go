@@ -70,7 +70,7 @@ func (a Args) Validate() error {
 		if r.Name == "" {
 			p.Addf(field+".name", "must not be empty")
 		} else if seen[r.Name] {
-			p.Addf(field+".name", "%q is there twice", r.Name)
+			p.Addf(field+".name", "%q is listed twice", r.Name)
 		}
 		seen[r.Name] = true
 		if r.Weight < 0 || r.Weight > maxWeight {

@@ -261,7 +261,7 @@ func TestArgs(t *testing.T) {
 		` book: "None" is not one of OverReserve, Wait, Ignore;` +
 		` resources[0].name: must not be empty;` +
 		` resources[1].weight: -1 is not between 0 and 1099511627776;` +
-		` resources[2].name: "cpu" is there twice;` +
+		` resources[2].name: "cpu" is listed twice;` +
 		` maxAge: -1ns is negative`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)

@@ -27,7 +27,7 @@ func known(t *testing.T, file string, check func(t *testing.T, a answer)) {
 		if a.id == "" {
 			return
 		}
-		require.False(t, seen[a.id], "%s is there twice", a.id)
+		require.False(t, seen[a.id], "%s is listed twice", a.id)
 		seen[a.id] = true
 		one := a
 		t.Run(one.id, func(t *testing.T) {

@@ -111,7 +111,7 @@ func (p *problems) claimRef(at *field.Path, namespace string, r resolved) (_ mod
 
 func (p *problems) addRef(refs []model.DeviceClaimRef, at *field.Path, ref model.DeviceClaimRef) []model.DeviceClaimRef {
 	if slices.ContainsFunc(refs, func(r model.DeviceClaimRef) bool { return r.Name == ref.Name }) {
-		p.report(at.Child("name"), "%q is there twice", ref.Name)
+		p.report(at.Child("name"), "%q is listed twice", ref.Name)
 		return refs
 	}
 	return append(refs, ref)

@@ -110,7 +110,7 @@ func (test *fieldTest) judge(t *testing.T, counts map[string]bool) {
 			t.Errorf("%s is no field, or other lines say more of all that is below it", fate.path)
 		}
 		if slices.ContainsFunc(test.fates[:i], func(f fieldFate) bool { return f.path == fate.path }) {
-			t.Errorf("%s is there twice", fate.path)
+			t.Errorf("%s is listed twice", fate.path)
 		}
 	}
 }

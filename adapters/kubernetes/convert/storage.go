@@ -133,7 +133,7 @@ func NodeStorage(n *storagev1.CSINode) (*model.NodeStorage, error) {
 		}
 		for _, earlier := range m.Drivers {
 			if earlier.Name == driver.Name {
-				c.report(at.Child("name"), "%q is there twice", d.Name)
+				c.report(at.Child("name"), "%q is listed twice", d.Name)
 			}
 		}
 		if len(c.list) == before {

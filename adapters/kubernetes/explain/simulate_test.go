@@ -238,7 +238,7 @@ func TestSimulationsThatAreRefused(t *testing.T) {
 				yamlPod("", "1", "") + fmt.Sprintf(group, 0, "priorityClassName: none"), 422,
 			[]string{
 				`objects[0].spec.nodeName: is "a"`, `objects[0].spec.schedulerName: "other" is none of this scheduler's profiles: default-scheduler`,
-				`objects[1].metadata.name: "x" is there twice`, `objects[1].spec.priorityClassName: there is no priority class "none"`,
+				`objects[1].metadata.name: "x" is listed twice`, `objects[1].spec.priorityClassName: there is no priority class "none"`,
 				`objects[2].metadata.name: is missing`, `objects[3].spec.schedulingPolicy.gang.minCount: `, `objects[3].spec.priorityClassName: `,
 			}},
 		{"what the engine refuses", yaml,

@@ -125,7 +125,7 @@ func (t *translation) named(path, kind, namespace string, m *metav1.ObjectMeta) 
 	case m.Name == "":
 		t.problems.add(path+".metadata.name", "is missing")
 	case t.seen[key()]:
-		t.problems.add(path+".metadata.name", "%q is there twice", m.Name)
+		t.problems.add(path+".metadata.name", "%q is listed twice", m.Name)
 	}
 	t.seen[key()] = true
 }

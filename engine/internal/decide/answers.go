@@ -307,7 +307,7 @@ func found(chosen map[string]*victims, nodes extpoints.Nodes) (map[string]*extpo
 	for _, name := range slices.Sorted(maps.Keys(chosen)) {
 		node := nodes.Get(name)
 		if node == nil {
-			return nil, fmt.Errorf("the answer claims to preempt on node %q, which there is not", name)
+			return nil, fmt.Errorf("the answer claims to preempt on node %q, which does not exist", name)
 		}
 		if chosen[name] == nil {
 			list[name] = nil // the caller knows what to make of it

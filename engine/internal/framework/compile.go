@@ -66,7 +66,7 @@ func (c *compiler) makePlugin(e *extpoints.Entry) {
 		return
 	case e.Name == "":
 		if e.Name = plugin.Name(); c.made[e.Name] != nil {
-			c.problem("plugin %q: is there twice", e.Name)
+			c.problem("plugin %q: is listed twice", e.Name)
 			return
 		}
 		h.logger = c.f.env.Logger.Named(e.Name)

@@ -258,10 +258,10 @@ func TestProblems(t *testing.T) {
 		}, []string{
 			`profile "p": remove plugin "Nobody": the profile has none of the name`,
 			`profile "p": percentageOfNodesToScore: 101 is not in [0, 100]`,
-			`profile "p": plugin "A": is there twice`,
+			`profile "p": plugin "A": is listed twice`,
 			`profile "p": plugin "Unknown": has no function that makes it`,
 			`profile "p": plugin "B": weight -1 is negative`,
-			`profile "p": plugin "B": Reserve: is there twice`,
+			`profile "p": plugin "B": Reserve: is listed twice`,
 			`profile "p": plugin "C": there is no point "Filtering"; the points are ` +
 				`[PreEnqueue QueueSort PreFilter Filter PostFilter PreScore Score Reserve Permit PreBind Bind PostBind ` +
 				`PlacementGenerate PlacementFeasible PlacementScore GroupPostFilter]`,
@@ -278,7 +278,7 @@ func TestProblems(t *testing.T) {
 			`profile "p": plugin "Wrong": Reserve: Reserve is missing`,
 			`profile "p": plugin "Wrong": Reserve: Unreserve is func(*extpoints.CycleState), and must be ` +
 				`func(*extpoints.CycleState, *extpoints.WorkloadInfo, *model.Binding)`,
-			`profile "p": plugin "B": is there twice`,
+			`profile "p": plugin "B": is listed twice`,
 		}},
 		{"what the points find", func(p *extpoints.Profile) {
 			*p = profileOf("BadEvents PanicEvents Base:QueueSort Base2:QueueSort F1:Reserve F2:Filter+Score")

@@ -42,7 +42,7 @@ func CheckExtenders(list []extpoints.Extender) []error {
 		case !utf8.ValidString(x.Name):
 			problem("Extenders[%d].Name: %q is not valid UTF-8, and no record could tell whose answers are its", i, x.Name)
 		case seen[x.Name]:
-			problem("Extenders[%d].Name: %q is there twice", i, x.Name)
+			problem("Extenders[%d].Name: %q is listed twice", i, x.Name)
 		}
 		seen[x.Name] = true
 		if x.Prioritize != nil && x.Weight <= 0 {
