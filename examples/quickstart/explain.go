@@ -73,7 +73,7 @@ func variety(e *engine.Explanation) int {
 // pending prints why a workload fits nowhere: in one line, by plugin, and for
 // the nodes that came closest.
 func (p *printer) pending(e *engine.Explanation) {
-	p.printf("\nWhy is %s pending?\n", describe(e.Workload))
+	p.heading(fmt.Sprintf("Why is %s pending?", describe(e.Workload)))
 	p.wrapped(" ", e.Message)
 	first := map[string]int{}
 	for _, n := range e.Nodes {
@@ -83,7 +83,7 @@ func (p *printer) pending(e *engine.Explanation) {
 	}
 	p.printf("  first to reject     nodes\n")
 	for _, plugin := range byCount(first) {
-		p.printf("    %-17s %5s  %s\n", plugin, grouped(first[plugin]), gauge(first[plugin], len(e.Nodes), gaugeWidth))
+		p.printf("    %-17s %5s  %s\n", plugin, grouped(first[plugin]), p.gauge(int64(first[plugin]), int64(len(e.Nodes)), gaugeWidth))
 	}
 	p.printf("  closest nodes\n")
 	for _, n := range closest(e) {
@@ -126,7 +126,7 @@ func (p *printer) placed(e *engine.Explanation) {
 			feasible++
 		}
 	}
-	p.printf("\nWhy is %s on %s?\n", describe(e.Workload), e.Node)
+	p.heading(fmt.Sprintf("Why is %s on %s?", describe(e.Workload), e.Node))
 	nodes := bestNodes(e)
 	if len(nodes) == 0 {
 		p.printf("  %s looked at: it is the only feasible one, and needs no score\n", counted(len(e.Nodes), "node"))

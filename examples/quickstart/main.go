@@ -4,14 +4,16 @@
 //
 //	quickstart
 //	quickstart -nodes 200 -workloads 5000 -seed 7
+//	quickstart -svg fleet.svg
 //
 // It prints how fast the decisions were made, how full the fleet is, what keeps
-// the rest pending, and the full explanation of two decisions. Apart from the
+// the rest pending, the full explanation of two decisions, and a map of the fleet, which
+// -svg writes as a picture too. It has colours on a terminal. Apart from the
 // times it prints the same for the same flags: the engine's decisions do not
 // depend on when bindings finish.
 //
 // schedule.go has all there is to embedding the engine; fleet.go and
-// workloads.go make the input, and report.go and explain.go print.
+// workloads.go make the input, and report.go, explain.go and fleetmap.go print.
 package main
 
 import (
@@ -60,6 +62,7 @@ func command(ctx context.Context, args []string, out, errOut io.Writer) int {
 type options struct {
 	nodes, workloads int
 	seed             uint64
+	svg              string
 	verbose          bool
 }
 
@@ -72,12 +75,13 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	flags.IntVar(&o.nodes, "nodes", 1000, "how many nodes to make up")
 	flags.IntVar(&o.workloads, "workloads", 20000, "how many workloads to make up")
 	flags.Uint64Var(&o.seed, "seed", 1, "what the fleet and the workloads are drawn from")
+	flags.StringVar(&o.svg, "svg", "", "also write the map of the fleet to this `file`, as a picture")
 	flags.BoolVar(&o.verbose, "v", false, "log what happens to each workload, on the standard error")
 	var problems []string
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		flags.SetOutput(out)
-		fmt.Fprintln(out, "Usage: quickstart [-nodes N] [-workloads N] [-seed N] [-v]")
+		fmt.Fprintln(out, "Usage: quickstart [-nodes N] [-workloads N] [-seed N] [-svg FILE] [-v]")
 		flags.PrintDefaults()
 		return o, err
 	case err != nil:
@@ -105,7 +109,7 @@ func run(ctx context.Context, o options, out, errOut io.Writer) error {
 	}
 	nodes := makeFleet(o.seed, o.nodes)
 	workloads := makeWorkloads(o.seed, o.workloads)
-	p := &printer{out: out}
+	p := &printer{out: out, colours: isTerminal(out) && os.Getenv("NO_COLOR") == ""}
 	p.header(o, nodes)
 
 	result, err := schedule(ctx, nodes, workloads, log, newProgress(out, len(workloads), !o.verbose))
@@ -117,6 +121,14 @@ func run(ctx context.Context, o options, out, errOut io.Writer) error {
 	p.obstacles(result)
 	if err := p.explanations(result); err != nil {
 		return err
+	}
+	rows := fleetMap(result)
+	p.fleet(rows)
+	if o.svg != "" && p.err == nil {
+		if err := os.WriteFile(o.svg, picture(rows), 0o600); err != nil {
+			return fmt.Errorf("the picture: %w", err)
+		}
+		p.printf("  as a picture: %s\n", o.svg)
 	}
 	return p.err
 }

@@ -67,7 +67,7 @@ func checkGolden(t *testing.T, name, got string) {
 func checkLayout(t *testing.T, out string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-	if len(lines) > 54 {
+	if len(lines) > 64 {
 		t.Errorf("%d lines", len(lines))
 	}
 	for _, line := range lines {

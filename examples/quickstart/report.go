@@ -15,8 +15,9 @@ import (
 
 // printer writes the report. It keeps the first error of the writer.
 type printer struct {
-	out io.Writer
-	err error
+	out     io.Writer
+	colours bool // out is a terminal
+	err     error
 }
 
 func (p *printer) printf(format string, args ...any) {
@@ -43,7 +44,7 @@ func (p *printer) header(o options, nodes []*model.Node) {
 func (p *printer) summary(r *result) {
 	placed := len(r.history.placed)
 	pending := r.total - placed
-	p.printf("\nTried in %s: %s decisions/s\n", seconds(r.elapsed), grouped(int(float64(r.total)/r.elapsed.Seconds())))
+	p.heading(fmt.Sprintf("Tried in %s: %s decisions/s", seconds(r.elapsed), grouped(int(float64(r.total)/r.elapsed.Seconds()))))
 	p.printf("  placed   %7s  %s\n", grouped(placed), percent(placed, r.total))
 	p.printf("  pending  %7s  %s\n", grouped(pending), percent(pending, r.total))
 }
@@ -76,9 +77,9 @@ func (p *printer) utilisation(r *result) {
 			gpu.used += d.Share
 		}
 	}
-	p.printf("\nUtilisation\n")
+	p.heading("Utilisation")
 	for _, u := range []usage{cpu, memory, gpu} {
-		p.printf("  %-7s %s %s  %8s of %s %s\n", u.name, gauge(u.used, u.total, 30), percent(int(u.used), int(u.total)),
+		p.printf("  %-7s %s %s  %8s of %s %s\n", u.name, p.gauge(u.used, u.total, 30), percent(int(u.used), int(u.total)),
 			grouped(int(u.used/u.scale)), grouped(int(u.total/u.scale)), u.unit)
 	}
 }
@@ -91,7 +92,7 @@ func (p *printer) obstacles(r *result) {
 	if len(r.history.obstacles) == 0 {
 		return
 	}
-	p.printf("\nWhat keeps them pending, on the nodes that came closest\n")
+	p.heading("What keeps them pending, on the nodes that came closest")
 	reasons := byCount(r.history.obstacles)
 	for _, reason := range reasons[:min(len(reasons), maxObstacles)] {
 		p.printf("  %7s  %s\n", grouped(r.history.obstacles[reason]), reason)
@@ -109,7 +110,7 @@ func byCount(counts map[string]int) []string {
 }
 
 // gauge draws a part of a whole; what is there shows, be it ever so little.
-func gauge[N int | int64](part, whole N, width int) string {
+func gauge(part, whole int64, width int) string {
 	filled := 0
 	if part > 0 && whole > 0 {
 		filled = max(int(float64(part)/float64(whole)*float64(width)+0.5), 1)

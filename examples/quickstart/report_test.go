@@ -14,7 +14,7 @@ func TestGrouped(t *testing.T) {
 }
 
 func TestGauge(t *testing.T) {
-	for part, want := range map[int]string{0: "░░░░", 1: "█░░░", 50: "██░░", 87: "███░", 100: "████"} {
+	for part, want := range map[int64]string{0: "░░░░", 1: "█░░░", 50: "██░░", 87: "███░", 100: "████"} {
 		if got := gauge(part, 100, 4); got != want {
 			t.Errorf("%d is drawn %s, want %s", part, got, want)
 		}
