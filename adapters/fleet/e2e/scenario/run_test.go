@@ -180,7 +180,7 @@ func noCommand(t *testing.T, c *cluster.Cluster) {
 	require.Equal(t, 127, a.Code)
 	require.Contains(t, a.Bad, says)
 	id := c.Submit("--", "/nosuch/program")
-	require.Len(t, c.Ended(id, job.Failed).Attempts, 1, "it is not tried again")
+	require.Len(t, c.Ended(id, job.Failed).Attempts, 2, "another node has confirmed it")
 	for _, command := range []string{"job", "explain"} {
 		require.Contains(t, c.Berth(command, id.String()), says)
 	}
