@@ -139,8 +139,8 @@ func (g generation) goes(t *testing.T, r *engine.Raw, now time.Time) {
 // bounded says of what may be left where, how much at most: caches of what was used last,
 // which are not by name, and rows that are on their way to the tables.
 var bounded = map[string]int{
-	".core.handed":                      64,   // the last object of each verb
-	".key":                              1024, // classes of workloads that the fast decider has seen last
+	".core.handed":                      64,       // the last object of each verb
+	".key":                              2 * 1024, // the fast decider has a key, twice, of each class that it has seen last
 	".core.rec.Store.current.recent":    64 * 1024,
 	".allocator.selectors.numbers{key}": 512,
 	".core.rec.Store.frozen":            1 << 30, // the build berth_invariants compares with all that there ever was
