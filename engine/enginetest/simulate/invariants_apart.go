@@ -78,9 +78,15 @@ func (s *sim) someoneLeaves(node, waits string) bool {
 // another of its group was: where they leave as one, and it was asked for somebody else before, nobody
 // is told.
 func (s *sim) leavesFor(id, waits string) bool {
-	row := s.cur.rows[id]
+	groupOf := func(id string) string {
+		if row, there := s.cur.rows[id]; there {
+			return row.Group
+		}
+		return ""
+	}
+	group := groupOf(id)
 	for other, by := range s.roomFor {
-		if by == waits && (other == id || row.Group != "" && s.cur.rows[other].Group == row.Group) {
+		if by == waits && (other == id || group != "" && groupOf(other) == group) {
 			return true
 		}
 	}
