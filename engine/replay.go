@@ -73,6 +73,9 @@ func (d *Divergence) Error() string {
 // recorded, PreEnqueue and Permit apart: one whose Filter counts calls diverges, and
 // nobody asks its Permit to count again.
 func Replay(cfg Config, log io.Reader) (*Raw, error) {
+	if err := cfg.Recorder.free(); err != nil {
+		return nil, err
+	}
 	p := &replay{log: bufio.NewReader(log)}
 	h, err := p.header()
 	if err != nil {
