@@ -18,9 +18,10 @@ const large = 1000
 type before struct {
 	branch *Branch
 	levels []queue.Level
-	// places are where all wait that do. It is nil where that takes too long to list, and
-	// by queues, where each place depends on all the others.
-	places map[string]queue.Position
+	// places are where all wait that do, and at has the index of each. It is nil where that
+	// takes too long to list, and by queues, where each place depends on all the others.
+	places []queue.Position
+	at     map[string]int
 }
 
 // before returns what is now, for those who read while so many changes are made.
@@ -28,13 +29,14 @@ func (r *Raw) before(changes int) *before {
 	b := &before{branch: r.Branch(), levels: r.Queues()}
 	c := r.QueueCounts()
 	waiting := c.Active + c.Backoff + c.ErrorBackoff + c.Unschedulable + c.Gated + c.InFlight + c.Incomplete + c.Joining + c.Permit + c.Binding + c.OldBinding
-	if r.cfg.Order == OrderByQueues || waiting > 4*changes {
+	if r.cfg.Order == OrderByQueues || waiting > changes {
 		return b
 	}
-	b.places = make(map[string]queue.Position, waiting)
+	b.places, b.at = make([]queue.Position, 0, waiting), make(map[string]int, waiting)
 	note := func(id string) {
 		if p, waits := r.Queue(id); waits {
-			b.places[id] = p
+			b.at[id] = len(b.places)
+			b.places = append(b.places, p)
 		}
 	}
 	for row := range r.rec.Store.WorkloadsIn(model.Pending) {
@@ -48,10 +50,14 @@ func (r *Raw) before(changes int) *before {
 
 // place returns where the workload waited; false for nowhere.
 func (b *before) place(id string) (queue.Position, bool) {
-	p, waits := b.places[id]
+	at, waits := b.at[id]
+	if !waits {
+		return queue.Position{}, false
+	}
+	p := b.places[at]
 	p.UnschedulablePlugins, p.PendingPlugins = slices.Clone(p.UnschedulablePlugins), slices.Clone(p.PendingPlugins)
 	p.Permit = slices.Clone(p.Permit)
-	return p, waits
+	return p, true
 }
 
 // Apply makes the changes, all or none; see [Raw.Apply].

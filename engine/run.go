@@ -27,12 +27,12 @@ import (
 // One lock guards the Raw; it is held for one call of the Raw at a time, listeners
 // and plugins that it calls included, and never while a task runs. View, QueueCounts and
 // Running take no lock. Branch, Queue and Queues take none while a large Apply is under
-// way, one of 1000 changes or more: they answer as of before it. Queue does so unless it
-// would take longer to note where all wait than to make the changes (where more than four
-// times as many wait), or the order is by queues. Explain, Promise and Waiting depend on the order of all
-// that wait, and wait for the lock.
+// way, one of 1000 changes or more: they answer as of before it. Queue does so unless more
+// wait than there are changes, since all their places are noted first, or the order is by
+// queues. Explain, Promise and Waiting depend on the order of all that wait, and wait for
+// the lock.
 //
-// Listeners, and plugins while the engine decides, may call View and QueueCounts, and
+// Listeners, and plugins while the engine decides, may call View, QueueCounts and Running, and
 // Activate, Allow and Reject as everybody may. Other methods of an engine, this or
 // another, get the lock at once there or not at all: they return ErrCalledBack, and
 // Branch and Queue panic with it. To do more, start a goroutine and do not wait for it.
