@@ -13,7 +13,6 @@
 //   - changes a node, a workload, or in Filter and Score the state;
 //   - says Skip and then rejects a node, or narrows the search down and then
 //     accepts a node outside;
-//   - accepts all nodes in Filter or none, so that nothing is proved of its other answer;
 //   - gives scores out of range;
 //   - does not undo with one extension of PreFilter what it did with the other,
 //     or comes to another answer with them than without;
@@ -24,6 +23,9 @@
 //   - nominates a node that is not there, or for a workload that is no member;
 //   - signs two workloads alike and treats them differently;
 //   - says of slots what it does not say of the nodes in them;
+//   - never gives one of its answers, so that little was proved: PreEnqueue or Filter
+//     never rejects, or never accepts, or Score gives all nodes the same. Where that is meant,
+//     Suite.OneSided says why;
 //   - misses a change: the change turns its rejection of a node into
 //     acceptance, but none of its hints says so.
 //

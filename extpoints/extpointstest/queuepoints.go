@@ -12,13 +12,20 @@ func tryPreEnqueue(tr *trial) {
 	if !ok {
 		return
 	}
+	accepted, rejected := 0, 0
 	tr.each(func(s *Situation) {
 		status := pre.PreEnqueue(s.Workload.Workload)
 		tr.allowed(s, "PreEnqueue", status, orRejected(extpoints.Success)...)
 		if again := pre.PreEnqueue(s.Workload.Workload); !sameStatus(status, again) {
 			tr.failf(s, "asked again PreEnqueue says %v and not %v", again, status)
 		}
+		if status.IsSuccess() {
+			accepted++
+		} else {
+			rejected++
+		}
 	})
+	tr.mustGive("PreEnqueue", given{"accepted", accepted}, given{"rejected", rejected})
 }
 
 // tryQueueSort proves that Less is a strict weak order, on triples of things

@@ -105,8 +105,6 @@ func (p *twisted) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, nod
 		}
 	case "Filter changes the node":
 		node.Requested.CPU++
-	case "Filter rejects nothing":
-		return nil
 	}
 	if state.filtered[node.Node.Name]%2 == 1 {
 		return odd
@@ -386,7 +384,6 @@ func TestEachViolationIsFound(t *testing.T) {
 		{"Filter says Skip", "Filter", "Filter says Skip, which it may not"},
 		{"Filter remembers", "Filter", "asked again the plugin says|among others"},
 		{"Filter changes the node", "Filter", "a node or a workload was changed"},
-		{"Filter rejects nothing", "Filter", "and rejected 0 nodes, so that one of its answers was never tried"},
 		{"AddWorkload does nothing", "Extensions", "after RemoveWorkload and AddWorkload"},
 		{"RemoveWorkload rejects", "Extensions", "RemoveWorkload says Unschedulable: odd number, which it may not"},
 		{"PostFilter nominates nothing there is", "PostFilter", `nominates node "nowhere"`},
@@ -508,3 +505,33 @@ var (
 	_ extpoints.SlotPlugin          = (*slotted)(nil)
 	_ extpoints.EnqueueExtensions   = (*twisted)(nil)
 )
+
+// agreeable is a plugin that always says yes, and likes all nodes the same.
+type agreeable struct{}
+
+func (agreeable) Name() string { return "Agreeable" }
+
+func (agreeable) PreEnqueue(*model.Workload) *extpoints.Status { return nil }
+
+func (agreeable) Filter(*extpoints.CycleState, *extpoints.WorkloadInfo, *extpoints.NodeInfo) *extpoints.Status {
+	return nil
+}
+
+func (agreeable) Score(*extpoints.CycleState, *extpoints.WorkloadInfo, *extpoints.NodeInfo) (int64, *extpoints.Status) {
+	return 7, nil
+}
+
+// A point that never gave one of its answers is a problem, unless the suite says why.
+func TestOneSidedPlugin(t *testing.T) {
+	suite := Suite{Name: "Agreeable", Factory: func(any, extpoints.Handle) (extpoints.Plugin, error) { return agreeable{}, nil }}
+	for part, want := range map[string]string{"PreEnqueue": "PreEnqueue never rejected", "Filter": "Filter never rejected", "Score": "Score never told nodes apart"} {
+		suite.OneSided = nil
+		if found := violations(t, suite, part); len(found) != 1 || !strings.HasPrefix(found[0], want) {
+			t.Errorf("part %s: %q", part, found)
+		}
+		suite.OneSided = map[string]string{part: "it is meant to be"}
+		if found := violations(t, suite, part); len(found) != 0 {
+			t.Errorf("part %s: %q", part, found)
+		}
+	}
+}

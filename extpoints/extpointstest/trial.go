@@ -32,6 +32,10 @@ type Suite struct {
 	// Without leaves out parts of the contract, by their name in the output
 	// of a verbose test, each with the reason why the plugin need not keep it.
 	Without map[string]string
+	// OneSided names parts in which the plugin never gives one of its answers in these situations,
+	// each with the reason: PreEnqueue and Filter, which accept and reject, and Score, which tells
+	// nodes apart. Elsewhere that is a failure, since the part has proved little then.
+	OneSided map[string]string
 }
 
 // trial is a plugin being tried.
@@ -54,6 +58,22 @@ func (tr *trial) failf(s fmt.Stringer, format string, args ...any) {
 
 func (tr *trial) notef(format string, args ...any) {
 	tr.notes = append(tr.notes, fmt.Sprintf(format, args...))
+}
+
+// given is an answer that a point can give, and how often the plugin gave it.
+type given struct {
+	what  string
+	times int
+}
+
+// mustGive requires that each of the answers was given, unless the suite says why not.
+func (tr *trial) mustGive(part string, answers ...given) {
+	for _, a := range answers {
+		tr.notef("%s %s %d times", part, a.what, a.times)
+		if a.times == 0 && tr.suite.OneSided[part] == "" && len(tr.problems) == 0 {
+			tr.failf(nil, "%s never %s: give the suite situations in which it does (Random or Situations), or say in OneSided why there are none", part, a.what)
+		}
+	}
 }
 
 // each calls f for the situations that were given and for random ones.

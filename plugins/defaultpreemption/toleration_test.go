@@ -98,5 +98,6 @@ func TestVictimsThatAreProtected(t *testing.T) {
 func TestContractOfPreemptionToleration(t *testing.T) {
 	extpointstest.TestPlugin(t, extpointstest.Suite{
 		Name: PreemptionTolerationName, Factory: extpoints.FactoryOf(NewPreemptionToleration), Handle: preempting, Random: withVictims,
+		OneSided: nothingUnderWay,
 	})
 }

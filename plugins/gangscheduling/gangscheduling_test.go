@@ -18,12 +18,12 @@ func TestContract(t *testing.T) {
 		Name: Name, Factory: extpoints.FactoryOf(New),
 		Handle: func() extpoints.Handle {
 			h := extpointstest.NewHandle()
-			h.Cluster = world("gang g 2: a b@n0 | basic k: c").view
+			h.Cluster = world("gang g 2: a b@n0 | basic k: c | gang h 3: d").view
 			return h
 		},
 		Random: func(r *rand.Rand) *extpointstest.Situation {
 			s := extpointstest.RandomSituation(r)
-			s.Workload.Group = []string{"", "g", "k"}[r.IntN(3)]
+			s.Workload.Group = []string{"", "g", "k", "h"}[r.IntN(4)]
 			return s
 		},
 	})

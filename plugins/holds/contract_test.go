@@ -16,7 +16,7 @@ import (
 func TestContract(t *testing.T) {
 	extpointstest.TestPlugin(t, extpointstest.Suite{
 		Name: Name, Factory: extpoints.FactoryOf(New),
-		Without: map[string]string{"Filter": "without holds it rejects nothing; see TestContractOfHolds"},
+		OneSided: map[string]string{"Filter": "there are no holds here; TestContractOfHolds"},
 	})
 }
 

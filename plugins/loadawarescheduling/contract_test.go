@@ -12,7 +12,7 @@ import (
 func TestContract(t *testing.T) {
 	extpointstest.TestPlugin(t, extpointstest.Suite{
 		Name: Name, Factory: extpoints.FactoryOf(New),
-		Without: map[string]string{"Filter": "without loads it rejects nothing; see TestContractAmongLoads"},
+		OneSided: map[string]string{"Filter": "no node has loads here; TestContractAmongLoads", "Score": "no node has loads here; TestContractAmongLoads"},
 	})
 }
 

@@ -2,9 +2,11 @@ package nodemetadata
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
@@ -12,8 +14,21 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	for _, args := range []Args{{Label: "disk"}, {Label: "zone", Type: Timestamp}} {
-		extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New), Args: args})
+	for _, args := range []Args{{Label: "disk"}, {Label: "disk", Type: Timestamp}} {
+		extpointstest.TestPlugin(t, extpointstest.Suite{
+			Name: Name, Factory: extpoints.FactoryOf(New), Args: args,
+			Random: func(r *rand.Rand) *extpointstest.Situation {
+				s := extpointstest.RandomSituation(r)
+				for _, node := range s.View.NodeInfos {
+					value := fmt.Sprint(r.IntN(50))
+					if args.Type == Timestamp {
+						value = extpointstest.Now.Add(time.Duration(r.IntN(50)) * time.Hour).Format(time.RFC3339)
+					}
+					node.Node.Labels = map[string]string{"disk": value}
+				}
+				return s
+			},
+		})
 	}
 }
 

@@ -252,7 +252,7 @@ func TestContract(t *testing.T) {
 		return h
 	}
 	for name, suite := range map[string]extpointstest.Suite{
-		"of all workloads": {Without: map[string]string{"Filter": "without volumes it rejects nothing"}},
+		"of all workloads": {OneSided: map[string]string{"Filter": "none has volumes", "Score": "none has volumes"}},
 		"of volumes":       {Random: world{}.situation, Change: world{}.change, Rounds: 1000},
 		"of binding":       {Random: world{}.situation, Change: world{}.change, Handle: handle},
 	} {

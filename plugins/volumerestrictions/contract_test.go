@@ -13,7 +13,7 @@ import (
 func TestContract(t *testing.T) {
 	extpointstest.TestPlugin(t, extpointstest.Suite{
 		Name: Name, Factory: extpoints.FactoryOf(New),
-		Without: map[string]string{"Filter": "without volumes it rejects nothing; see TestContractOfVolumes"},
+		OneSided: map[string]string{"Filter": "no workload has volumes here; TestContractOfVolumes"},
 	})
 }
 
