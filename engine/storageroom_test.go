@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -145,50 +144,4 @@ func TestRoomWithinAGroup(t *testing.T) {
 	goOn(r, epoch)
 	require.Contains(t, phaseOf(r, "a"), "Bound@")
 	require.Contains(t, phaseOf(r, "b"), "Bound@")
-}
-
-// A driver that reports the same room for ever, since it gives away more than it has, does not run
-// out of it: five minutes after a volume was asked for, it is in the report, provided that it has been
-// made, or that nobody wants it any more. What is not made yet goes on counting.
-func TestRoomThatIsNeverReportedAgainIsNotUsedUp(t *testing.T) {
-	made := engine.PutObject(modeltest.VolumeClaim("w-data").Class("tracked").Request(6).Bound("made").Build())
-	for name, c := range map[string]struct {
-		then  []engine.Change
-		after time.Duration
-		fits  bool
-	}{
-		"the volume is made":              {then: []engine.Change{made}, after: 5 * time.Minute, fits: true},
-		"it is made, and not long ago":    {then: []engine.Change{made}, after: 5*time.Minute - 1},
-		"it is not made":                  {after: time.Hour},
-		"the claim has gone":              {then: []engine.Change{engine.Remove("w"), engine.RemoveObject(model.RefOf(modeltest.VolumeClaim("w-data").Build()))}, after: 5 * time.Minute, fits: true},
-		"the claim has gone not long ago": {then: []engine.Change{engine.Remove("w"), engine.RemoveObject(model.RefOf(modeltest.VolumeClaim("w-data").Build()))}, after: time.Minute},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := roomWorld(t, &provider{}, extpoints.Improved)
-			require.NoError(t, r.Apply(epoch, wantsVolume("w")...))
-			asked := goOn(r, epoch)
-			require.NoError(t, r.Apply(asked, c.then...))
-			later := asked.Add(c.after)
-			require.NoError(t, r.Apply(later, wantsVolume("next")...))
-			d, err := r.Branch().Schedule(later, "next")
-			require.NoError(t, err)
-			require.Equal(t, c.fits, d.Placed())
-		})
-	}
-}
-
-// Of many volumes of such a driver those that count are remembered, and no others.
-func TestWhatHasBeenTakenIsForgotten(t *testing.T) {
-	r := roomWorld(t, &provider{}, extpoints.Improved)
-	now := epoch
-	for i := range 200 {
-		id := fmt.Sprint("w", i)
-		require.NoError(t, r.Apply(now, wantsVolume(id)...))
-		now = goOn(r, now)
-		require.Contains(t, phaseOf(r, id), "Bound@")
-		require.NoError(t, r.Apply(now, engine.PutObject(modeltest.VolumeClaim(id+"-data").Class("tracked").Request(6).Bound("made"+id).Build())))
-		now = now.Add(10 * time.Minute)
-	}
-	room, _ := r.View().Object(model.ObjectRef{Kind: model.StorageCapacityKind, ID: "room"})
-	require.Len(t, room.Object.(*model.StorageCapacity).Taken, 1)
 }

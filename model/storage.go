@@ -1,7 +1,5 @@
 package model
 
-import "time"
-
 // AccessMode says who may use a volume at the same time.
 type AccessMode string
 
@@ -202,7 +200,7 @@ type StorageCapacity struct {
 	// MaxVolumeSize is the largest single volume; nil: Capacity.
 	MaxVolumeSize *int64
 	// Taken is room that volumes take which are to be made, and which Capacity has in it
-	// still. The engine writes it, and a report of the capacity clears it; see TakenRoom.At, too.
+	// still. The engine writes it, and a report of the capacity clears it.
 	Taken []TakenRoom `json:",omitempty"`
 }
 
@@ -213,9 +211,6 @@ type TakenRoom struct {
 	// orchestrator may have been asked for the volume.
 	Workload string `json:",omitempty"`
 	Bytes    int64  // the size of the volume
-	// At is when that was decided. Five minutes later it ends if the claim has a volume, or is not there:
-	// whoever reports the capacity has seen the volume by then, and found nothing to change.
-	At time.Time `json:",omitzero"`
 }
 
 // VolumeAttachment is a volume that is attached to a node, or is about to be.

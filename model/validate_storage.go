@@ -120,7 +120,6 @@ func (c *StorageCapacity) Validate() error {
 		k.notEmpty("claim", c.Taken[i].Claim)
 		k.text("workload", c.Taken[i].Workload)
 		k.atLeast("bytes", c.Taken[i].Bytes, 0)
-		k.time("at", c.Taken[i].At)
 		k.leave()
 	}
 	return invalid("storage capacity", c.ID, k.problems)

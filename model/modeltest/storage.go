@@ -293,7 +293,7 @@ func RandomStorageCapacity(r *rand.Rand) *model.StorageCapacity {
 		Nodes: RandomSelector(r), Capacity: amount(), MaxVolumeSize: amount(),
 	}
 	for range max(0, r.IntN(5)-2) {
-		c.Taken = append(c.Taken, model.TakenRoom{Claim: fmt.Sprintf("claim-%d", r.IntN(30)), Bytes: RandomAmount(r), At: randomTime(r)})
+		c.Taken = append(c.Taken, model.TakenRoom{Claim: fmt.Sprintf("claim-%d", r.IntN(30)), Bytes: RandomAmount(r)})
 	}
 	return c
 }

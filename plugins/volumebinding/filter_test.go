@@ -283,7 +283,7 @@ func TestVolumesOnNodes(t *testing.T) {
 
 // taken is the capacity with room taken for the claim.
 func taken(c *model.StorageCapacity, claim string, bytes int64) *model.StorageCapacity {
-	c.Taken = append(c.Taken, model.TakenRoom{Claim: claim, Workload: "of " + claim, Bytes: bytes, At: extpointstest.Now})
+	c.Taken = append(c.Taken, model.TakenRoom{Claim: claim, Workload: "of " + claim, Bytes: bytes})
 	return c
 }
 

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"time"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -60,7 +59,7 @@ func (s *space) has(request, more int64) bool {
 }
 
 // gather returns a rejection where a claim is not as it must be.
-func gather(storage extpoints.Storage, w *model.Workload, present time.Time, compat extpoints.Compat) (*claims, *extpoints.Status) {
+func gather(storage extpoints.Storage, w *model.Workload, compat extpoints.Compat) (*claims, *extpoints.Status) {
 	for i := range w.VolumeClaims {
 		if reason := unfit(storage, w, &w.VolumeClaims[i]); reason != "" {
 			return nil, extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, reason)
@@ -92,7 +91,7 @@ func gather(storage extpoints.Storage, w *model.Workload, present time.Time, com
 		return nil, immediate
 	}
 	sort.Sort(byRequest(c.open))
-	c.supply(storage, present)
+	c.supply(storage)
 	return c, nil
 }
 
@@ -141,14 +140,14 @@ func delayed(storage extpoints.Storage, claim *model.VolumeClaim) (*model.Storag
 }
 
 // supply adds to the needs what there is for them.
-func (c *claims) supply(storage extpoints.Storage, present time.Time) {
+func (c *claims) supply(storage extpoints.Storage) {
 	for i := range c.open {
 		d := &c.open[i]
 		d.findVolumes(storage.Volumes(d.class.Name))
-		d.findRooms(storage, present)
+		d.findRooms(storage)
 	}
 	for i := range c.selected {
-		c.selected[i].findRooms(storage, present)
+		c.selected[i].findRooms(storage)
 	}
 }
 
@@ -220,7 +219,7 @@ func provisions(class *model.StorageClass) bool {
 
 // findRooms picks the capacities of the claim's class with enough room, if the
 // claim needs any.
-func (d *need) findRooms(storage extpoints.Storage, present time.Time) {
+func (d *need) findRooms(storage extpoints.Storage) {
 	if d.claim.Request == 0 || !provisions(d.class) {
 		return
 	}
@@ -230,7 +229,7 @@ func (d *need) findRooms(storage extpoints.Storage, present time.Time) {
 	}
 	d.tracked = true
 	for _, c := range storage.Capacities(d.class.Name) {
-		limit, room := largestVolume(c), spaceIn(c, d.claim.ID, storage, present)
+		limit, room := largestVolume(c), space{c, takenOf(c, d.claim.ID)}
 		if limit != nil && *limit >= d.claim.Request && room.has(d.claim.Request, 0) && c.Nodes != nil {
 			d.rooms = append(d.rooms, room)
 		}
@@ -243,32 +242,11 @@ func (d *need) findRooms(storage extpoints.Storage, present time.Time) {
 	})
 }
 
-// reportedBy is how long after a volume was asked for the capacity has been reported that knows of
-// it. Whoever makes volumes looks every minute what is left, and reports only what has changed.
-const reportedBy = 5 * time.Minute
-
-// spaceIn is the capacity with what of it has been given since it was reported, to claims other than
-// that one. What is over is left out: a volume was made, or is not wanted any more, so long ago that the report
-// takes it into account. That the same is reported still says that nothing was to be changed, as where room is
-// given away several times.
-func spaceIn(c *model.StorageCapacity, but string, storage extpoints.Storage, present time.Time) space {
-	if len(c.Taken) == 0 {
-		return space{StorageCapacity: c}
-	}
-	over := func(t model.TakenRoom) bool {
-		claim := storage.Claim(t.Claim)
-		return t.Workload == "" && present.Sub(t.At) >= reportedBy && (claim == nil || claim.Volume != "")
-	}
-	if slices.ContainsFunc(c.Taken, over) {
-		room := *c
-		room.Taken = slices.DeleteFunc(slices.Clone(c.Taken), over)
-		c = &room
-	}
-	return space{c, takenOf(c, but)}
-}
-
-// takenOf is how much is taken by claims other than that one.
+// takenOf is how much of what is reported has been given since, to claims other than those.
 func takenOf(c *model.StorageCapacity, but string) (taken int64) {
+	if len(c.Taken) == 0 {
+		return 0
+	}
 	counted := map[string]bool{but: true} // several workloads may have decided on one claim
 	for _, t := range c.Taken {
 		if !counted[t.Claim] {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -47,7 +46,7 @@ func (p *VolumeBinding) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadIn
 		}
 	}
 	if p.compat == extpoints.Improved {
-		takeRoom(w.ID, gifts, s.Present(), b)
+		takeRoom(w.ID, gifts, b)
 	}
 	return nil
 }
@@ -55,7 +54,7 @@ func (p *VolumeBinding) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadIn
 // takeRoom adds to the binding the rooms with what volumes take that are to be made: until the
 // rooms are reported again nobody else knows. What counts already, whatever becomes of others, is
 // not added.
-func takeRoom(workload string, gifts []gift, present time.Time, b *model.Binding) {
+func takeRoom(workload string, gifts []gift, b *model.Binding) {
 	taken := map[string]*model.StorageCapacity{}
 	for _, g := range gifts {
 		if g.room == nil || g.room.Capacity == nil || slices.ContainsFunc(g.room.Taken, func(t model.TakenRoom) bool {
@@ -70,7 +69,7 @@ func takeRoom(workload string, gifts []gift, present time.Time, b *model.Binding
 			room, taken[own.ID] = &own, &own
 			b.Decided = append(b.Decided, room)
 		}
-		room.Taken = append(room.Taken, model.TakenRoom{Claim: g.claim.ID, Workload: workload, Bytes: g.claim.Request, At: present})
+		room.Taken = append(room.Taken, model.TakenRoom{Claim: g.claim.ID, Workload: workload, Bytes: g.claim.Request})
 	}
 }
 

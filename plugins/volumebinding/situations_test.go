@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
@@ -96,7 +95,7 @@ func (o world) object(r *rand.Rand) model.Object {
 	}
 	c := &model.StorageCapacity{ID: pick(r, "1", "2", "3", "4", "5"), Class: pick(r, classNames...), Nodes: randomSelector(r)}
 	for range max(0, r.IntN(5)-2) {
-		c.Taken = append(c.Taken, model.TakenRoom{Claim: fmt.Sprintf("c%d", r.IntN(6)), Workload: pick(r, "", "other"), Bytes: r.Int64N(6), At: extpointstest.Now.Add(-pick(r, 0, 5*time.Minute-1, 5*time.Minute, time.Hour))})
+		c.Taken = append(c.Taken, model.TakenRoom{Claim: fmt.Sprintf("c%d", r.IntN(6)), Workload: pick(r, "", "other"), Bytes: r.Int64N(6)})
 	}
 	for _, amount := range []**int64{&c.Capacity, &c.MaxVolumeSize} {
 		if !one(r, 4) {

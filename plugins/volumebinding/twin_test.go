@@ -8,7 +8,6 @@ import (
 	"sort"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
@@ -246,7 +245,7 @@ func (t *twin) score(o *outcome) int64 {
 // that there is too little left.
 func (t *twin) isTaken(room *model.StorageCapacity, c *model.VolumeClaim, o *outcome) bool {
 	given := map[string]int64{}
-	for _, taken := range t.counting(room) {
+	for _, taken := range room.Taken {
 		if _, known := given[taken.Claim]; !known && taken.Claim != c.ID {
 			given[taken.Claim] = taken.Bytes
 		}
@@ -273,24 +272,12 @@ func (t *twin) roomsAfter(o *outcome) map[string]*model.StorageCapacity {
 		}
 		if after[room.ID] == nil {
 			own := *room
-			own.Taken = t.counting(room)
+			own.Taken = slices.Clone(room.Taken)
 			after[room.ID] = &own
 		}
-		after[room.ID].Taken = append(after[room.ID].Taken, model.TakenRoom{Claim: o.made[i].ID, Workload: t.w.ID, Bytes: o.made[i].Request, At: extpointstest.Now})
+		after[room.ID].Taken = append(after[room.ID].Taken, model.TakenRoom{Claim: o.made[i].ID, Workload: t.w.ID, Bytes: o.made[i].Request})
 	}
 	return after
-}
-
-// counting is what is taken of the room and not over.
-func (t *twin) counting(room *model.StorageCapacity) (list []model.TakenRoom) {
-	for _, taken := range room.Taken {
-		claim := t.storage.Claim(taken.Claim)
-		waits := claim != nil && claim.Volume == ""
-		if waits || taken.Workload != "" || taken.At.Add(5*time.Minute).After(extpointstest.Now) {
-			list = append(list, taken)
-		}
-	}
-	return list
 }
 
 // decided is what Reserve is to write, rooms aside.

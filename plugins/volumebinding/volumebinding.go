@@ -45,7 +45,7 @@ func (p *VolumeBinding) PreFilter(s *extpoints.CycleState, w *extpoints.Workload
 	if len(w.VolumeClaims) == 0 {
 		return nil, skip
 	}
-	c, status := gather(s.View().Storage(), w.Workload, s.Present(), p.compat)
+	c, status := gather(s.View().Storage(), w.Workload, p.compat)
 	if !status.IsSuccess() {
 		return nil, status
 	}
@@ -62,7 +62,7 @@ func (p *VolumeBinding) claimsOf(s *extpoints.CycleState, w *extpoints.WorkloadI
 	if c, ok := gathered.Get(s); ok {
 		return c, nil
 	}
-	return gather(s.View().Storage(), w.Workload, s.Present(), p.compat)
+	return gather(s.View().Storage(), w.Workload, p.compat)
 }
 
 // Filter rejects nodes from which the volume of a bound claim cannot be used,
