@@ -49,23 +49,6 @@ func (p keeping) PostFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, 
 	return r, st
 }
 
-// keepingForGroups does so for groups.
-type keepingForGroups struct {
-	*defaultpreemption.DefaultPreemption
-}
-
-func (p keepingForGroups) GroupPostFilter(s *extpoints.CycleState, g *extpoints.GroupInfo, t extpoints.GroupTrial) (*extpoints.GroupPostFilterResult, *extpoints.Status) {
-	r, st := p.DefaultPreemption.GroupPostFilter(s, g, t)
-	if !st.IsSuccess() {
-		r = &extpoints.GroupPostFilterResult{Nominations: map[string]extpoints.PostFilterResult{}}
-		g.All(func(w *extpoints.WorkloadInfo) bool {
-			r.Nominations[w.ID] = extpoints.PostFilterResult{Nominate: w.Nominated}
-			return true
-		})
-	}
-	return r, st
-}
-
 // believing takes budgets for what they were before the engine displaced anybody.
 type believing struct {
 	*defaultpreemption.DefaultPreemption
@@ -267,7 +250,6 @@ func TestSimulationFindsFaults(t *testing.T) {
 	// Where a fault shows in few histories the search begins near one of them.
 	first := map[string]uint64{
 		"claims of one that others use too": 240, "budgets that are believed until they are reported": 245, "room that is made again in vain": 215,
-		"room that is kept for a group for nothing": 1400,
 	}
 	for _, c := range []struct {
 		name, want string
@@ -324,9 +306,6 @@ func TestSimulationFindsFaults(t *testing.T) {
 		}},
 		{"room that is kept for nothing", "room is kept for", wrap(plugins.DefaultPreemption, func(p extpoints.Plugin) extpoints.Plugin {
 			return keeping{p.(*defaultpreemption.DefaultPreemption)}
-		})},
-		{"room that is kept for a group for nothing", "room is kept for", wrap(plugins.DefaultPreemption, func(p extpoints.Plugin) extpoints.Plugin {
-			return keepingForGroups{p.(*defaultpreemption.DefaultPreemption)}
 		})},
 		{"budgets that are believed until they are reported", "which a budget protects", wrap(plugins.DefaultPreemption, func(p extpoints.Plugin) extpoints.Plugin {
 			return believing{p.(*defaultpreemption.DefaultPreemption)}
