@@ -113,8 +113,10 @@ func checkStorm(w *world) {
 			}
 		})
 	}
+	// With room for all on three of the nodes: who was told that a node is not there keeps away from it
+	// for a minute, and waits for the others.
 	for _, node := range []string{"n1", "n2", "n3", "n4"} {
-		w.node(node, stormSize)
+		w.node(node, 2*stormSize)
 	}
 	submitters.Wait()
 	w.must("submit workloads", errors.Join(failed...))
