@@ -1,12 +1,10 @@
 package engine
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/berth-project/berth/engine/internal/callers"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
 )
@@ -65,7 +63,7 @@ func (e *Engine) Apply(changes ...Change) error {
 	if len(changes) < large {
 		return e.call("Apply", func(r *Raw, now time.Time) error { return r.Apply(now, changes...) })
 	}
-	if err := e.lockReaders("Apply", e.readers.TryLock, e.readers.Lock); err != nil {
+	if err := takeLock("Apply", e.readers.TryLock, e.readers.Lock); err != nil {
 		return err
 	}
 	told := false
@@ -84,18 +82,6 @@ func (e *Engine) Apply(changes ...Change) error {
 	})
 }
 
-// lockReaders is lock for the readers' lock.
-func (e *Engine) lockReaders(method string, try func() bool, wait func()) error {
-	if try() {
-		return nil
-	}
-	if from := callers.Callback(); from != "" {
-		return fmt.Errorf("%w: %s was called from %s", ErrCalledBack, method, from)
-	}
-	wait()
-	return nil
-}
-
 // read answers from what was before the large Apply that is under way, where then can, or
 // with the lock. It panics where a callback would have to wait.
 func (e *Engine) read(method string, then func(*before) bool, now func(*Raw, time.Time)) {
@@ -106,7 +92,7 @@ func (e *Engine) read(method string, then func(*before) bool, now func(*Raw, tim
 	if answered() {
 		return
 	}
-	if err := e.lockReaders(method, e.readers.TryRLock, e.readers.RLock); err != nil {
+	if err := takeLock(method, e.readers.TryRLock, e.readers.RLock); err != nil {
 		panic(err)
 	}
 	defer e.readers.RUnlock()

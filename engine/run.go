@@ -119,13 +119,18 @@ func (e *Engine) hold(f func(r *Raw, now time.Time)) {
 // lock takes the lock for a method. A listener or a plugin never waits for it: it may
 // be its own caller that has it.
 func (e *Engine) lock(method string) error {
-	if e.mu.TryLock() {
+	return takeLock(method, e.mu.TryLock, e.mu.Lock)
+}
+
+// takeLock takes a lock of the engine for a method. A callback that would have to wait is refused.
+func takeLock(method string, try func() bool, wait func()) error {
+	if try() {
 		return nil
 	}
 	if from := callers.Callback(); from != "" {
 		return fmt.Errorf("%w: %s was called from %s", ErrCalledBack, method, from)
 	}
-	e.mu.Lock()
+	wait()
 	return nil
 }
 
