@@ -93,6 +93,12 @@ type Item struct {
 	// FlushedAt is when that was; zero for never since the last attempt.
 	FlushedAt time.Time
 
+	// Class, where it is not empty, is what it has in common with others of which each would be
+	// rejected where this one, before them, was. The caller sets it before AddUnschedulable, to
+	// what goes for the attempt that has ended; it has an effect where order is strict and
+	// [extpoints.Improved]. See package queue, Workloads that are alike.
+	Class string
+
 	place Place
 	// arrival tells items of the same Timestamp apart: it counts how often any
 	// item got a new one.
@@ -109,6 +115,8 @@ type Item struct {
 	// pending ones first.
 	rejectors []rejector
 	flight    flight
+	among     *alike // those of its class, while it is active or unschedulable
+	leads     string // while it is in flight: the class of those that may wait behind it
 
 	// Of a member: the item of the tree that it waits with, or was popped with,
 	// nil while it is incomplete; and its group, while it waits.
@@ -152,6 +160,22 @@ type leaf struct {
 	entity     *Item // the tree's; nil while not all groups above are there
 	count      int   // how many members wait
 	incomplete []*Item
+}
+
+// alike are the workloads of one class (see [Item].Class) that are active or wait for an event. What
+// wakes several of them wakes the first in their order only: if it is rejected, the others would be as
+// well, and so they stay where they are. They are behind it: where the first leaves otherwise, be it
+// that it is placed, fails, changes or goes, the next is woken, without an event. So whoever could be
+// placed is tried, in the order in which they would all have been, and a rejection stands for all
+// behind it.
+//
+// None of it is recorded: it follows from the places of the items, their order and their classes.
+type alike struct {
+	name    string
+	waiting []*Item // Unschedulable, in order
+	active  []*Item
+	// woken is the first of those that are about to be woken; nil in between.
+	woken *Item
 }
 
 // ID is the workload's ID, or the highest group's.

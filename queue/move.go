@@ -38,6 +38,7 @@ const (
 	RoomGivenUp            = "RoomGivenUp"            // Move, of a workload that takes other room than was kept for it; not for itself
 	RoomLost               = "RoomLost"               // Move, with the workload whose nomination has ended or may be worth nothing
 	PopFromBackoffQ        = "PopFromBackoffQ"        // Pop, when nothing was active
+	NextAlike              = "NextAlike"              // one like it that was before it has left; see Item.Class
 	QueuesChanged          = "QueuesChanged"          // Reorder
 	MinRuntimeOver         = "MinRuntimeOver"         // Tick: one runs long enough to be displaced; see [model.Queue].MinRuntime
 	Deleted                = "Deleted"                // Delete, also of members that are left

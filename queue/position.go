@@ -27,6 +27,10 @@ type Position struct {
 	GatingPlugin         string            // that gates it; empty where none does
 	Gate                 *extpoints.Status // what that plugin said
 
+	// Behind is an active workload like it that is before it, and whose rejection would stand for
+	// its own; empty for none. See [Item].Class.
+	Behind string
+
 	AddedAt           time.Time // when it first came to the queue
 	Timestamp         time.Time // when it entered the queue, or its last attempt failed
 	BackoffExpiration time.Time // when the backoff ends; zero where there is none
@@ -72,6 +76,9 @@ func (q *Queue) Position(id string) (Position, bool) {
 		Timestamp:            it.Timestamp,
 		BackoffExpiration:    it.BackoffExpiration,
 		Flushed:              it.Flushed,
+	}
+	if leader := q.leader(it); leader != nil {
+		p.Behind = leader.ID()
 	}
 	tree := it.entity
 	if tree == nil {

@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
@@ -31,43 +30,22 @@ type Queue struct {
 	inFlight inFlight
 	groups
 
+	classes map[string]*alike
+	settled func(*Item) // is told of a workload of its own that has a new place
+	latest  time.Time   // the last time that a call was given
+
 	// Kept between calls to save the allocation; empty in between.
 	matched []*registration
 	picked  []*Item
+	woken   []wakeUp
 }
 
-// New makes a queue. The error lists everything that is wrong. compat says by whose
-// rules trees of groups wait.
-func New(timing Timing, compat extpoints.Compat, hooks Hooks) (*Queue, error) {
-	cfg := config{Timing: timing.WithDefaults(), Hooks: hooks, Compat: compat}
-	if err := cfg.validate(); err != nil {
-		return nil, fmt.Errorf("queue: %w", err)
-	}
-	q := &Queue{
-		cfg:      cfg,
-		strict:   cfg.KeepPlace || cfg.ByQueues,
-		hints:    newHints(cfg.Hints),
-		waiting:  make(map[string]*Item),
-		inFlight: inFlight{byID: make(map[string]*Item)},
-		groups:   groups{byRoot: make(map[string]*Item), leaves: make(map[string]*leaf)},
-	}
-	q.active = &heap{less: q.before}
-	if cfg.ByQueues {
-		q.tree = newTree(q.beforeInLine())
-		q.active = q.tree
-	}
-	q.errorBackoff.less = expiresBefore
-	q.backoff.less = expiresBefore
-	if !cfg.NoPopFromBackoff {
-		q.backoff.less = func(a, b *Item) bool {
-			if !a.BackoffExpiration.Equal(b.BackoffExpiration) {
-				return expiresBefore(a, b)
-			}
-			return q.before(a, b)
-		}
-	}
-	q.unschedulable.timeouts.less = waitsLonger
-	return q, nil
+// wakeUp is one item of a class that is to be woken, if no other is before it.
+type wakeUp struct {
+	item  *Item
+	class *alike
+	how   verdict
+	why   cause
 }
 
 // Turns makes the order of workloads that wait for room, none at first. It follows what the
@@ -140,6 +118,9 @@ func (q *Queue) settle(it *Item, to Place, why cause) {
 	if to != Active {
 		q.turns.release(it)
 	}
+	if why.at.After(q.latest) {
+		q.latest = why.at
+	}
 	switch {
 	case it.Group != nil:
 		q.settleTree(it, to, why)
@@ -147,6 +128,7 @@ func (q *Queue) settle(it *Item, to Place, why cause) {
 		q.seat(it, to, it.entity.ID(), why)
 	default:
 		q.seat(it, to, "", why)
+		q.settled(it)
 	}
 }
 

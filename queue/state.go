@@ -57,6 +57,7 @@ type ItemState struct {
 	FlushedAt            time.Time   `json:",omitzero"`  // when that was
 	Arrival, Seq         uint64      // order among items of one Timestamp, and among parked ones
 	Submitted            uint64      `json:",omitempty"` // order of submission
+	Class                string      `json:",omitempty"` // of workloads that one rejection speaks for
 }
 
 // gateStatus is what the plugin of a gate said.
@@ -98,7 +99,7 @@ func (it *Item) state() ItemState {
 		AddedAt: it.AddedAt, Timestamp: it.Timestamp, ActiveAt: it.ActiveAt, BackoffExpiration: it.BackoffExpiration,
 		UnschedulablePlugins: slices.Clone(it.UnschedulablePlugins), PendingPlugins: it.PendingPlugins,
 		GatingPlugin: it.GatingPlugin, Flushed: it.Flushed, FlushedAt: it.FlushedAt,
-		Arrival: it.arrival, Seq: it.seq, Submitted: it.submitted,
+		Arrival: it.arrival, Seq: it.seq, Submitted: it.submitted, Class: it.Class,
 	}
 	if it.Gate != nil {
 		s.Gate = &gateStatus{it.Gate.Code(), it.Gate.Reasons(), it.Gate.Plugin()}
@@ -164,6 +165,9 @@ func (q *Queue) resume(s *ItemState, info func(id string) *extpoints.WorkloadInf
 	default:
 		q.unschedulable.timeouts.push(it)
 	}
+	if it.place == Active || it.place == Unschedulable {
+		q.joinAlike(it)
+	}
 	return nil
 }
 
@@ -173,7 +177,7 @@ func (q *Queue) itemOf(s *ItemState, info func(id string) *extpoints.WorkloadInf
 		ActiveAt: s.ActiveAt, UnschedulableCount: s.UnschedulableCount, ConsecutiveErrors: s.ConsecutiveErrors,
 		BackoffExpiration: s.BackoffExpiration, UnschedulablePlugins: slices.Clone(s.UnschedulablePlugins), PendingPlugins: s.PendingPlugins,
 		GatingPlugin: s.GatingPlugin, Flushed: s.Flushed, FlushedAt: s.FlushedAt,
-		place: s.Place, arrival: s.Arrival, seq: s.Seq, submitted: s.Submitted,
+		place: s.Place, arrival: s.Arrival, seq: s.Seq, submitted: s.Submitted, Class: s.Class,
 	}
 	it.Attempts, it.AddedAt, it.Timestamp = s.Attempts, s.AddedAt, s.Timestamp
 	if g := s.Gate; g != nil {

@@ -81,17 +81,19 @@ func (q *Queue) flushUnschedulable(now time.Time) {
 		if it == nil || asOf.Sub(it.waitsSince()) <= q.cfg.MaxInUnschedulable {
 			break
 		}
-		q.take(it)
-		it.setFlushed(true)
-		it.FlushedAt = now
+		it.FlushedAt = now // also of those that stay behind others
+		q.unschedulable.timeouts.fix(it)
 		q.picked = append(q.picked, it)
 	}
 	if len(q.picked) == 0 {
 		return
 	}
 	for _, it := range q.picked {
-		q.requeue(it, afterBackoff, labelled(UnschedulableTimeout, now))
+		if it.place != Active && !q.staysBehind(it) {
+			q.wake(it, afterBackoff, labelled(UnschedulableTimeout, now))
+		}
 	}
+	q.wakeFirst()
 	q.release()
 	q.inFlight.recordIfAny(&extpoints.Event{ClusterEvent: unschedulableTimeout})
 }

@@ -39,12 +39,15 @@ func (q *Queue) AddUnschedulable(now time.Time, it *Item, unschedulable, pending
 		it.ConsecutiveErrors = 0
 	} else {
 		it.ConsecutiveErrors++
+		it.Class = ""
 	}
 	q.comeBack(it, now)
 	q.resolve(it)
 	if q.isMember(it.Info) {
 		q.inFlight.end(id)
 		it.BackoffExpiration = time.Time{} // its tree backs off
+		it.Class = ""
+		q.passOn(it)
 		q.addMember(it, labelled(ScheduleAttemptFailure, now))
 		return
 	}

@@ -65,6 +65,7 @@ func (q *Queue) Update(now time.Time, old, new *extpoints.WorkloadInfo) {
 		q.updateMember(now, it, old, new)
 		return
 	}
+	defer q.changeAlike(it, new)()
 	switch it.place {
 	case Active, Backoff, ErrorBackoff:
 		it.setWorkload(new)

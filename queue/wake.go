@@ -32,6 +32,17 @@ func (q *Queue) activate(now time.Time, it *Item) {
 	q.toActive(it, labelled(ForceActivate, now), gates)
 }
 
+// ActivateFirst is Activate for those of the workloads that are unschedulable, and only for the first of
+// those that are alike (see [Item].Class): the next follows if that one is placed.
+func (q *Queue) ActivateFirst(now time.Time, ids ...string) {
+	for _, id := range ids {
+		if it := q.reachable(id); it != nil && it.place == Unschedulable && !q.staysBehind(it) {
+			q.wake(it, immediately, labelled(ForceActivate, now))
+		}
+	}
+	q.wakeFirst()
+}
+
 // Move offers a change to all unschedulable and gated workloads for which
 // preCheck holds (nil: all); those for which it is worth another attempt leave.
 // A tree of groups is offered it if preCheck holds for any member, and leaves if
@@ -44,13 +55,15 @@ func (q *Queue) Move(now time.Time, c *extpoints.Event, preCheck func(*model.Wor
 	}
 	q.collect(c, preCheck)
 	for _, it := range q.picked {
-		verdict, plugin := q.worth(it, c)
-		if verdict == skip {
+		if q.staysBehind(it) || it.place == Active { // one before it has left meanwhile
 			continue
 		}
-		q.take(it)
-		q.requeue(it, verdict, cause{event: c.ClusterEvent, plugin: plugin, at: now})
+		verdict, plugin := q.worth(it, c)
+		if verdict != skip {
+			q.wake(it, verdict, cause{event: c.ClusterEvent, plugin: plugin, at: now})
+		}
 	}
+	q.wakeFirst()
 	q.release()
 	q.inFlight.recordIfAny(c)
 }
@@ -111,9 +124,9 @@ func (q *Queue) wakeAskers(now time.Time, all bool) {
 		why = labelled(MinRuntimeOver, now)
 	}
 	for _, id := range q.tree.askers.due(now, all) {
-		if it := q.reachable(id); it != nil && it.place == Unschedulable {
-			q.take(it)
-			q.toActive(it, why, askGates)
+		if it := q.reachable(id); it != nil && it.place == Unschedulable && !q.staysBehind(it) {
+			q.wake(it, immediately, why)
 		}
 	}
+	q.wakeFirst()
 }

@@ -82,6 +82,7 @@ var wakeUps = map[string]string{
 	queue.DemandsChanged: "TargetPodUpdate",
 	queue.RoomGivenUp:    "AssignedPodDelete",
 	queue.RoomLost:       queue.ForceActivate,
+	queue.NextAlike:      queue.ForceActivate,
 }
 
 // EventLabel is what kube-scheduler calls the event in labels (framework/types.go
