@@ -24,6 +24,9 @@ type attempt struct {
 	created uint64
 	// fits: places were found that delay nobody.
 	fits bool
+	// reserved: it has a reservation itself. single: it was rejected for the sake of one that may not
+	// be in the way of others of its class.
+	reserved, single bool
 	// objects are what recording the decisions has changed of objects: those that
 	// wait are told when the members are not in flight any more.
 	objects []store.Change
@@ -50,10 +53,16 @@ func (s scheduling) attemptWorkload(now time.Time, item *queue.Item, row *store.
 	s.popped(now, row.Info.Workload, item)
 	a := &attempt{item: item, created: row.CreateIndex}
 	s.heed(now, item)
+	a.reserved = s.plan.Reserved(item)
+	s.decider.Refuse = watched(s.decider.Refuse, a)
 	a.Attempt = s.decider.Attempt(now, row.Info, port{s})
 	if !s.bars(a) {
 		a.Search()
 		s.carryOut(a)
+		item.Class = s.classOf(now, a.Attempt) // of what is barred it is what it was
+	}
+	if a.single {
+		item.Class = ""
 	}
 	if c := a.Lone(); c.Result.IsSuccess() {
 		s.goOn(s.cycleOf(a, c))
@@ -157,6 +166,7 @@ func (s scheduling) bars(a *attempt) bool {
 	}
 	r := s.plan.Bars(a.Now, a.item, e)
 	if r != nil {
+		a.refused(r)
 		a.Forgo(decide.WouldDelay(r))
 	}
 	return r != nil
@@ -218,6 +228,32 @@ func (s scheduling) postFilter(a *attempt) {
 	default:
 		s.room.Plan(preempt.Beneficiary{Workload: c.Info.ID}, a.Requests())
 	}
+}
+
+// watched is the refusal, of which the attempt takes note.
+func watched(refuse timeline.Refusal, a *attempt) timeline.Refusal {
+	if refuse == nil {
+		return nil
+	}
+	return func(w *extpoints.WorkloadInfo, node string) *timeline.Reservation {
+		r := refuse(w, node)
+		if r != nil {
+			a.refused(r)
+		}
+		return r
+	}
+}
+
+// refused takes note of a reservation that the attempt would delay. Those of the class, which are behind it, would
+// delay it as well, except in two cases: what has a reservation itself must not delay those behind it either, which
+// may be theirs; and what is to start there may look at the labels of others, which a class does not.
+func (a *attempt) refused(r *timeline.Reservation) {
+	looks := func(w *extpoints.WorkloadInfo) bool {
+		return w.Affinity != nil || w.AntiAffinity != nil || len(w.Spread) > 0
+	}
+	a.single = a.single || a.reserved ||
+		r.Info != nil && looks(r.Info) ||
+		r.Tree != nil && !r.Tree.All(func(w *extpoints.WorkloadInfo) bool { return !looks(w) })
 }
 
 // cycleOf is the engine's own of the cycle.
@@ -315,6 +351,7 @@ func (s scheduling) goOn(c *tasks.Member) {
 		s.failBinding(t, failure)
 	case c.Permit.Code() == extpoints.Wait:
 		s.placedOn(c.Cycle)
+		s.queue.Placed(c.Info.ID)
 		s.wait(t)
 	default:
 		s.placedOn(c.Cycle)

@@ -184,7 +184,7 @@ func (s scheduling) pop(now time.Time) (*queue.Item, bool) {
 func (s scheduling) next(now time.Time) *queue.Item {
 	s.queue.Reorder(now)
 	for {
-		s.queue.Activate(now, s.plan.Kept(now)...)
+		s.queue.ActivateFirst(now, s.plan.Kept(now)...)
 		if first := s.queue.First(now); first != nil {
 			return first
 		}
@@ -201,7 +201,7 @@ func (s scheduling) replan(now time.Time) {
 	if due, waits := s.plan.NextDue(); waits && !due.After(now) {
 		s.queue.Reorder(now)
 		s.plan.Renew(now)
-		s.queue.Activate(now, s.plan.Kept(now)...)
+		s.queue.ActivateFirst(now, s.plan.Kept(now)...)
 	}
 }
 

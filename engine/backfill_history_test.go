@@ -103,6 +103,10 @@ type plannedWay struct {
 	holds bool
 	// whole: what runs does so until its limit.
 	whole bool
+	// few: jobs are of few kinds, and there are more of them.
+	few bool
+	// idle is one more filter of the profile.
+	idle extpoints.FilterPlugin
 	// forecast is how the engine forecasts.
 	forecast engine.ForecastOptions
 }
@@ -142,7 +146,11 @@ func newPlannedHistory(t *testing.T, seed uint64, how plannedWay, workers int) *
 		now: epoch, jobs: map[string]*plannedJob{}, happens: happened{arrived: map[string]bool{}},
 	}
 	h.calm, h.apart = h.rng.IntN(3) == 0 || how.whole, h.rng.IntN(3) > 0
-	h.cfg = engine.Config{Profiles: []extpoints.Profile{historyProfileWith(how.holds)}, Orchestrator: h.o, Backfill: how.Backfill, Order: how.by, Workers: workers, Forecast: how.forecast}
+	profile := historyProfileWith(how.holds)
+	if how.idle != nil {
+		extpoints.Use(&profile, func(extpoints.NoArgs, extpoints.Handle) (extpoints.Plugin, error) { return how.idle, nil }, extpoints.NoArgs{})
+	}
+	h.cfg = engine.Config{Profiles: []extpoints.Profile{profile}, Orchestrator: h.o, Backfill: how.Backfill, Order: how.by, Workers: workers, Forecast: how.forecast}
 	cfg := h.cfg
 	cfg.Recorder, cfg.Listener = engine.NewRecorder(&h.log), simulate.EventLines(&h.events)
 	var err error
@@ -208,6 +216,11 @@ func (h *plannedHistory) input() {
 	switch {
 	case kind < 45:
 		h.submit("")
+		for range 3 {
+			if h.how.few {
+				h.submit("")
+			}
+		}
 	case kind < 60:
 		h.made++
 		group, size := fmt.Sprintf("g%d", h.made), 2+h.rng.IntN(3)
@@ -240,7 +253,11 @@ func (h *plannedHistory) input() {
 		id := some[h.rng.IntN(len(some))]
 		if j := h.jobs[id]; j.node == "" {
 			w := *j.Workload
-			w.Requests.CPU = max(1000, w.Requests.CPU-1000)
+			if h.how.few {
+				w.Priority ^= 1
+			} else {
+				w.Requests.CPU = max(1000, w.Requests.CPU-1000)
+			}
 			j.Workload = &w
 			h.happens.arrived[id], h.happens.arrived[w.Group] = true, true
 			h.apply(engine.Update(&w))
@@ -290,6 +307,11 @@ func (h *plannedHistory) workload(group string) *model.Workload {
 		w.AntiAffinity = &model.WorkloadAffinity{Required: []model.AffinityTerm{{
 			Selector: model.SelectLabels(map[string]string{"app": w.Labels["app"]}), TopologyKey: historyName,
 		}}}
+	}
+	if h.how.few {
+		w.Requests = model.Resources{CPU: 2000 * (1 + w.Requests.CPU/1000%2)}
+		w.Limit = 5 * time.Second * (1 + w.Limit/time.Second%2)
+		w.Priority %= 2
 	}
 	h.enqueue(w)
 	j := &plannedJob{Workload: w, runs: w.Limit}

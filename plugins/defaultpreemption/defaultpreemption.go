@@ -66,9 +66,15 @@ func (p *DefaultPreemption) EventsToRegister() ([]extpoints.EventHint, error) {
 	}}, nil
 }
 
+// Sign implements [extpoints.SignPlugin]: it has no verdict on nodes of its own.
+func (p *DefaultPreemption) Sign(*model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
+	return nil, nil
+}
+
 var (
 	_ extpoints.PostFilterPlugin      = (*DefaultPreemption)(nil)
 	_ extpoints.GroupPostFilterPlugin = (*DefaultPreemption)(nil)
 	_ extpoints.PreEnqueuePlugin      = (*DefaultPreemption)(nil)
 	_ extpoints.EnqueueExtensions     = (*DefaultPreemption)(nil)
+	_ extpoints.SignPlugin            = (*DefaultPreemption)(nil)
 )

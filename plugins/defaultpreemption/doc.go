@@ -89,9 +89,12 @@
 // # Signature
 //
 //	DefaultPreemption:
-//	  none needed
+//	  nothing
 //	PreemptionToleration:
-//	  none needed
+//	  nothing
+//
+// For whom room can be made depends on the priority, the policy, the queue and the group. Whoever
+// compares workloads looks at these beside what is signed.
 //
 // # Parity
 //

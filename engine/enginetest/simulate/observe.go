@@ -264,8 +264,8 @@ func (s *sim) checkGone() {
 	}
 }
 
-// checkWoken: a workload that waits for an event fits on no node, and one that
-// is held back has a reason to be, else an event was missed. One that Permit sent
+// checkWoken: a workload that waits for an event fits on no node, or is behind
+// one like it that is tried before, and one that is held back has a reason to be, else an event was missed. One that Permit sent
 // there waits for something else.
 func (s *sim) checkWoken() {
 	if s.result.options.Compat == extpoints.KubeScheduler137 {
@@ -285,6 +285,8 @@ func (s *sim) checkWoken() {
 			s.checkGate(g, id)
 		case pos.Place == queue.Unschedulable && s.isAway(s.cur.rows[id].NodeName):
 			s.reach("workload whose node is away")
+		case pos.Behind != "":
+			s.reach("workload behind one like it")
 		case pos.Place == queue.Unschedulable && !turnedDown(&pos) && !s.awaitsArrival(&pos):
 			if node := s.fits(id); node != "" && !s.awaitsMember(id) {
 				s.fail("%s waits for an event, because of %v, and would fit on %s", id, pos.UnschedulablePlugins, node)

@@ -245,6 +245,9 @@ func (b *Book) others(now time.Time, it *queue.Item) []Reservation {
 	return b.before(now, it)
 }
 
+// Reserved reports whether the item has a reservation. In a nil book none has.
+func (b *Book) Reserved(it *queue.Item) bool { return b != nil && b.index(it) >= 0 }
+
 // index is which reservation is the item's, -1 for none.
 func (b *Book) index(it *queue.Item) int {
 	id := it.ID()

@@ -1,0 +1,63 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// silent is a filter that lets everything through, and does not say what it goes by.
+type silent struct{}
+
+// Name implements extpoints.Plugin.
+func (silent) Name() string { return "Idle" }
+
+// Filter implements extpoints.FilterPlugin.
+func (silent) Filter(*extpoints.CycleState, *extpoints.WorkloadInfo, *extpoints.NodeInfo) *extpoints.Status {
+	return nil
+}
+
+// frank is one that says it.
+type frank struct{ silent }
+
+// Sign implements extpoints.SignPlugin.
+func (frank) Sign(*model.Workload) ([]extpoints.SignFragment, *extpoints.Status) { return nil, nil }
+
+// What is alike is tried once, and the same starts at the same time on the same nodes as where all are
+// tried, in any way of planning.
+func TestAlikeStartAsIfAllWereTried(t *testing.T) {
+	t.Parallel()
+	saved := 0
+	for i, how := range historyModes {
+		if how.Every > 0 && how.by == engine.OrderByQueues {
+			continue // when reservations are made anew depends on when something is tried
+		}
+		for _, few := range []bool{true, false} {
+			how.few, how.idle = few, frank{}
+			all := how
+			all.idle = silent{} // nothing is alike
+			for _, seed := range seeds(t, 12) {
+				one := newPlannedHistory(t, seed*100+uint64(i), how, 1)
+				plain := newPlannedHistory(t, seed*100+uint64(i), all, 1)
+				for step := range 60 {
+					one.step()
+					plain.step()
+					requireSameLines(t, reserving(plain.events), reserving(one.events), "seed %d, %v, step %d at %v", one.seed, how, step, one.now.Sub(epoch))
+				}
+				saved += len(plain.events) - len(one.events)
+			}
+		}
+	}
+	require.Greater(t, saved, 1000, "lines")
+}
+
+// reserving are the lines that say who got which node.
+func reserving(lines []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.Contains(line, "Reserved") })
+}
