@@ -8,6 +8,7 @@ import (
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/devicepacking"
 	"github.com/berth-project/berth/plugins/holds"
@@ -84,10 +85,18 @@ const maintenanceName = "Maintenance"
 // have ended. Those without a limit are kept off as soon as the window is known.
 type maintenance struct{}
 
-var _ extpoints.FilterPlugin = maintenance{}
+var (
+	_ extpoints.FilterPlugin = maintenance{}
+	_ extpoints.SignPlugin   = maintenance{}
+)
 
 // Name implements extpoints.Plugin.
 func (maintenance) Name() string { return maintenanceName }
+
+// Sign implements extpoints.SignPlugin.
+func (maintenance) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
+	return []extpoints.SignFragment{{Key: "TimeLimit", Value: taskOf(w).limit.String()}}, nil
+}
 
 // Filter implements extpoints.FilterPlugin.
 func (maintenance) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {

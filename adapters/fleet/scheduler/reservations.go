@@ -111,12 +111,23 @@ const reservedName = "Reservation"
 // others stay away is for the plugin NodeHolds.
 type reserved struct{}
 
-var _ extpoints.FilterPlugin = reserved{}
+var (
+	_ extpoints.FilterPlugin = reserved{}
+	_ extpoints.SignPlugin   = reserved{}
+)
 
 func newReserved(extpoints.NoArgs, extpoints.Handle) (reserved, error) { return reserved{}, nil }
 
 // Name implements extpoints.Plugin.
 func (reserved) Name() string { return reservedName }
+
+// Sign implements extpoints.SignPlugin.
+func (reserved) Sign(w *model.Workload) ([]extpoints.SignFragment, *extpoints.Status) {
+	return []extpoints.SignFragment{
+		{Key: reservedName, Value: w.Labels[reservationLabel]},
+		{Key: "Limit", Value: w.Limit.String() + " " + w.MinLimit.String()},
+	}, nil
+}
 
 // Filter implements extpoints.FilterPlugin.
 func (reserved) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) *extpoints.Status {
