@@ -30,7 +30,7 @@ type frank struct{ silent }
 func (frank) Sign(*model.Workload) ([]extpoints.SignFragment, *extpoints.Status) { return nil, nil }
 
 // What is alike is tried once, and the same starts at the same time on the same nodes as where all are
-// tried, in any way of planning.
+// tried, in any way of planning; without -long, in a third of the ways.
 func TestAlikeStartAsIfAllWereTried(t *testing.T) {
 	t.Parallel()
 	saved := 0
@@ -38,23 +38,26 @@ func TestAlikeStartAsIfAllWereTried(t *testing.T) {
 		if how.Every > 0 && how.by == engine.OrderByQueues {
 			continue // when reservations are made anew depends on when something is tried
 		}
+		if !*long && i%3 != 0 {
+			continue
+		}
 		for _, few := range []bool{true, false} {
 			how.few, how.idle = few, frank{}
 			all := how
 			all.idle = silent{} // nothing is alike
-			for _, seed := range seeds(t, 12) {
+			for _, seed := range seeds(t, 3) {
 				one := newPlannedHistory(t, seed*100+uint64(i), how, 1)
 				plain := newPlannedHistory(t, seed*100+uint64(i), all, 1)
-				for step := range 60 {
+				for range 60 {
 					one.step()
 					plain.step()
-					requireSameLines(t, reserving(plain.events), reserving(one.events), "seed %d, %v, step %d at %v", one.seed, how, step, one.now.Sub(epoch))
 				}
+				requireSameLines(t, reserving(plain.events), reserving(one.events), "seed %d, %v", one.seed, how)
 				saved += len(plain.events) - len(one.events)
 			}
 		}
 	}
-	require.Greater(t, saved, 1000, "lines")
+	require.Greater(t, saved, 100, "lines")
 }
 
 // reserving are the lines that say who got which node.
