@@ -10,6 +10,7 @@ import (
 	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/engine/internal/timeline"
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
 )
@@ -225,6 +226,21 @@ func limitOf(it *queue.Item) time.Duration {
 	}
 	return longest
 }
+
+// changedItself lets what was rejected for the sake of reservations try again when its owner has changed it:
+// as it is now it may delay nobody, or go before what it would delay. Of all other events the plan hears by itself; a
+// change of what it asks for otherwise, or of its limits, wakes everything.
+var changedItself = queue.PluginHints{Plugin: decide.Backfill, Events: []extpoints.EventHint{{
+	Event: extpoints.ClusterEvent{Resource: extpoints.TargetWorkload, Action: extpoints.Update},
+	Hint: func(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
+		was, is := c.OldWorkload, c.NewWorkload
+		matters := c.ClusterEvent.Action != extpoints.Update || was.Queue != is.Queue || was.Principal != is.Principal
+		if is.ID == w.ID && matters {
+			return extpoints.HintQueue, nil
+		}
+		return extpoints.HintSkip, nil
+	},
+}}}
 
 // heed lets attempts heed the reservations of those before the item.
 func (s scheduling) heed(now time.Time, it *queue.Item) {

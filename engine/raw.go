@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/decide"
@@ -124,7 +125,7 @@ func (r *Raw) queueHooks() queue.Hooks {
 	for name, f := range r.decider.Profiles.ByName() {
 		q.Profiles[name] = true
 		q.PreEnqueue[name] = r.decider.Answers.Gates(f.PreEnqueue())
-		q.Hints[name] = f.Hints()
+		q.Hints[name] = append(slices.Clip(f.Hints()), changedItself)
 		if f.SchedulesGroups() {
 			q.AsGroups[name] = true
 		}

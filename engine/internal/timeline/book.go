@@ -103,6 +103,7 @@ func (b *Book) followWorkload(before, after *store.Workload) {
 	case from == "" && to == "":
 		if before != nil && after != nil {
 			b.stale = true // what waits is another now
+			b.freed = b.freed || b.reserves(before.Info.ID)
 		}
 		if w := cmp.Or(after, before); w.Info.Group != "" || before.NominatedTo() != after.NominatedTo() {
 			b.timeline.Forget()
@@ -117,6 +118,13 @@ func (b *Book) followWorkload(before, after *store.Workload) {
 		b.timeline.Add(Place{after.Info, to})
 		b.stale = b.stale || b.next == nil
 	}
+}
+
+// reserves reports whether the workload has a reservation, by itself or with its tree.
+func (b *Book) reserves(id string) bool {
+	return slices.ContainsFunc(b.reservations, func(r Reservation) bool {
+		return slices.ContainsFunc(r.Places, func(p Place) bool { return p.ID == id })
+	})
 }
 
 // Rejected takes note of something that was tried and now waits for room. delays: it would
