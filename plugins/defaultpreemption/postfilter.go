@@ -20,7 +20,7 @@ func (p *DefaultPreemption) preempt(s *extpoints.CycleState, w *extpoints.Worklo
 		return nil, never
 	}
 	q := p.askQueues(s, w.Priority, w)
-	if st := eligible(s, w, statuses, q); st != nil {
+	if st := p.eligible(s, w, statuses, q); st != nil {
 		return nil, st
 	}
 	found := p.search(s, w, statuses.WithCode(extpoints.Unschedulable), q)
@@ -46,17 +46,40 @@ func (p *DefaultPreemption) preempt(s *extpoints.CycleState, w *extpoints.Worklo
 		fmt.Sprintf("found a potential placement for workload on node %v, preempting %d victims", best.name(), len(best.victims.Workloads))))
 }
 
-// eligible says why the workload should not displace others yet; nil where it may.
-func eligible(s *extpoints.CycleState, w *extpoints.WorkloadInfo, statuses extpoints.NodeStatuses, q *queues) *extpoints.Status {
+// eligible says why the workload should not displace others yet; nil where it may. To the reference, and
+// [extpoints.KubeScheduler137], that somebody leaves the nominated node is enough; else it would have to fit then.
+func (p *DefaultPreemption) eligible(s *extpoints.CycleState, w *extpoints.WorkloadInfo, statuses extpoints.NodeStatuses, q *queues) *extpoints.Status {
 	if w.Nominated == "" || statuses.Get(w.Nominated).Code() == extpoints.UnschedulableAndUnresolvable {
 		return nil
 	}
 	r := newRoster(s.View(), s.Now(), w.Priority)
 	r.anyone = q != nil
-	if r.someLeave(w.Nominated) {
+	if r.someLeave(w.Nominated) && (p.compat == extpoints.KubeScheduler137 || p.wouldFit(s, w)) {
 		return leaving
 	}
 	return nil
+}
+
+// wouldFit reports whether the workload would fit on the node that it is nominated to if all had left who are
+// leaving their nodes; true, too, where that cannot be found out.
+func (p *DefaultPreemption) wouldFit(s *extpoints.CycleState, w *extpoints.WorkloadInfo) bool {
+	t := newTrial(p.handle.Preemption(), s, w, nil)
+	nodes := s.View().Nodes()
+	s.CopyTo(&t.state)
+	nodes.Get(w.Nominated).CopyTo(&t.node)
+	for i := range nodes.Len() {
+		node := nodes.At(i)
+		at := node
+		if node.Node.Name == w.Nominated {
+			at = &t.node
+		}
+		for _, other := range node.Workloads {
+			if other.Terminating && t.removeOne(other, at) != nil {
+				return true
+			}
+		}
+	}
+	return t.engine.RunFilters(&t.state, w, &t.node).IsSuccess()
 }
 
 // makeRoom asks for what must happen so that the workload fits on the node.
