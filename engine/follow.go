@@ -69,6 +69,7 @@ func (f facts) follow(now time.Time, fact *store.Change) {
 		f.forecasts.follow(now, fact.OldWorkload, fact.NewWorkload)
 		f.room.Follow(fact.OldWorkload, fact.NewWorkload)
 		f.followWorkload(now, fact.OldWorkload, fact.NewWorkload)
+		f.lostRoomTo(now, fact.OldWorkload, fact.NewWorkload)
 		return
 	case store.NodeKind:
 		f.offer(fact.OldNode, fact.NewNode)
@@ -85,8 +86,11 @@ func (f facts) follow(now time.Time, fact *store.Change) {
 		}
 	}
 	f.wake.Fact(now, fact)
-	if fact.Kind == store.NodeKind {
+	switch fact.Kind {
+	case store.NodeKind:
 		f.lostRoomOn(now, fact)
+	case store.ObjectKind:
+		f.lostRoomBy(now, fact.OldObject.Current(), fact.NewObject.Current())
 	}
 }
 
@@ -118,6 +122,7 @@ func (f facts) followWorkload(now time.Time, before, after *store.Workload) {
 		}
 		if before.Info.Workload != after.Info.Workload && f.tasks.Of(after.Info.ID) == nil {
 			f.wake.Changed(now, before, after)
+			f.lostRoomByItself(now, before, after)
 		}
 		if before.NominatedTo() != after.NominatedTo() {
 			f.wake.Freed(now, before)

@@ -27,16 +27,17 @@ func (c *core) holdAfter(at time.Time) time.Time {
 }
 
 // tellHolds tells of the holds that have begun or ended since it was last called.
-func (c *core) tellHolds(now time.Time) {
-	from := c.nextHold
+func (f facts) tellHolds(now time.Time) {
+	from := f.nextHold
 	if from.IsZero() || from.After(now) {
 		return
 	}
-	c.nextHold = c.holdAfter(now)
+	f.nextHold = f.holdAfter(now)
 	reached := func(at time.Time) bool { return !at.Before(from) && !at.After(now) }
-	for _, h := range c.rec.View.Holds() {
+	for _, h := range f.rec.View.Holds() {
 		if reached(h.From) || reached(h.Until) {
-			c.wake.Hold(now, h)
+			f.wake.Hold(now, h)
+			f.lostRoomBy(now, h, nil)
 		}
 	}
 }

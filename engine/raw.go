@@ -203,7 +203,7 @@ func (r *Raw) tick(now time.Time) {
 	if due, ok := r.NextDue(now); ok && !due.After(now) {
 		in = input{At: now, Tick: true}
 		r.work.expire(now)
-		r.tellHolds(now)
+		r.work.tellHolds(now)
 		r.work.retry(now)
 		r.queue.Tick(now)
 		r.work.replan(now)

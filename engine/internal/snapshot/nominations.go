@@ -1,6 +1,11 @@
 package snapshot
 
-import "github.com/berth-project/berth/extpoints"
+import (
+	"slices"
+	"strings"
+
+	"github.com/berth-project/berth/extpoints"
+)
 
 // Nominate makes the workload the last of those that wait for room on the node,
 // which need not be there. Where it waits for it already, the old one goes.
@@ -19,6 +24,24 @@ func (v *View) Unnominate(id, node string) {
 	default:
 		v.nominated.set(v.own(), node, list)
 	}
+}
+
+// NominatedWhere lists the workloads that wait for room on a node and of which the function says yes, by
+// the names of the nodes. Nodes that are not there are left out.
+func (v *View) NominatedWhere(is func(w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) bool) (list []*extpoints.WorkloadInfo) {
+	v.nominated.each(func(name string, waiting []*extpoints.WorkloadInfo) {
+		node := v.Nodes().Get(name)
+		if node == nil {
+			return
+		}
+		for _, w := range waiting {
+			if is(w, node) {
+				list = append(list, w)
+			}
+		}
+	})
+	slices.SortStableFunc(list, func(a, b *extpoints.WorkloadInfo) int { return strings.Compare(a.Nominated, b.Nominated) })
+	return list
 }
 
 // withoutWorkload returns a copy of the list, with room for one more, from

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/berth-project/berth/extpoints"
@@ -31,5 +32,26 @@ func TestNominatedTo(t *testing.T) {
 	}
 	if got := v.NominatedTo(func(*extpoints.WorkloadInfo) bool { return false }); len(got) > 0 {
 		t.Errorf("nobody is asked for, got %v", got)
+	}
+}
+
+// NominatedWhere lists the workloads that are asked for, by the names of their nodes, and in the order in which they were
+// nominated there; none whose node is not there.
+func TestNominatedWhere(t *testing.T) {
+	v := New()
+	v.PutNode(&model.Node{Name: "n1"})
+	v.PutNode(&model.Node{Name: "n2"})
+	for _, to := range []string{"b n2", "d n1", "a n1", "lost n3", "c n2"} {
+		id, node, _ := strings.Cut(to, " ")
+		v.Nominate(&extpoints.WorkloadInfo{Workload: &model.Workload{ID: id}, Nominated: node}, node)
+	}
+	var got []string
+	for _, w := range v.NominatedWhere(func(w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) bool {
+		return w.Nominated == node.Node.Name && w.ID != "c"
+	}) {
+		got = append(got, w.ID)
+	}
+	if want := []string{"d", "a", "b"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
