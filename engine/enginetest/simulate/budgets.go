@@ -47,17 +47,32 @@ func (s *sim) spent(b *model.Budget) (n int32) {
 	return n
 }
 
-// exceeded reports whether the victims are more than some budget allows, after those that were
-// displaced since it was reported.
+// budgetsAllow reports whether some budget allows that somebody is displaced whom it protects, or it is not known
+// yet, since evictions are under way.
+func (s *sim) budgetsAllow() bool {
+	if slices.ContainsFunc(s.tasks, func(t *simTask) bool { return t.evicts || t.stopped }) {
+		return true
+	}
+	for b := range s.raw.View().Budgets() {
+		protected := s.rowsWhere(func(w *model.WorkloadRecord) bool { return isPlaced(w) && protects(b.Budget, w.Workload) })
+		if len(protected) > 0 && b.Allowed > s.spent(b.Budget) {
+			return true
+		}
+	}
+	return false
+}
+
+// exceeded reports whether some of the victims are more than a budget allows that protects them, after
+// those that were displaced since it was reported.
 func (s *sim) exceeded(victims []extpoints.Eviction) bool {
 	for b := range s.raw.View().Budgets() {
-		n := s.spent(b.Budget)
+		n := int32(0)
 		for _, e := range victims {
 			if row, ok := s.row(e.ID); ok && protects(b.Budget, row.Workload) {
 				n++
 			}
 		}
-		if n > b.Allowed {
+		if n > 0 && n+s.spent(b.Budget) > b.Allowed {
 			return true
 		}
 	}

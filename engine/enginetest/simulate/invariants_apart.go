@@ -3,6 +3,7 @@ package simulate
 import (
 	"slices"
 
+	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
@@ -43,20 +44,77 @@ func (o *observed) checkKept(before *observed, row *model.WorkloadRecord, u *usa
 	return p
 }
 
+// checkRoomLost: who is nominated to a node that has gone, or has changed in what matters to scheduling, and whose
+// nomination has ended otherwise than by an attempt of its own, waits for no event any more: it may be that nobody
+// leaves whose room it could have.
+func checkRoomLost(before, after *observed) (p problems) {
+	for _, id := range after.ids {
+		row, old := after.rows[id], before.rows[id]
+		pos, was := after.positions[id], before.positions[id]
+		asleep := row.Phase == model.Pending && pos.Place == queue.Unschedulable && pos.Behind == ""
+		if !asleep || old.Nominated == "" || old.CreateIndex != row.CreateIndex || pos.Attempts != was.Attempts {
+			continue
+		}
+		if row.Nominated != old.Nominated || !servesAsBefore(before.nodes[old.Nominated], after.nodes[old.Nominated]) {
+			p.add("%s waits for an event, because of %v, and has lost the room on %s", id, pos.UnschedulablePlugins, old.Nominated)
+		}
+	}
+	return p
+}
+
+// servesAsBefore reports whether nothing that matters to scheduling has changed of a node; nil: it is not there.
+func servesAsBefore(before, after *model.Node) bool {
+	if before == nil || after == nil {
+		return before == after
+	}
+	return before.Unschedulable == after.Unschedulable && len(queue.EventsForNodeUpdate(before, after)) == 0
+}
+
 // checkRoomKept: room is kept on a node for nobody who was tried and waits for an event, unless
 // somebody is to leave so that there is room, or a plugin keeps it that needs no reason. Others
-// would be thought to fit nowhere for the sake of that room.
+// would be thought to fit nowhere for the sake of that room. And nobody waits so for a node that is not there, unless
+// evictions for it are under way, or where it would not fit when all have left who are leaving: they do so in vain.
 func (s *sim) checkRoomKept() {
 	for _, id := range s.cur.ids {
 		row, pos := s.cur.rows[id], s.cur.positions[id]
 		since, outside := s.nominated[id]
 		switch {
-		case s.cur.nodes[row.Nominated] == nil || row.Phase != model.Pending || row.Labels["nominate"] != "":
+		case row.Nominated == "" || row.Phase != model.Pending || row.Labels["nominate"] != "":
 		case pos.Place != queue.Unschedulable || outside && pos.Attempts <= since:
+		case s.cur.nodes[row.Nominated] == nil && !s.handle.Preemption().UnderWay(id):
+			s.fail("room is kept for %s on %s, which is not there: it waits because of %v", id, row.Nominated, pos.UnschedulablePlugins)
 		case !s.someoneLeaves(row.Nominated, id):
 			s.fail("room is kept for %s on %s, and nobody is leaving: it waits because of %v", id, row.Nominated, pos.UnschedulablePlugins)
+		case !s.wouldFit(&row):
+			s.fail("room is kept for %s on %s, where it will not fit: it waits because of %v", id, row.Nominated, pos.UnschedulablePlugins)
 		}
 	}
+}
+
+// wouldFit reports whether a workload that is nominated to a node would fit somewhere if all had gone who are leaving
+// theirs, as far as others on the nodes are concerned. It does too while evictions are under way, and where it is not looked at.
+func (s *sim) wouldFit(w *model.WorkloadRecord) (fits bool) {
+	if !s.o.Crowded || s.o.Queues || s.extended || w.Group != "" || len(s.cur.holds) > 0 || s.handle.Preemption().UnderWay(w.ID) {
+		return true
+	}
+	var changes []engine.Change
+	for _, id := range s.cur.ids {
+		switch row := s.cur.rows[id]; {
+		case row.Phase == model.Terminating:
+			changes = append(changes, engine.Remove(id))
+		case row.Nominated != "" && id != w.ID:
+			changes = append(changes, engine.Nominate(id, ""))
+		}
+	}
+	s.quietly(func() {
+		b := s.raw.Branch()
+		if err := b.Apply(s.now, changes...); err != nil {
+			s.fail("removing those who leave on a branch: %v", err)
+		}
+		d, err := b.Schedule(s.now, w.ID)
+		fits = err != nil || d.Placed()
+	})
+	return fits
 }
 
 // someoneLeaves reports whether a workload is on its way off the node, or off another for the

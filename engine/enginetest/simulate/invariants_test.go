@@ -206,6 +206,41 @@ func TestCheckersFindWhatIsWrong(t *testing.T) {
 	}
 }
 
+// Who loses the room that is kept for it waits for no event.
+func TestCheckRoomLost(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lost  bool
+		spoil func(before, o *observed)
+	}{
+		{"nothing happens", false, func(_, _ *observed) {}},
+		{"the node is gone", true, func(_, o *observed) { o.nodes = nil }},
+		{"the node is closed", true, func(_, o *observed) { o.nodes["n1"] = &model.Node{Name: "n1", Unschedulable: true} }},
+		{"the node is smaller", true, func(_, o *observed) { o.nodes["n1"] = &model.Node{Name: "n1"} }},
+		{"the nomination is taken back", true, func(_, o *observed) {
+			o.edit("a-pending", func(w *model.WorkloadRecord) { w.Nominated = "" })
+		}},
+		{"it is to be tried again", false, func(_, o *observed) {
+			o.nodes, o.positions["a-pending"] = nil, queue.Position{Place: queue.Backoff}
+		}},
+		{"it was tried", false, func(_, o *observed) {
+			o.nodes, o.positions["a-pending"] = nil, queue.Position{Place: queue.Unschedulable, Attempts: 1}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before, after := sound(), sound()
+			for _, o := range []*observed{before, after} {
+				o.edit("a-pending", func(w *model.WorkloadRecord) { w.Nominated = "n1" })
+				o.positions["a-pending"] = queue.Position{Place: queue.Unschedulable}
+			}
+			c.spoil(before, after)
+			if p := checkRoomLost(before, after); len(p) > 0 != c.lost {
+				t.Fatalf("found %q", p)
+			}
+		})
+	}
+}
+
 // What an input has forced on a node is no fault of the engine's.
 func TestForcedRoomIsNoProblem(t *testing.T) {
 	before, after := sound(), sound()

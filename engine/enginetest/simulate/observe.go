@@ -19,6 +19,11 @@ func (s *sim) observe() {
 	for _, p := range checkAll(s.prev, s.cur) {
 		s.fail("%s", p)
 	}
+	if s.o.Compat == extpoints.Improved {
+		for _, p := range checkRoomLost(s.prev, s.cur) {
+			s.fail("%s", p)
+		}
+	}
 	s.checkRounds()
 	s.checkEvictions()
 	s.checkMissed()

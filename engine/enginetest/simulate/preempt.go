@@ -57,8 +57,13 @@ func (s *sim) notInVain(members ...*model.Workload) {
 	}
 }
 
-// checkBudgets has one of the waiting workloads look for room.
+// checkBudgets has one of the waiting workloads look for room, and each group where room is all that counts.
 func (s *sim) checkBudgets() {
+	if s.o.Crowded {
+		for _, group := range sortedKeys(s.world.groups) {
+			s.plannedForGroup(group)
+		}
+	}
 	if id := pickOf(s, s.rowsWhere(func(w *model.WorkloadRecord) bool { return w.Phase == model.Pending })); id != "" {
 		s.planned(id)
 	}

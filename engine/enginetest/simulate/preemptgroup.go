@@ -61,7 +61,53 @@ func (s *sim) plannedForGroup(group string) {
 			}
 		}
 		s.checkPlan("group "+d.Root, d.Evictions)
+		s.checkGroupBudgets(&root, d.Evictions)
 	})
+}
+
+// checkGroupBudgets: a group that displaces others exceeds budgets only where it would not fit with all gone whom they do
+// not protect. Where budgets allow some to go besides, the members of a group that has several may be placed
+// otherwise, and then not all.
+func (s *sim) checkGroupBudgets(root *model.GroupRecord, victims []extpoints.Eviction) {
+	waiting := s.waitingBelow(root.ID)
+	others := func(w *model.Workload) bool { return !plain(w) }
+	if s.o.Compat != extpoints.Improved || s.o.Queues || s.extended || slices.ContainsFunc(waiting, others) || !s.exceeded(victims) {
+		return
+	}
+	if len(waiting) > 1 && s.budgetsAllow() {
+		return
+	}
+	b := s.raw.Branch()
+	if err := b.Apply(s.now, s.unprotectedBelow(root.Priority)...); err != nil {
+		s.fail("removing victims on a branch: %v", err)
+		return
+	}
+	if d, err := b.ScheduleGroup(s.now, root.ID); err == nil && d.Placed {
+		s.fail("group %s displaces more than budgets allow, and could have room without that", root.ID)
+	}
+}
+
+// unprotectedBelow are the removals of all workloads of lower priority that a group may displace and no budget protects.
+func (s *sim) unprotectedBelow(priority int32) (changes []engine.Change) {
+	g := sightOf(s.raw.View())
+	for _, id := range s.rowsWhere(func(o *model.WorkloadRecord) bool {
+		return o.Phase.TakesRoom() && s.cur.nodes[o.Node] != nil && s.rank(o) < priority && !s.protectedWithGroup(g, o) && !s.leftBehind(g, o)
+	}) {
+		changes = append(changes, engine.Remove(id))
+	}
+	return changes
+}
+
+// leftBehind reports whether a workload leaves with others of which one is on a node that is not there: then
+// nobody is displaced.
+func (s *sim) leftBehind(g *sight, w *model.WorkloadRecord) bool {
+	whole := g.wholeOf(w.Workload)
+	for _, o := range g.rows {
+		if whole != "" && isPlaced(&o) && s.cur.nodes[o.Node] == nil && g.below(o.Workload, whole) {
+			return true
+		}
+	}
+	return false
 }
 
 // waitingBelow lists the members of the tree that wait for a node.
