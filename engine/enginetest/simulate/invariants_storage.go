@@ -122,7 +122,8 @@ func (o *observed) checkVolumes(row *model.WorkloadRecord) (p problems) {
 }
 
 // takesRoom: since the room for volumes was reported, no more has been given of it than there is. What
-// is given is noted here, and forgotten when the claim has no node any more.
+// is given is noted here, and forgotten when the claim has no node any more, or the room is reported again, be it
+// the same: a report is taken to know of all that was asked for before.
 func (s *sim) takesRoom(b *model.Binding) {
 	driver, known := s.raw.View().Object(model.ObjectRef{Kind: model.StorageDriverKind, ID: simDriver})
 	if s.o.Compat != extpoints.Improved || !known || !driver.Object.(*model.StorageDriver).TracksCapacity {
@@ -149,7 +150,7 @@ func (s *sim) takes(c *model.VolumeClaim, room *model.StorageCapacity) {
 		row, _ := s.raw.View().Object(model.ObjectRef{Kind: model.VolumeClaimKind, ID: id})
 		now, known := row.Object.(*model.VolumeClaim)
 		switch {
-		case id == c.ID || other.room != model.Object(room):
+		case id == c.ID || other.room != room.ID:
 		case !known || now.SelectedNode == "" && !now.Bound:
 			delete(s.toBeMade, id)
 		default:
@@ -160,7 +161,7 @@ func (s *sim) takes(c *model.VolumeClaim, room *model.StorageCapacity) {
 		s.fail("volumes of %d are to be made in %s since it was reported, which has room for %d", sum, room.ID, *room.Capacity)
 	}
 	s.reach("room taken for a volume")
-	s.toBeMade[c.ID] = madeIn{room, c.Request}
+	s.toBeMade[c.ID] = madeIn{room.ID, c.Request}
 }
 
 // getsVolume reports whether it is decided that the claim gets a volume that will

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
@@ -41,6 +42,7 @@ func (s *sim) tellOf(ref model.ObjectRef) string {
 		delete(s.world.facts.hidden, ref)
 	}
 	delete(s.world.facts.untold, ref)
+	s.roomReported(ref)
 	o := s.world.facts.now[ref]
 	row, known := s.raw.View().Object(ref)
 	switch {
@@ -54,6 +56,13 @@ func (s *sim) tellOf(ref model.ObjectRef) string {
 		return fmt.Sprintf(" no %s %s", ref.Kind, ref.ID)
 	}
 	return ""
+}
+
+// roomReported forgets what was to be made in the room.
+func (s *sim) roomReported(ref model.ObjectRef) {
+	maps.DeleteFunc(s.toBeMade, func(_ string, made madeIn) bool {
+		return ref.Kind == model.StorageCapacityKind && ref.ID == made.room
+	})
 }
 
 // retellObjects is how a new engine learns of the objects.

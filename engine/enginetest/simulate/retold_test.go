@@ -168,3 +168,25 @@ func (w *listeningWorld) Bind(_ context.Context, workload *model.Workload, b mod
 	w.bound[workload.ID] = b.Node
 	return nil
 }
+
+// That the same room is reported once more is a report: what was asked for before is in it.
+func TestRoomThatIsReportedAgain(t *testing.T) {
+	for _, again := range []bool{true, false} {
+		s := newSim(1, Options{Scarce: true})
+		s.start()
+		size := int64(6)
+		room := &model.StorageCapacity{ID: "room", Class: diskClass, Nodes: &model.Selector{}, Capacity: &size}
+		first, second := &model.VolumeClaim{ID: "first", Class: diskClass, Request: 5, SelectedNode: "n"}, &model.VolumeClaim{ID: "second", Class: diskClass, Request: 5}
+		for _, o := range []model.Object{room, first, second} {
+			s.world.facts.put(o)
+			s.tellOf(refTo(o))
+		}
+		s.takes(first, room)
+		if again {
+			s.tellOf(refTo(room))
+		}
+		if s.takes(second, room); (s.result.Failure == nil) != again {
+			t.Errorf("reported again: %v, and the simulation says %+v", again, s.result.Failure)
+		}
+	}
+}

@@ -48,7 +48,7 @@ type sim struct {
 	stages    map[string]string // the last that each workload was told of
 	budgetAt  map[string]uint64 // the index of the view when a budget was reported last
 	evictedAt map[string]uint64 // and when the workload was asked to leave
-	toBeMade  map[string]madeIn // where volumes are to be made, by claim
+	toBeMade  map[string]madeIn // where volumes are to be made since it was reported what room there is, by claim
 	made      int               // workloads ever made
 
 	// Which of the kinds of things there are in this history.
@@ -74,7 +74,7 @@ type sim struct {
 
 // madeIn is where a volume is to be made, and how large it is.
 type madeIn struct {
-	room  model.Object // as it was reported then
+	room  string // the ID of the capacity
 	bytes int64
 }
 
