@@ -31,9 +31,14 @@ type Agent struct {
 	machine   atomic.Pointer[api.Machine]
 	unhealthy complaints
 	accounts  accounts
-	poller    *poller
-	load      *loadBook
-	reportNow chan struct{} // has room for one: there is something to report
+	// tryFolder tries whether the data folder can be worked with. checking is held while
+	// the result of a check is taken over.
+	tryFolder   func() error
+	checking    sync.Mutex
+	folderCalls bounded
+	poller      *poller
+	load        *loadBook
+	reportNow   chan struct{} // has room for one: there is something to report
 
 	// events are run by the goroutine that owns the table.
 	events chan func(*table)
@@ -87,7 +92,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 	defer folders.close()
 	folders.users = a.cfg.Accounts == AccountsUsers
-	a.folders = folders
+	a.folders, a.tryFolder = folders, folders.try
 	a.openTree()
 	defer a.leaveTree()
 	m, err := a.readMachine(ctx)
@@ -106,7 +111,7 @@ func (a *Agent) Run(ctx context.Context) error {
 
 	var around sync.WaitGroup
 	for _, f := range []func(context.Context){
-		a.poller.run, a.report, a.watchHealth, a.watchMachine, a.watchLoad, a.sweep,
+		a.poller.run, a.report, a.watchHealth, a.watchMachine, a.watchLoad, a.watchSelf, a.sweep,
 	} {
 		around.Go(func() { f(ctx) })
 	}

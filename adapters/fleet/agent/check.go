@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,10 +18,74 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/agent/cgroup"
 )
 
-// A node sees for itself whether it has what tasks need of it, before one fails there; the
-// data folder is checked by the owner of the table.
+// A node sees for itself whether it has what tasks need of it, before one fails there.
 
-// checkSelf has the node complain of what it lacks.
+// checkEvery is how often it does.
+const checkEvery = time.Minute
+
+// watchSelf has the node checked now and then until ctx ends.
+func (a *Agent) watchSelf(ctx context.Context) {
+	for {
+		a.checkFolder()
+		a.checkSelf(ctx)
+		if !pause(ctx, checkEvery) {
+			return
+		}
+	}
+}
+
+// checkFolder has the node complain of a data folder that cannot be worked with, as long as
+// that is so: disks that were full may have room again.
+func (a *Agent) checkFolder() {
+	a.checking.Lock() // the last result counts
+	defer a.checking.Unlock()
+	a.unhealthy.set("data folder", errorText(a.folderCalls.do(a.tryFolder)))
+}
+
+// noteFolder has the node complain of a data folder because of which a task could not be
+// started, before that is reported: or each job to come would be tried here first. That a
+// try succeeds means little, because it may need less room than the task did.
+func (a *Agent) noteFolder() {
+	if err := a.folderCalls.do(a.tryFolder); err != nil {
+		a.unhealthy.set("data folder", err.Error())
+	}
+}
+
+// folderLimit is how long something may take that is done in the data folder. It is less
+// than what servers wait for heartbeats.
+const folderLimit = 8 * time.Second
+
+// errNoAnswer says that the file system of the data folder hangs.
+var errNoAnswer = fmt.Errorf("it does not answer: what takes milliseconds has not ended after %v; is its file system away?", folderLimit)
+
+// bounded lets nobody wait longer than folderLimit for a file system. Calls to one that hangs
+// cannot be broken off, so while any is late no more are made. Any goroutine may use it.
+type bounded struct{ late atomic.Int64 }
+
+// do runs f on a goroutine of its own. The error errNoAnswer says that f has not ended, or
+// has not been begun.
+func (b *bounded) do(f func() error) error {
+	if b.late.Load() > 0 {
+		return errNoAnswer
+	}
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	limit := time.NewTimer(folderLimit)
+	defer limit.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-limit.C:
+	}
+	b.late.Add(1)
+	go func() {
+		<-done
+		b.late.Add(-1)
+	}()
+	return errNoAnswer
+}
+
+// checkSelf has the node complain of what else it lacks.
 func (a *Agent) checkSelf(ctx context.Context) {
 	group, accounts := a.tryGroup(ctx), a.accounts.try(ctx, time.Now())
 	if ctx.Err() == nil {
@@ -95,7 +160,12 @@ func execute(folder string) error {
 	if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o700); err != nil {
 		return err
 	}
-	err := exec.Command(file).Run() //nolint:noctx // It is over at once.
+	ctx, cancel := context.WithTimeout(context.Background(), folderLimit)
+	defer cancel()
+	err := exec.CommandContext(ctx, file).Run()
+	if ctx.Err() != nil {
+		return errNoAnswer
+	}
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
 		return fmt.Errorf("%s: scripts in it cannot be executed: %w; is it on a file system that is mounted with noexec?",
 			filepath.Dir(folder), unix.EACCES)

@@ -4,12 +4,16 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/berth-project/berth/adapters/fleet/agent/cgroup"
+	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
 // A node complains of a directory service that knows none of the accounts any more that
@@ -68,4 +72,65 @@ func TestComplaintOfControlGroups(t *testing.T) {
 	n.agent.checkSelf(t.Context())
 	require.Empty(t, n.agent.unhealthy.String())
 	require.NoError(t, tree.Clear(t.Context(), "7_0.1.0"))
+}
+
+// A data folder that hangs makes the node complain, and holds up neither the owner of the
+// table nor the end of the agent. Not more than one try hangs with it.
+func TestComplaintOfAFolderThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, err := New(testConfig(t, t.TempDir(), newServer()))
+		require.NoError(t, err)
+		var tries atomic.Int32
+		hangs, answers := make(chan struct{}), make(chan struct{})
+		a.tryFolder = func() error {
+			tries.Add(1)
+			select {
+			case <-hangs:
+				<-answers
+			default:
+			}
+			return nil
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go (&table{agent: a, ctx: ctx, tasks: map[job.TaskID]*entry{}}).own(ctx)
+		go a.watchSelf(ctx)
+		synctest.Wait()
+		require.Empty(t, a.unhealthy.String())
+
+		close(hangs)
+		time.Sleep(checkEvery + folderLimit + time.Second)
+		require.Equal(t, "data folder: it does not answer: what takes milliseconds has not ended after 8s; is its file system away?", a.unhealthy.String())
+		require.True(t, a.do(ctx, func(*table) {}), "the owner of the table works")
+		begin := time.Now()
+		a.noteFolder()
+		require.Equal(t, begin, time.Now(), "what is known to hang is not waited for again")
+		time.Sleep(10 * checkEvery)
+		require.EqualValues(t, 2, tries.Load())
+		require.NotEmpty(t, a.unhealthy.String())
+
+		close(answers)
+		time.Sleep(checkEvery)
+		require.Empty(t, a.unhealthy.String())
+		cancel()
+	})
+}
+
+// An order whose task's folder does not answer holds up no other.
+func TestOrderThatHangs(t *testing.T) {
+	n := newNode(t, nil)
+	n.run(script(3, "true")) // by now it has read all folders
+	hangs, other := script(1, "true"), script(2, "true")
+	dir := n.agent.cfg.DataDir + "/tasks/" + hangs.Task.String()
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	fifo := dir + "/report.json" // who opens it to read waits for somebody who writes
+	require.NoError(t, unix.Mkfifo(fifo, 0o600))
+	n.server.order(hangs)
+	require.Equal(t, job.Completed, n.run(other).State)
+
+	require.NoError(t, os.Rename(fifo, fifo+".moved"))
+	eventually(t, "somebody who reads", func() bool {
+		f, err := os.OpenFile(fifo+".moved", os.O_WRONLY|unix.O_NONBLOCK, 0)
+		return err == nil && f.Close() == nil
+	})
+	require.Equal(t, job.Completed, n.server.ended(t, hangs.Task).State, "it is looked at again")
 }

@@ -26,8 +26,8 @@
 //
 // One goroutine owns the table of tasks (table.go): others send it functions to run.
 // Around it there are the poller (poll.go), the reporter (report.go), the checks of
-// health, machine (health.go) and load (load.go), the janitor, which checks the node, too
-// (janitor.go, check.go), and one runner for each task that has not ended (runner.go),
+// health, machine (health.go) and load (load.go) and of what else tasks need (check.go), the
+// janitor (janitor.go), and one runner for each task that has not ended (runner.go),
 // which is its life from top to bottom in one place. Run starts all of them and waits for all of them.
 //
 // # The data folder

@@ -14,16 +14,13 @@ import (
 // so, and not longer.
 func TestComplaintOfTheDataFolderEnds(t *testing.T) {
 	n := newNode(t, nil)
-	n.run(script(1, "true")) // by now it has written what it writes at its start
-	term := filepath.Join(n.dir, "term")
-	check := func() { require.True(t, n.agent.do(t.Context(), (*table).checkFolder)) }
-	// A folder in the place of a file: nothing can be written there.
-	require.NoError(t, os.Remove(term))
-	require.NoError(t, os.MkdirAll(filepath.Join(term, "full"), 0o700))
+	n.run(script(1, "true"))
+	tasks, check := filepath.Join(n.dir, "tasks"), n.agent.checkFolder
+	require.NoError(t, os.Rename(tasks, tasks+".moved"))
 	n.agent.unhealthy.set("data folder", "no space left on device")
 	check()
 	require.Contains(t, n.agent.unhealthy.String(), "data folder: ")
-	require.NoError(t, os.RemoveAll(term))
+	require.NoError(t, os.Rename(tasks+".moved", tasks))
 	check()
 	require.Empty(t, n.agent.unhealthy.String())
 

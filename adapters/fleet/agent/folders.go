@@ -112,7 +112,7 @@ func (f *folders) writeTerm(term uint64) error {
 
 // try sees whether what tasks need can be written and executed, and is passed through to
 // by their accounts.
-func (f *folders) try(term uint64) error {
+func (f *folders) try() error {
 	for path := f.works(); f.users && path != filepath.Dir(path); path = filepath.Dir(path) {
 		info, err := os.Stat(path)
 		if err == nil && info.Mode().Perm()&0o001 == 0 {
@@ -122,10 +122,14 @@ func (f *folders) try(term uint64) error {
 			return err
 		}
 	}
-	for _, parent := range []string{f.tasks(), f.works()} {
+	for _, parent := range []string{f.root, f.tasks(), f.works()} {
 		path, err := os.MkdirTemp(parent, ".try-*")
-		if err == nil && parent == f.works() {
+		switch {
+		case err != nil:
+		case parent == f.works():
 			err = execute(path)
+		default:
+			err = durable.Write(filepath.Join(path, "file"), []byte("try\n"))
 		}
 		if path != "" {
 			err = errors.Join(err, os.RemoveAll(path))
@@ -134,7 +138,7 @@ func (f *folders) try(term uint64) error {
 			return err
 		}
 	}
-	return f.writeTerm(term)
+	return nil
 }
 
 // ids are the tasks that there are folders of, in the folder tasks or works.

@@ -21,8 +21,7 @@ import (
 const sweepEvery = time.Minute
 
 // sweep removes what is left of ended tasks when its time or its room is over, and their
-// control groups that could not be removed before, now and then until ctx ends. Then the
-// node is checked, for there may be room again.
+// control groups that could not be removed before, now and then until ctx ends.
 func (a *Agent) sweep(ctx context.Context) {
 	for {
 		if err := a.clearLingering(ctx); err != nil && ctx.Err() == nil {
@@ -31,8 +30,9 @@ func (a *Agent) sweep(ctx context.Context) {
 		if err := a.sweepOnce(ctx, a.cfg.Keep, time.Now()); err != nil {
 			a.log.Warn("removing what is left of ended tasks", "error", err)
 		}
-		a.do(ctx, (*table).checkFolder)
-		a.checkSelf(ctx)
+		if a.unhealthy.of("data folder") != "" {
+			a.checkFolder() // there may be room again
+		}
 		if !pause(ctx, sweepEvery) {
 			return
 		}

@@ -46,6 +46,9 @@ var errLeft = errors.New("the agent ends")
 
 // run is the life of the task: each step is in a function of its name.
 func (r *runner) run(ctx context.Context) {
+	if r.order != nil && !r.look(ctx) {
+		return
+	}
 	var report api.Report
 	var err error
 	if r.order != nil {
@@ -77,12 +80,35 @@ func (r *runner) run(ctx context.Context) {
 		r.agent.unhealthy.set("data folder", err.Error())
 	}
 	r.agent.log.Info("task ended", "task", r.id, "state", report.State, "message", report.Message)
-	r.agent.do(ctx, func(t *table) {
-		if report.State == job.BootFail {
-			t.noteFolder()
+	if report.State == job.BootFail {
+		r.agent.noteFolder()
+	}
+	r.agent.do(ctx, func(t *table) { t.ended(report) })
+}
+
+// look finds out how far the task of an order has come, which may have been started before:
+// then nothing is left of the order. It reports false where the task has ended, or the agent
+// ends. What cannot be read now is read later, for nothing is started twice.
+func (r *runner) look(ctx context.Context) bool {
+	a := r.agent
+	for failures := 1; ; failures++ {
+		stage, report, _, err := a.folders.look(r.id)
+		switch {
+		case err != nil:
+			a.log.Error("a task's folder cannot be read", "task", r.id, "error", err)
+			a.unhealthy.set("data folder", err.Error())
+			if !pause(ctx, backoff(failures)) {
+				return false
+			}
+			continue
+		case stage == stageReported:
+			a.do(ctx, func(t *table) { t.hadEnded(report) })
+			return false
+		case stage == stageStarted:
+			r.order = nil
 		}
-		t.ended(report)
-	})
+		return true
+	}
 }
 
 // reportRoom is more than a report takes on a disk.

@@ -32,6 +32,9 @@ func (r *runner) start(ctx context.Context) (api.Report, error) {
 		return r.stopped(s), nil
 	default:
 	}
+	if r.order.Restored {
+		return r.stopped(api.Stop{State: job.NodeFail, Reason: "the servers were restored from a backup, and the task may have run before"}), nil
+	}
 	select {
 	case r.agent.starts <- struct{}{}:
 		defer func() { <-r.agent.starts }()
@@ -65,7 +68,7 @@ func (r *runner) notStarted(err error) api.Report {
 	var own *fs.PathError
 	if errors.As(err, &own) && strings.HasPrefix(own.Path, r.agent.cfg.DataDir) {
 		message = strings.ReplaceAll(message, own.Error(), "data folder: "+own.Err.Error())
-		r.agent.unhealthy.set("data folder", own.Err.Error()) // see noteFolder: the next try may need less room
+		r.agent.unhealthy.set("data folder", own.Err.Error()) // see noteFolder
 	}
 	report := r.neverRan(job.BootFail, message)
 	var m *shim.Mistake

@@ -46,7 +46,7 @@ func newTable(ctx context.Context, a *Agent) (*table, error) {
 		return nil, err
 	}
 	for _, id := range found {
-		if err := t.adopt(id, nil); err != nil {
+		if err := t.adopt(id); err != nil {
 			a.log.Error("a task's folder cannot be read", "task", id, "error", err)
 		}
 	}
@@ -79,28 +79,12 @@ func (t *table) see(term uint64) error {
 	if term == t.term {
 		return nil
 	}
-	if err := t.agent.folders.writeTerm(term); err != nil {
-		t.agent.unhealthy.set("data folder", err.Error())
-		return err
+	err := t.agent.folderCalls.do(func() error { return t.agent.folders.writeTerm(term) })
+	t.agent.unhealthy.set("term", errorText(err))
+	if err == nil {
+		t.term = term
 	}
-	if t.term = term; t.agent.unhealthy.of("data folder") != "" {
-		t.checkFolder()
-	}
-	return nil
-}
-
-// checkFolder tries whether the data folder can be worked with. Disks that were full may
-// have room again.
-func (t *table) checkFolder() {
-	t.agent.unhealthy.set("data folder", errorText(t.agent.folders.try(t.term)))
-}
-
-// noteFolder has the node complain of a data folder because of which a task could not be
-// started: or each job to come would be tried here first.
-func (t *table) noteFolder() {
-	if err := t.agent.folders.try(t.term); err != nil {
-		t.agent.unhealthy.set("data folder", err.Error())
-	}
+	return err
 }
 
 func errorText(err error) string {
@@ -119,13 +103,9 @@ func (t *table) apply(resp api.PollResponse) error {
 	for _, id := range resp.Tasks {
 		listed[id] = true
 	}
-	var problems []error
 	for _, o := range resp.Orders {
-		if !listed[o.Task] {
-			continue // it does not belong here any more
-		}
-		if err := t.order(o); err != nil {
-			problems = append(problems, fmt.Errorf("task %s: %w", o.Task, err))
+		if listed[o.Task] { // else it does not belong here any more
+			t.order(o)
 		}
 	}
 	for id, e := range t.tasks {
@@ -133,55 +113,53 @@ func (t *table) apply(resp api.PollResponse) error {
 			t.unlist(e)
 		}
 	}
-	return errors.Join(problems...)
-}
-
-func (t *table) order(o api.Order) error {
-	e := t.tasks[o.Task]
-	if e == nil {
-		return t.adopt(o.Task, &o)
-	}
-	// Servers that send an order may not know what happened to the task, for example
-	// because they were restored from a backup: they are told again.
-	e.taken = false
-	t.agent.wakeReporter()
-	if o.Stop != nil {
-		t.stop(e, *o.Stop)
-	}
 	return nil
 }
 
-// adopt makes the entry of a task that there is none of, by what its folder says. The
-// order is nil for tasks that agents before this one had.
-func (t *table) adopt(id job.TaskID, o *api.Order) error {
-	stage, report, taken, err := t.agent.folders.look(id)
-	if err != nil && o != nil {
-		return err
-	}
-	if stage == stageNew && o == nil {
-		return nil // it was about to be started, and was not; its order comes again
-	}
-	e := &entry{id: id, stops: make(chan api.Stop, 1)}
-	t.tasks[id] = e
-	if stage == stageReported {
-		// An order for a task that was forgotten: its report did not get through.
-		e.ended, e.report, e.taken = true, &report, taken && o == nil
+// order takes an order over. How far a task has come that there is no entry of its runner
+// finds out: the owner of the table waits for no disk.
+func (t *table) order(o api.Order) {
+	e := t.tasks[o.Task]
+	isNew := e == nil
+	if isNew {
+		e = t.enter(o.Task)
+	} else {
+		// Servers that send an order may not know what happened to the task, for example
+		// because they were restored from a backup: they are told again.
+		e.taken = false
 		t.agent.wakeReporter()
+	}
+	if o.Stop != nil {
+		t.stop(e, *o.Stop)
+	}
+	if isNew {
+		t.start(&runner{agent: t.agent, id: o.Task, stops: e.stops, order: &o})
+	}
+}
+
+// adopt makes the entry of a task that an agent before this one had, by what its folder
+// says.
+func (t *table) adopt(id job.TaskID) error {
+	stage, report, taken, err := t.agent.folders.look(id)
+	if stage == stageNew {
+		return err // it was about to be started, and was not; its order comes again
+	}
+	e := t.enter(id)
+	if stage == stageReported {
+		e.ended, e.report, e.taken = true, &report, taken
 		return nil
 	}
-	r := &runner{agent: t.agent, id: id, stops: e.stops}
-	if stage == stageNew {
-		r.order = o
-	}
-	if stage == stageNew && o.Restored && o.Stop == nil {
-		o.Stop = &api.Stop{State: job.NodeFail, Reason: "the servers were restored from a backup, and the task may have run before"}
-	}
-	if o != nil && o.Stop != nil {
-		t.stop(e, *o.Stop) // the runner looks there first
-	}
-	t.agent.runners.Go(func() { r.run(t.ctx) })
+	t.start(&runner{agent: t.agent, id: id, stops: e.stops})
 	return err
 }
+
+func (t *table) enter(id job.TaskID) *entry {
+	e := &entry{id: id, stops: make(chan api.Stop, 1)}
+	t.tasks[id] = e
+	return e
+}
+
+func (t *table) start(r *runner) { t.agent.runners.Go(func() { r.run(t.ctx) }) }
 
 // stop tells a task's runner; the latest order counts.
 func (t *table) stop(e *entry, s api.Stop) {
@@ -223,9 +201,15 @@ func (t *table) started(id job.TaskID, at time.Time) {
 
 // ended takes over how a task ended.
 func (t *table) ended(r api.Report) {
+	t.agent.metrics.ends.WithLabelValues(string(r.State)).Inc()
+	t.hadEnded(r)
+}
+
+// hadEnded takes over how a task ended that was ordered again: its report may not have got
+// through.
+func (t *table) hadEnded(r api.Report) {
 	if e := t.tasks[r.Task]; e != nil {
 		e.ended, e.report, e.taken = true, &r, false
-		t.agent.metrics.ends.WithLabelValues(string(r.State)).Inc()
 		t.agent.wakeReporter()
 	}
 }
