@@ -19,6 +19,7 @@ func checkRows(t testing.TB, v state.View) {
 	}
 	for n := range v.Nodes() {
 		checkNode(t, v, n)
+		checkFailedStarts(t, v, n)
 	}
 	checkHoldings(t, v)
 	checkTree(t, v)
@@ -28,6 +29,24 @@ func checkRows(t testing.TB, v state.View) {
 		require.Equal(t, e.Attempt, k.ID.Attempt, "task %s is of an old attempt", k.ID)
 		require.Equal(t, k.Node, e.Nodes[k.ID.Rank])
 		require.NotNil(t, v.Node(k.Node), "task %s is on node %s, which is not there", k.ID, k.Node)
+	}
+}
+
+// checkFailedStarts finds those that could not start what a node could not, one by one.
+func checkFailedStarts(t testing.TB, v state.View, n *state.Node) {
+	t.Helper()
+	for _, f := range n.FailedStarts {
+		var want []string
+		for other := range v.Nodes() {
+			if slices.ContainsFunc(other.FailedStarts, func(o state.FailedStart) bool { return o.Job == f.Job && o.Element == f.Element }) {
+				want = append(want, other.Node)
+			}
+		}
+		var got []string
+		for other := range v.FailedToStart(&state.Element{Job: f.Job, Index: f.Element}) {
+			got = append(got, other.Node)
+		}
+		require.Equal(t, want, got, "job %d, element %d", f.Job, f.Element)
 	}
 }
 

@@ -79,26 +79,23 @@ func (t *tx) ranElsewhere(e *Element) {
 	if len(e.Claims) == 0 && e.Losses == 0 {
 		return
 	}
-	for _, n := range slices.Collect(t.Nodes()) {
-		i := slices.IndexFunc(n.FailedStarts, isOf(e))
-		if i < 0 || slices.Contains(e.Nodes, n.Node) {
+	for _, n := range slices.Collect(t.FailedToStart(e)) {
+		if slices.Contains(e.Nodes, n.Node) {
 			continue
 		}
 		next := *n
 		next.FailedStarts = slices.Clone(n.FailedStarts)
-		next.FailedStarts[i].Elsewhere = true
+		next.FailedStarts[slices.IndexFunc(n.FailedStarts, isOf(e))].Elsewhere = true
 		t.judge(&next)
 	}
 }
 
 // clearNodes forgets what an element speaks against nodes: its job is mistaken.
 func (t *tx) clearNodes(e *Element) {
-	for _, n := range slices.Collect(t.Nodes()) {
-		if slices.ContainsFunc(n.FailedStarts, isOf(e)) {
-			next := *n
-			next.FailedStarts = slices.DeleteFunc(slices.Clone(n.FailedStarts), isOf(e))
-			t.putNode(&next)
-		}
+	for _, n := range slices.Collect(t.FailedToStart(e)) {
+		next := *n
+		next.FailedStarts = slices.DeleteFunc(slices.Clone(n.FailedStarts), isOf(e))
+		t.putNode(&next)
 	}
 }
 

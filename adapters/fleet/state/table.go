@@ -19,6 +19,8 @@ type table[T any] struct {
 	// more are further indexes; one whose key is nil does not have the row. Keys of
 	// different rows may be equal.
 	more map[string]func(*T) []byte
+	// many are indexes in which a row has any number of keys, or none.
+	many map[string]func(*T) [][]byte
 }
 
 // The tables.
@@ -29,7 +31,8 @@ var (
 	elements = table[Element]{name: "elements", id: func(e *Element) []byte { return elementKey(e.Job, e.Index) }}
 	tasks    = table[Task]{name: "tasks", id: func(t *Task) []byte { return taskKey(t.ID) },
 		more: map[string]func(*Task) []byte{byNode: func(t *Task) []byte { return nameKey(t.Node) }}}
-	nodes   = table[Node]{name: "nodes", id: func(n *Node) []byte { return []byte(n.Node) }}
+	nodes = table[Node]{name: "nodes", id: func(n *Node) []byte { return []byte(n.Node) },
+		many: map[string]func(*Node) [][]byte{byFailed: failedKeys}}
 	used    = table[Used]{name: "used", id: func(u *Used) []byte { return []byte(u.Node) }}
 	records = table[Record]{name: "records", id: func(r *Record) []byte { return be64(nil, r.Seq) },
 		more: map[string]func(*Record) []byte{byJob: func(r *Record) []byte { return elementKey(r.Job, r.Element) }}}
@@ -48,9 +51,10 @@ var (
 
 // Names of further indexes.
 const (
-	byName = "name" // jobs that have not ended, by owner and name
-	byNode = "node"
-	byJob  = "job"
+	byName   = "name" // jobs that have not ended, by owner and name
+	byNode   = "node"
+	byJob    = "job"
+	byFailed = "failed" // nodes, by the elements of their failed starts
 )
 
 func schema() *memdb.DBSchema {
@@ -70,6 +74,9 @@ func (t *table[T]) schema() *memdb.TableSchema {
 	}}
 	for name, f := range t.more {
 		s.Indexes[name] = &memdb.IndexSchema{Name: name, AllowMissing: true, Indexer: indexer[T](f)}
+	}
+	for name, f := range t.many {
+		s.Indexes[name] = &memdb.IndexSchema{Name: name, AllowMissing: true, Indexer: manyIndexer[T](f)}
 	}
 	return s
 }
@@ -96,6 +103,23 @@ func (f indexer[T]) FromArgs(args ...any) ([]byte, error) {
 
 // PrefixFromArgs implements memdb.PrefixIndexer.
 func (f indexer[T]) PrefixFromArgs(args ...any) ([]byte, error) { return f.FromArgs(args...) }
+
+// manyIndexer makes the keys of a row. Else it is as indexer.
+type manyIndexer[T any] func(*T) [][]byte
+
+// FromObject implements memdb.MultiIndexer.
+func (f manyIndexer[T]) FromObject(row any) (bool, [][]byte, error) {
+	keys := f(row.(*T))
+	return len(keys) > 0, keys, nil
+}
+
+// FromArgs implements memdb.Indexer.
+func (f manyIndexer[T]) FromArgs(args ...any) ([]byte, error) {
+	return indexer[T](nil).FromArgs(args...)
+}
+
+// PrefixFromArgs implements memdb.PrefixIndexer.
+func (f manyIndexer[T]) PrefixFromArgs(args ...any) ([]byte, error) { return f.FromArgs(args...) }
 
 // get returns the row of the key, nil where there is none.
 func (t *table[T]) get(txn *memdb.Txn, id []byte) *T {
@@ -184,6 +208,15 @@ func taskKey(t job.TaskID) []byte {
 func nameKey(name string) []byte {
 	b := make([]byte, 0, len(name)+1)
 	return append(append(b, name...), 0)
+}
+
+// failedKeys are the keys of the elements that a node could not start.
+func failedKeys(n *Node) [][]byte {
+	var keys [][]byte
+	for _, f := range n.FailedStarts {
+		keys = append(keys, elementKey(f.Job, f.Element))
+	}
+	return keys
 }
 
 // activeName is the key of a job that has not ended, by owner and name.

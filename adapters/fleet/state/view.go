@@ -87,6 +87,12 @@ func (v View) Node(name string) *Node { return nodes.get(v.txn, []byte(name)) }
 // Nodes yields the nodes, by name.
 func (v View) Nodes() iter.Seq[*Node] { return nodes.all(v.txn, "id", nil) }
 
+// FailedToStart yields the nodes that could not start an element, and have started nothing
+// since, by name.
+func (v View) FailedToStart(e *Element) iter.Seq[*Node] {
+	return nodes.all(v.txn, byFailed, elementKey(e.Job, e.Index))
+}
+
 // Used returns what tasks have of a node.
 func (v View) Used(node string) *Used {
 	if u := used.get(v.txn, []byte(node)); u != nil {
