@@ -89,12 +89,7 @@ var berthOptions = []*option{
 		set: yes(func(s *job.Spec) *bool { return &s.Retry.SameNode })},
 	{name: "no-requeue", isBool: true, usage: "what loses its node, or has to make room, is not tried again",
 		set: yes(func(s *job.Spec) *bool { return &s.NoRequeue })},
-	{name: "requeue", isBool: true, usage: "undo --no-requeue",
-		set: func(r *reading, value string) error {
-			on, err := strconv.ParseBool(value)
-			r.spec.NoRequeue = !on
-			return err
-		}},
+	{name: "requeue", isBool: true, usage: "undo --no-requeue", set: setRequeue},
 
 	{name: "wait", short: "W", isBool: true, usage: "wait for the end, and exit with the job's code",
 		set: flag(func(j *Job) *bool { return &j.Wait })},
@@ -192,6 +187,19 @@ func setOpenMode(r *reading, value string) error {
 		return fmt.Errorf("%q is neither truncate nor append", value)
 	}
 	r.spec.OpenMode = mode
+	return nil
+}
+
+// setRequeue undoes --no-requeue. Slurm can have what is tried again go before all else.
+func setRequeue(r *reading, value string) error {
+	if strings.HasPrefix(value, "expedite") {
+		return fmt.Errorf("%s: a job that is tried again waits in its old place, and its nodes are not kept for it: write --requeue", value)
+	}
+	on, err := strconv.ParseBool(value)
+	if err != nil {
+		return fmt.Errorf("%q is neither true nor false", value)
+	}
+	r.spec.NoRequeue = !on
 	return nil
 }
 

@@ -77,6 +77,7 @@ var words = []word{
 	{name: "batch", verdict: refused, text: "the script runs in every task: write --constraint"},
 	{name: "extra-node-info", short: "B", also: "sockets-per-node cores-per-socket", verdict: refused, text: "Berth does not choose nodes by sockets and cores: write --constraint with a label"},
 	{name: "mcs-label", verdict: refused, text: "Berth has no MCS labels"},
+	{name: "resources", verdict: refused, text: "Berth has no resources of a hierarchy, such as a rack's: write --resource=name=number for what nodes offer"},
 	{name: "network", verdict: refused, text: "Berth does not set up networks"},
 	{name: "overcommit", short: "O", bare: true, verdict: refused, text: "a core is given once: write --cpu=0.5 for half a core"},
 	{name: "reboot", bare: true, verdict: refused, text: "Berth does not reboot nodes"},

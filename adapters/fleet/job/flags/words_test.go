@@ -21,7 +21,7 @@ gpus-per-node gpus-per-socket gpus-per-task gres gres-flags hint hold ignore-pbs
 licenses mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus network nice no-kill no-requeue
 nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket oom-kill-step open-mode output
 overcommit oversubscribe parsable partition power prefer priority profile propagate qos quiet reboot requeue reservation
-resv-ports segment signal sockets-per-node spread-job spread-segments stepmgr switches test-only thread-spec threads-per-core time
+resources resv-ports segment signal sockets-per-node spread-job spread-segments stepmgr switches test-only thread-spec threads-per-core time
 time-min tmp tres-bind tres-per-task uid use-min-nodes verbose wait wait-all-nodes wckey wrap x11`
 
 // Each option of sbatch is known in all places, and what is no option of Berth has a
@@ -120,6 +120,7 @@ func TestWords(t *testing.T) {
 		{"--signal=R:USR1@60s -t 1h", "--signal: R: means nothing: reservations do not wait for jobs"},
 		{"--open-mode=append", ""},
 		{"--open-mode=truncate", ""},
+		{"--resources=power:3", "--resources: Berth has no resources of a hierarchy, such as a rack's: write --resource=name=number for what nodes offer\nrefused"},
 		{"--oom-kill-step", "--oom-kill-step: means nothing: a task that is out of memory is always killed as a whole"},
 		{"--oom-kill-step=0", "--oom-kill-step: means nothing: a task that is out of memory is always killed as a whole"},
 		{"--segment=2 --spread-segments --consolidate-segments -J x", strings.Join([]string{
