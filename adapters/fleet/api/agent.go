@@ -203,7 +203,7 @@ type Report struct {
 }
 
 // Mistake reports whether the task could not be started for what its job asks for, such
-// as a program that is not there, as far as the node can tell. Where another node says the
+// as a program that is not there, as far as the node can tell. Where others say the
 // same, no other attempt would help. What is a node's fault for sure ends as BOOT_FAIL.
 func (r *Report) Mistake() bool {
 	return r.State == job.Failed && r.Exit != nil && r.Started.IsZero()

@@ -92,7 +92,7 @@ func (c *Controller) othersThan(nodes []string, j *state.Job, q *state.Queue) bo
 	return len(others) > 0 && len(never(others, q, j.Spec)) == 0
 }
 
-// claimed says which node claims that the job of an element is mistaken, where another has
+// claimed says which node claims that the job of an element is mistaken, where others have
 // yet to confirm it.
 func claimed(v state.View, j *state.Job, index int32) string {
 	e := v.Element(j.ID, index)

@@ -18,9 +18,14 @@ type Claim struct {
 	Says string `json:"says,omitempty"`
 }
 
-// maxClaims is how many tries of an element end by claims at most: where a path has the
-// name of the node in it, no two say the same.
-const maxClaims = 4
+const (
+	// agreed is how many nodes have to say the same: two may lack the same, because they
+	// are of one rack, or were set up together.
+	agreed = 3
+	// maxClaims is how many tries of an element end by claims at most: where a path has the
+	// name of the node in it, no two say the same.
+	maxClaims = 4
+)
 
 // maxJobClaims is how many claims are kept of all elements of an array, the last of each
 // node.
@@ -33,7 +38,7 @@ func (t *tx) claim(e *Element) Claim {
 }
 
 // asksElsewhere reports whether an attempt has ended by a claim that has to be confirmed,
-// by another node where one could take the element. If so it notes in the element's row
+// by other nodes where any could take the element. If so it notes in the element's row
 // that it is tried again at once; that counts neither as a failure nor as a loss.
 func (t *tx) asksElsewhere(j *Job, e *Element) bool {
 	if o := e.Outcome; !o.Mistake || !o.Unconfirmed || e.Requeue {
@@ -64,11 +69,16 @@ func (t *tx) trusted(all []Claim) []Claim {
 }
 
 // confirms reports whether a claim about one of the job's elements counts, after others
-// about it: where one before says the same. One element of an array is enough for all of
-// them. But once an element has run, it is rather the nodes that are wrong, and all tries
-// are made that there may be.
+// about it: where enough nodes say the same, or the same node does again, for then there is
+// no other to ask. One element of an array is enough for all of them. But once an element
+// has run, it is rather the nodes that are wrong, and all tries are made that there may be.
 func (j *Job) confirms(before []Claim, c Claim) bool {
-	return !j.Ran && (j.Mistaken || slices.ContainsFunc(before, func(b Claim) bool { return b.Says == c.Says }))
+	if j.Ran || j.Mistaken {
+		return !j.Ran
+	}
+	same := slices.DeleteFunc(slices.Clone(before), func(b Claim) bool { return b.Says != c.Says })
+	again := slices.ContainsFunc(same, func(b Claim) bool { return b.Node == c.Node })
+	return again || len(same)+1 >= agreed
 }
 
 // claimed adds a claim about one of the job's elements.

@@ -16,8 +16,9 @@ type said struct {
 	node, says string
 }
 
-// A job ends by a mistake that two tries in a row of its element claim in the same words.
-// Until then it is tried again at once, and no retry of its user is spent.
+// A job ends by a mistake that three nodes claim of its element in the same words, or one
+// of them twice, because there are no more. Until then it is tried again at once, and no
+// retry of its user is spent.
 func TestClaimsAreConfirmed(t *testing.T) {
 	const folder = "working directory /home/ann: there is no such folder"
 	for _, c := range []struct {
@@ -25,12 +26,15 @@ func TestClaimsAreConfirmed(t *testing.T) {
 		tries []said
 		ends  job.State
 	}{
-		{"two nodes", []said{{"n0", folder}, {"n1", folder}}, job.Failed},
+		{"three nodes", []said{{"n0", folder}, {"n1", folder}, {"n2", folder}}, job.Failed},
+		{"two nodes, and there are no others", []said{{"n0", folder}, {"n1", folder}, {"n0", folder}}, job.Failed},
+		{"two nodes that lack the same", []said{{"n0", folder}, {"n1", folder}, {"n2", ""}}, job.Completed},
 		{"one node alone", []said{{"n0", folder}, {"n1", ""}}, job.Completed},
 		{"one node, which no other could stand in for", []said{{"n0", folder}, {"n0", folder}}, job.Failed},
 		{"two nodes with faults of their own", []said{{"n0", folder}, {"n1", "quota exceeded"}, {"n2", ""}}, job.Completed},
 		{"two that speak of themselves", []said{
 			{"n0", "account ann: node n0 has no account of this name"}, {"n1", "account ann: node n1 has no account of this name"},
+			{"n2", "account ann: node n2 has no account of this name"},
 		}, job.Failed},
 		{"as many as there may be", []said{{"n0", "no folder n0"}, {"n1", "no folder n1"}, {"n2", "no folder n2"}, {"n3", "no folder n3"}}, job.Failed},
 	} {
@@ -90,6 +94,7 @@ func TestClaimsAboutAnArray(t *testing.T) {
 		w.tried(id, 1, mistake(1, "output file 1: no folder"), "n0")
 		require.Len(t, w.View().Job(id).Claims, 1)
 		w.tried(id, 0, mistake(1, "output file 0: no folder"), "n1")
+		w.tried(id, 0, mistake(1, "output file 0: no folder"), "n2")
 		w.tried(id, 2, mistake(1, "output file 2: no folder"), "n0")
 		s, _ := w.View().StateOf(w.View().Job(id), 2)
 		if ran {

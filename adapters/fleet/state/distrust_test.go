@@ -72,11 +72,12 @@ func TestNoNodeIsLostForAMistake(t *testing.T) {
 	w.nodes("n1", "n2", "n3")
 	for range 10 {
 		id := w.submit("ann", job.Spec{}).Jobs[0]
-		w.tried(id, 0, mistake(1, "no folder"), "n0")
-		w.tried(id, 0, mistake(1, "no folder"), "n1")
+		for _, n := range []string{"n0", "n1", "n2"} {
+			w.tried(id, 0, mistake(1, "no folder"), n)
+		}
 		require.Equal(t, job.Failed, w.View().Job(id).State())
 	}
-	require.Empty(t, w.ailment("n0")+w.ailment("n1"))
+	require.Empty(t, w.ailment("n0")+w.ailment("n1")+w.ailment("n2"))
 	require.Empty(t, w.View().Node("n0").FailedStarts)
 
 	lost := 0
@@ -107,7 +108,7 @@ func TestWordOfANodeThatWasWrong(t *testing.T) {
 	w := newWorld(t)
 	w.nodes("n1", "n2", "n3")
 	w.misjudged("ann", "n1", "n3", mistake(1, "no folder"))
-	for _, tries := range [][]string{{"n1", "n2"}, {"n2", "n1"}} {
+	for _, tries := range [][]string{{"n1", "n2", "n0"}, {"n2", "n1", "n0"}, {"n0", "n2", "n1"}} {
 		id := w.submit("ann", job.Spec{}).Jobs[0]
 		for _, n := range tries {
 			w.tried(id, 0, mistake(1, "no folder"), n)

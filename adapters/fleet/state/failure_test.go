@@ -62,10 +62,11 @@ func TestMistakesAreNotTriedAgain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
-			w.nodes("n1")
+			w.nodes("n1", "n2")
 			id := w.submit("ann", job.Spec{Retry: job.Retry{Limit: 1, On: c.on}}).Jobs[0]
 			if c.report.Mistake() {
 				w.tried(id, 0, c.report, "n1")
+				w.tried(id, 0, c.report, "n2")
 			}
 			w.tried(id, 0, c.report, "n0")
 			j := w.View().Job(id)
@@ -97,6 +98,7 @@ func TestMistakeEndsTheGang(t *testing.T) {
 	}
 	try("n2", "n1", "n0")
 	require.Equal(t, "n2", w.View().Element(id, 0).Avoid, "the node of the rank that failed")
+	try("n1", "n2", "n0")
 	try("n0", "n1", "n2")
 	j := w.View().Job(id)
 	require.Equal(t, job.Failed, j.State())

@@ -119,7 +119,7 @@ func workingDirectory(t *testing.T, c *cluster.Cluster) {
 	require.Equal(t, spec.SubmitDir+"\n"+spec.SubmitDir+"\n", string(text))
 	id := c.Submit("--dir", "/nosuch", "--", "true")
 	j := c.Ended(id, job.Failed)
-	require.Len(t, j.Attempts, 2, "another node has confirmed it")
+	require.Len(t, j.Attempts, 3, "two more nodes have confirmed it")
 	require.Contains(t, j.Attempts[0].Message, "working directory /nosuch: there is no such folder; ")
 }
 
@@ -180,7 +180,7 @@ func noCommand(t *testing.T, c *cluster.Cluster) {
 	require.Equal(t, 127, a.Code)
 	require.Contains(t, a.Bad, says)
 	id := c.Submit("--", "/nosuch/program")
-	require.Len(t, c.Ended(id, job.Failed).Attempts, 2, "another node has confirmed it")
+	require.Len(t, c.Ended(id, job.Failed).Attempts, 3, "two more nodes have confirmed it")
 	for _, command := range []string{"job", "explain"} {
 		require.Contains(t, c.Berth(command, id.String()), says)
 	}
