@@ -1,10 +1,14 @@
 package state_test
 
 import (
+	"bytes"
+	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/state"
 )
@@ -26,4 +30,68 @@ func TestCommandsOfBefore(t *testing.T) {
 	require.Equal(t, job.Cancelled, j.State())
 	require.Equal(t, "enough", j.CancelReason)
 	require.Equal(t, picture(t, s), picture(t, restored(t, s)))
+}
+
+// A picture from before there were claims is read with all that is in it, what was under way
+// goes on, and nothing of it counts as a claim. Its array has run on some nodes, so the word of
+// others does not end it.
+func TestStateBeforeClaims(t *testing.T) {
+	text, err := os.ReadFile("testdata/before-claims.json")
+	require.NoError(t, err)
+	w := &world{t: t, State: state.New(nil), now: time.Unix(1_000_000, 0).UTC().Add(time.Minute)}
+	require.NoError(t, w.Restore(bytes.NewReader(text)))
+	checkRows(t, w.View())
+	require.Equal(t, string(text), picture(t, w.State))
+	w.index = w.View().Index()
+
+	const array, retried, mistaken, gang, lost job.ID = 1, 2, 3, 4, 5
+	says := func(id job.TaskID, node string, r api.Report) {
+		r.Task, r.At = id, w.now
+		w.must(&state.Command{Report: &state.Report{Node: node, Tasks: []api.Report{r}, SecondOpinion: true}})
+	}
+	done := api.Report{State: job.Completed, Started: w.now}
+	says(job.TaskID{Job: array, Element: 1, Attempt: 1}, "n1", done)
+	says(job.TaskID{Job: array, Element: 2, Attempt: 1}, "n0", mistake(1, "no folder"))
+	w.tried(array, 2, mistake(1, "no folder"), "n1")
+	w.tried(array, 2, mistake(1, "no folder"), "n2")
+	w.tried(array, 2, done, "n3")
+	w.tried(array, 3, done, "n3")
+	require.EqualValues(t, 1, w.View().Element(retried, 0).Failures)
+	w.tried(retried, 0, done, "n2")
+	says(job.TaskID{Job: gang, Attempt: 1}, "n0", done)
+	says(job.TaskID{Job: gang, Attempt: 1, Rank: 1}, "n1", done)
+	require.Equal(t, []string{"n1"}, w.View().FailedOn(w.View().Element(lost, 0)))
+	w.tried(lost, 0, done, "n2")
+	for _, id := range []job.ID{array, retried, gang, lost} {
+		require.Equal(t, job.Completed, w.View().Job(id).State(), "job %d", id)
+	}
+	require.Equal(t, job.Failed, w.View().Job(mistaken).State())
+	require.Equal(t, "program x: it is in no folder of PATH=/bin", w.View().Failure(w.View().Job(mistaken)).Outcome.Cause())
+	checkRows(t, w.View())
+	require.Equal(t, picture(t, w.State), picture(t, restored(t, w.State)))
+}
+
+// While servers of before and others take turns to lead, each report counts as its leader
+// meant it, on all of them.
+func TestLeadersOfBothKinds(t *testing.T) {
+	w := newWorld(t)
+	w.nodes("n1", "n2", "n3")
+	for _, last := range []bool{true, false} { // whether the last of the reports is of a new leader
+		id := w.submit("ann", job.Spec{}).Jobs[0]
+		w.tried(id, 0, mistake(1, "no folder"), "n0")
+		require.Equal(t, job.Pending, w.View().Job(id).State())
+		k := job.TaskID{Job: id, Attempt: 2}
+		w.must(&state.Command{Place: &state.Place{Task: k, Node: "n1"}})
+		r := mistake(1, "no folder")
+		r.Task, r.At = k, w.now
+		w.must(&state.Command{Report: &state.Report{Node: "n1", Tasks: []api.Report{r}, SecondOpinion: last}})
+		want := job.Failed
+		if last {
+			want = job.Pending
+		}
+		require.Equal(t, want, w.View().Job(id).State())
+		require.Equal(t, picture(t, w.State), picture(t, restored(t, w.State)))
+		checkRows(t, w.View())
+	}
+	require.Empty(t, w.ailment("n0")+w.ailment("n1"))
 }

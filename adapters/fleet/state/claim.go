@@ -73,13 +73,17 @@ func (t *tx) trusted(all []Claim) []Claim {
 // no other to ask. One element of an array is enough for all of them. But once an element
 // has run, it is rather the nodes that are wrong, and all tries are made that there may be.
 func (j *Job) confirms(before []Claim, c Claim) bool {
-	if j.Ran || j.Mistaken {
-		return !j.Ran
+	if j.everRan() || j.Mistaken {
+		return !j.everRan()
 	}
 	same := slices.DeleteFunc(slices.Clone(before), func(b Claim) bool { return b.Says != c.Says })
 	again := slices.ContainsFunc(same, func(b Claim) bool { return b.Node == c.Node })
 	return again || len(same)+1 >= agreed
 }
+
+// everRan reports whether all tasks of an element have run at once. Rows from before there
+// were claims do not have Ran.
+func (j *Job) everRan() bool { return j.Ran || j.Counts[running] > 0 || j.Counts[completed] > 0 }
 
 // claimed adds a claim about one of the job's elements.
 func (j *Job) claimed(c Claim) {

@@ -49,7 +49,7 @@ func (n *Node) Ailment() string {
 // job's own fault.
 func (t *tx) startFailed(node string, j *Job, e *Element) {
 	n := t.Node(node)
-	if j = t.Job(j.ID); n == nil || !t.secondOpinion || e.Stopping != nil || j.Mistaken && !j.Ran {
+	if j = t.Job(j.ID); n == nil || !t.secondOpinion || e.Stopping != nil || j.Mistaken && !j.everRan() {
 		return
 	}
 	next := *n
