@@ -9,10 +9,45 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// Known answers of the upstream plugin: a victim of a class of value 8000, placed a while
-// ago, with the class's minimum and time, and a preemptor of a priority. Rows of
-// annotations that cannot be parsed are the adapter's; victims without a class are those
-// without a toleration.
+// Known answers of the upstream plugin: preemption_toleration_test.go, all rows (commit 903da7df): a victim
+// of a class with a minimum and a time, placed a while ago, and a preemptor of a priority.
+func TestKnownProtections(t *testing.T) {
+	const classes = "what annotations mean is the adapter's affair, see package convert of the one for Kubernetes"
+	const s = time.Second
+	for _, c := range []struct {
+		name     string
+		minimum  int32
+		lasts    time.Duration
+		placed   time.Duration // ago
+		priority int32
+		want     bool
+		leftOut  string
+	}{
+		{name: "a class that is not there", leftOut: "an error there; here its workloads tolerate nothing, see the adapter's priorityclasses_test.go"},
+		{name: "a minimum that is no number", leftOut: classes},
+		{name: "a time that is no number", leftOut: classes},
+		{name: "by one who never preempts", want: true, leftOut: "such a one has no victims, whoever they are"},
+		{name: "no annotations, and a lower priority", minimum: 2, priority: 2},
+		{name: "no annotations, and a higher priority", minimum: 4, priority: 2, want: true, leftOut: "whoever is no less important is no victim; there it is exempt for it has not been placed"},
+		{name: "above the minimum", minimum: 200, priority: 201},
+		{name: "the minimum itself", minimum: 200, priority: 200},
+		{name: "below the minimum, and no time", minimum: 200, priority: 199},
+		{name: "for good", minimum: 200, lasts: -s, placed: 1 << 62, priority: 199, want: true},
+		{name: "after the time", minimum: 200, lasts: 100 * s, placed: 101 * s, priority: 199},
+		{name: "within the time", minimum: 200, lasts: 100 * s, placed: 10 * s, priority: 199, want: true},
+	} {
+		if c.leftOut != "" {
+			continue
+		}
+		toleration := &model.PreemptionToleration{MinPriority: c.minimum, For: c.lasts}
+		if got := protects(toleration, c.priority, now.Add(-c.placed), now); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// By the upstream rules: a victim of a class of value 8000, placed a while ago, with the
+// class's minimum and time, and a preemptor of a priority.
 func TestProtects(t *testing.T) {
 	const hour, forever = time.Hour, -time.Second
 	for _, c := range []struct {

@@ -35,7 +35,7 @@ func TestContract(t *testing.T) {
 // missing is a node without the label.
 const missing = "-"
 
-// Known answers of the upstream plugin, and what is no number and no time.
+// Answers by the upstream rules that its own tests do not have, and what is no number and no time.
 func TestScore(t *testing.T) {
 	for _, c := range []struct {
 		args   Args
@@ -55,29 +55,41 @@ func TestScore(t *testing.T) {
 		{Args{Type: Timestamp, Layout: "2006-01-02"}, []string{"2024-01-01", "2025-01-01", "2024-01-01T00:00:00Z"}, []int64{1, 100, 0}},
 	} {
 		c.args.Label = "x"
-		p, err := New(c.args, extpointstest.NewHandle())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var list []*extpoints.NodeInfo
-		for i, v := range c.values {
-			n := &model.Node{Name: fmt.Sprint("n", i)}
-			if v != missing {
-				n.Labels = map[string]string{"x": v}
-			}
-			list = append(list, extpointstest.NodeWith(n))
-		}
-		s := extpointstest.NewSituation(&model.Workload{ID: "w"}, list...)
-		state := s.State()
-		var got []int64
-		for _, n := range list {
-			score, _ := p.Score(state, s.Workload, n)
-			got = append(got, score)
-		}
-		if st := p.NormalizeScore(state, s.Workload, list, got); st != nil || !slices.Equal(got, c.want) {
-			t.Errorf("%+v of %v: got %v, want %v, %v", c.args, c.values, got, c.want, st)
+		if _, got := scored(t, c.args, c.values...); !slices.Equal(got, c.want) {
+			t.Errorf("%+v of %v: got %v, want %v", c.args, c.values, got, c.want)
 		}
 	}
+}
+
+// scored are the scores of nodes whose label x has the values: raw, and normalised.
+func scored(t *testing.T, args Args, values ...string) (raw, normal []int64) {
+	t.Helper()
+	p, err := New(args, extpointstest.NewHandle())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []*extpoints.NodeInfo
+	for i, v := range values {
+		n := &model.Node{Name: fmt.Sprint("n", i)}
+		if v != missing {
+			n.Labels = map[string]string{"x": v}
+		}
+		list = append(list, extpointstest.NodeWith(n))
+	}
+	s := extpointstest.NewSituation(&model.Workload{ID: "w"}, list...)
+	state := s.State()
+	for _, n := range list {
+		score, st := p.Score(state, s.Workload, n)
+		if st != nil {
+			t.Fatal(st)
+		}
+		raw = append(raw, score)
+	}
+	normal = slices.Clone(raw)
+	if st := p.NormalizeScore(state, s.Workload, list, normal); st != nil {
+		t.Fatal(st)
+	}
+	return raw, normal
 }
 
 func TestArgs(t *testing.T) {
