@@ -62,10 +62,11 @@ func checkRoomLost(before, after *observed) (p problems) {
 	return p
 }
 
-// servesAsBefore reports whether nothing that matters to scheduling has changed of a node; nil: it is not there.
+// servesAsBefore reports whether nothing that matters to scheduling has changed of a node, if it was there; nil: it
+// is not. (A faulty plugin may nominate to one that is yet to come.)
 func servesAsBefore(before, after *model.Node) bool {
 	if before == nil || after == nil {
-		return before == after
+		return before == nil
 	}
 	return before.Unschedulable == after.Unschedulable && len(queue.EventsForNodeUpdate(before, after)) == 0
 }

@@ -215,6 +215,7 @@ func TestCheckRoomLost(t *testing.T) {
 	}{
 		{"nothing happens", false, func(_, _ *observed) {}},
 		{"the node is gone", true, func(_, o *observed) { o.nodes = nil }},
+		{"the node comes", false, func(before, _ *observed) { before.nodes = nil }},
 		{"the node is closed", true, func(_, o *observed) { o.nodes["n1"] = &model.Node{Name: "n1", Unschedulable: true} }},
 		{"the node is smaller", true, func(_, o *observed) { o.nodes["n1"] = &model.Node{Name: "n1"} }},
 		{"the nomination is taken back", true, func(_, o *observed) {
