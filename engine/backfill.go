@@ -228,14 +228,16 @@ func limitOf(it *queue.Item) time.Duration {
 }
 
 // changedItself lets what was rejected for the sake of reservations try again when its owner has changed it:
-// as it is now it may delay nobody, or go before what it would delay. Of all other events the plan hears by itself; a
-// change of what it asks for otherwise, or of its limits, wakes everything.
+// as it is now it may delay nobody. Of all other events the plan hears by itself; a change of its limit, or of
+// what no event stands for, wakes whatever waits.
 var changedItself = queue.PluginHints{Plugin: decide.Backfill, Events: []extpoints.EventHint{{
-	Event: extpoints.ClusterEvent{Resource: extpoints.TargetWorkload, Action: extpoints.Update},
+	Event: extpoints.ClusterEvent{
+		Resource: extpoints.TargetWorkload,
+		Action: extpoints.UpdateWorkloadLabel | extpoints.UpdateWorkloadScaleDown | extpoints.UpdateWorkloadToleration |
+			extpoints.UpdateWorkloadDeviceClaims,
+	},
 	Hint: func(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
-		was, is := c.OldWorkload, c.NewWorkload
-		matters := c.ClusterEvent.Action != extpoints.Update || was.Queue != is.Queue || was.Principal != is.Principal
-		if is.ID == w.ID && matters {
+		if c.NewWorkload.ID == w.ID {
 			return extpoints.HintQueue, nil
 		}
 		return extpoints.HintSkip, nil

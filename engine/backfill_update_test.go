@@ -65,27 +65,3 @@ func TestAChangeAfterWhichNothingIsDelayedWakes(t *testing.T) {
 		}
 	}
 }
-
-// Moved to a queue that comes before, it goes before what it would have delayed.
-func TestAMoveToAQueueThatComesBeforeWakes(t *testing.T) {
-	t.Parallel()
-	for _, filter := range []extpoints.Plugin{frank{}, silent{}} {
-		cfg := heeding(engine.EASY)
-		cfg.Order = engine.OrderByQueues
-		use(&cfg, filter)
-		r, err := engine.NewRaw(cfg)
-		require.NoError(t, err)
-		first, behind := limited("first", 900, 10), limited("behind", 200, 150)
-		first.Queue, behind.Queue = "common", "late"
-		require.NoError(t, r.Apply(epoch, node("n", 1000),
-			engine.PutObject(&model.Queue{Name: "high", Priority: 2}), engine.PutObject(&model.Queue{Name: "common", Priority: 1}), engine.PutObject(&model.Queue{Name: "late"}),
-			engine.Adopt(limited("runs", 800, 100), model.Binding{Node: "n", Since: epoch}),
-			engine.Submit(first), engine.Submit(behind)))
-		settle(r, epoch)
-		pos, _ := r.Queue("behind")
-		require.Equal(t, []string{"Backfill"}, pos.UnschedulablePlugins)
-		require.NoError(t, r.Apply(after(1), change(r, "behind", func(w *model.Workload) { w.Queue = "high" })))
-		settle(r, after(1))
-		require.Equal(t, "Bound@n", phaseOf(r, "behind"))
-	}
-}
