@@ -106,9 +106,20 @@ func (f *folders) readTerm() (uint64, error) {
 	return term, nil
 }
 
+// writeTerm makes the highest term seen durable. Where there is no room for a new file it is
+// written over the old one, which fits and is so short that it is written at once: without
+// the term the node could not even say what its full disk keeps it from.
 func (f *folders) writeTerm(term uint64) error {
-	return durable.Write(filepath.Join(f.root, "term"), []byte(strconv.FormatUint(term, 10)+"\n"))
+	path, text := filepath.Join(f.root, "term"), fmt.Appendf(nil, "%-20d\n", term)
+	err := durable.Write(path, text)
+	if isFull(err) {
+		err = durable.Overwrite(path, text)
+	}
+	return err
 }
+
+// isFull reports whether an error says that there is no room.
+func isFull(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 // try sees whether what tasks need can be written and executed, and is passed through to
 // by their accounts.

@@ -246,7 +246,8 @@ func fill(t *testing.T, dir string) (free func()) {
 }
 
 // TestFullDisk: a task whose start cannot be written down is not started; one that
-// ends while the disk is full is reported as it ended; and both go well again.
+// ends while the disk is full is reported as it ended; and both go well again. A change of
+// the leader keeps neither from being reported.
 func TestFullDisk(t *testing.T) {
 	dir := tinyDisk(t, 1<<20)
 	shared := sharedFolder(t)
@@ -257,6 +258,7 @@ func TestFullDisk(t *testing.T) {
 	n.server.order(o)
 	n.server.running(t, o.Task)
 	free := fill(t, dir)
+	n.server.change(func() { n.server.term = 17 })
 
 	r := n.run(script(2, "touch "+ran))
 	require.Equal(t, job.BootFail, r.State)
@@ -268,6 +270,9 @@ func TestFullDisk(t *testing.T) {
 	require.Equal(t, job.Failed, r.State)
 	require.Equal(t, &api.Exit{Code: 9}, r.Exit)
 	require.Contains(t, r.Message, "5 bytes of its output could not be kept")
+	term, err := n.agent.folders.readTerm()
+	require.NoError(t, err)
+	require.EqualValues(t, 17, term)
 
 	free()
 	require.Equal(t, job.Completed, n.run(script(3, "true")).State)

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/berth-project/berth/adapters/fleet/agent/shim"
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
@@ -118,7 +116,7 @@ const reportRoom = 1 << 20
 // of its task.
 func (r *runner) writeReport(ctx context.Context, report api.Report) error {
 	err := r.agent.folders.writeReport(report)
-	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
+	if !isFull(err) {
 		return err
 	}
 	r.agent.giveRoom(ctx, reportRoom, r.id)

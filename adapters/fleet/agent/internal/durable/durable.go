@@ -32,6 +32,18 @@ func Write(path string, data []byte) error {
 	return SyncDir(dir)
 }
 
+// Overwrite writes data over the beginning of the file path, which is there: no room is
+// needed for what it has room for already. It is on disk when it returns nil. A crash may
+// leave a part of data that is longer than a sector.
+func Overwrite(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(data, 0)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
 func writeSynced(path string, data []byte) error {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC | unix.O_NOFOLLOW
 	f, err := os.OpenFile(path, flags, 0o600)
