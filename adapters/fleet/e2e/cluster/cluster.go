@@ -170,6 +170,7 @@ func (c *Cluster) process(name string, role role) (*Process, error) {
 	p := &Process{
 		Name: name, Address: net.JoinHostPort(host, strconv.Itoa(port)), Data: filepath.Join(c.dir, name),
 		role: role, program: c.program, namespace: namespace, log: filepath.Join(c.logs, name+".log"), revive: c.options.Revive, work: &c.work,
+		over: c.options.Over[name],
 	}
 	if err := errors.Join(os.Mkdir(p.Data, 0o711), os.Chmod(p.Data, 0o711)); err != nil {
 		return nil, err
@@ -178,7 +179,7 @@ func (c *Cluster) process(name string, role role) (*Process, error) {
 	defer c.mu.Unlock()
 	c.processes[name] = p
 	if size := c.options.Disks[name]; size > 0 {
-		d, err := mount(p.Data, size)
+		d, err := mount(p.Data, size, slices.Contains(c.options.NoExec, name))
 		if err != nil {
 			return nil, err
 		}

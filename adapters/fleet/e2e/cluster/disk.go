@@ -13,12 +13,16 @@ import (
 // Disk is a small file system in memory.
 type Disk struct{ dir string }
 
-// mount makes one on the folder.
-func mount(dir string, bytes int64) (*Disk, error) {
+// mount makes one on the folder. Nothing on it can be executed where noExec is true.
+func mount(dir string, bytes int64, noExec bool) (*Disk, error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("small file systems need root")
 	}
-	if err := unix.Mount("berth-e2e", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, fmt.Sprintf("size=%d,mode=711", bytes)); err != nil {
+	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV)
+	if noExec {
+		flags |= unix.MS_NOEXEC
+	}
+	if err := unix.Mount("berth-e2e", dir, "tmpfs", flags, fmt.Sprintf("size=%d,mode=711", bytes)); err != nil {
 		return nil, fmt.Errorf("mounting a small file system on %s: %w", dir, err)
 	}
 	return &Disk{dir: dir}, nil

@@ -19,6 +19,11 @@ type Options struct {
 	// Disks are sizes, in bytes, of small file systems for the data of the processes of
 	// these names. They need root.
 	Disks map[string]int64
+	// NoExec are the names of those on whose disks nothing can be executed.
+	NoExec []string
+	// Over is, for the agents of these names, what they and their tasks see at a path in place
+	// of what is there: a file, or where it is "", an empty folder. It needs root.
+	Over map[string]map[string]string
 	// Revive starts processes again that have ended without being stopped, as systemd
 	// would.
 	Revive bool

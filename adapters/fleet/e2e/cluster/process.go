@@ -35,6 +35,7 @@ type Process struct {
 	log       string
 	revive    bool
 	work      *sync.WaitGroup
+	over      map[string]string // see Options
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -70,7 +71,7 @@ func (p *Process) start() error {
 	defer out.Close() // the child has its own
 	p.starts++
 	fmt.Fprintf(out, "--- start %d at %s\n", p.starts, time.Now().Format(time.RFC3339Nano))
-	cmd := exec.Command(p.program, p.args...)
+	cmd := p.command()
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := spawn(cmd, p.namespace); err != nil {
@@ -79,6 +80,26 @@ func (p *Process) start() error {
 	p.cmd, p.ended = cmd, make(chan struct{})
 	p.work.Go(func() { p.await(cmd, p.ended) })
 	return nil
+}
+
+// command is the program with its arguments, with mounts of its own where it needs any.
+func (p *Process) command() *exec.Cmd {
+	if len(p.over) == 0 {
+		return exec.Command(p.program, p.args...)
+	}
+	var script strings.Builder
+	args := []string{"--mount", "sh", "-c", "", "mounts"}
+	for path, file := range p.over {
+		if file == "" {
+			script.WriteString(`mount -t tmpfs berth-e2e "$1" && shift && `)
+			args = append(args, path)
+		} else {
+			script.WriteString(`mount --bind "$1" "$2" && shift 2 && `)
+			args = append(args, file, path)
+		}
+	}
+	args[3] = script.String() + `exec "$@"`
+	return exec.Command("unshare", append(append(args, p.program), p.args...)...)
 }
 
 // await waits for the end, and starts the process again where that is wanted.

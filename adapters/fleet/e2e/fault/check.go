@@ -20,6 +20,8 @@ type story struct {
 	ledger   map[job.TaskID]*run
 	capacity map[string]int64 // thousandths of a core, by node
 	hits     []hit
+	// lacking are the nodes that lack something that jobs need.
+	lacking []string
 }
 
 // check returns what is wrong.
@@ -71,8 +73,12 @@ func (s *story) checkAccepted(say sayer) {
 
 // checkEnd looks at one end of elements of a job.
 func (s *story) checkEnd(a *submission, j *api.JobDetail, state job.State, n int32, say sayer) {
+	if a.mistaken != (state == job.Failed) && n > 0 {
+		say("job %s: %d elements are %s (it is mistaken: %v)", a.id, n, state, a.mistaken)
+		return
+	}
 	switch state {
-	case job.Completed:
+	case job.Completed, job.Failed:
 	case job.Cancelled:
 		if !a.cancelled && n > 0 {
 			say("job %s: %d elements are cancelled, and nobody asked for it", a.id, n)
@@ -130,6 +136,9 @@ func (s *story) checkAttempts(say sayer) map[job.TaskID]*api.Record {
 		if r.State == job.Requeued && r.Placed.IsZero() {
 			continue // it was given up before it began: see checkRuns
 		}
+		if a != nil && s.couldNotStart(r, a) {
+			continue
+		}
 		if !s.wasHit(id, r) {
 			say("attempt %s on %v was not hit, and is %s: %s (placed %s, started %s, ended %s)", id, r.Nodes, r.State, r.Message,
 				clock(r.Placed), clock(r.Started), clock(r.Ended))
@@ -144,6 +153,15 @@ func (s *story) checkAttempts(say sayer) map[job.TaskID]*api.Record {
 		}
 	}
 	return out
+}
+
+// couldNotStart reports whether an attempt could not be started where it was, because its
+// job is mistaken or a node of it lacks what the job needs.
+func (s *story) couldNotStart(r *api.Record, a *submission) bool {
+	if r.State != job.Failed && r.State != job.BootFail {
+		return false
+	}
+	return a.mistaken || slices.ContainsFunc(r.Nodes, func(n string) bool { return slices.Contains(s.lacking, n) })
 }
 
 func clock(t time.Time) string { return t.UTC().Format("15:04:05.000") }

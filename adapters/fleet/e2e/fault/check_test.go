@@ -64,6 +64,8 @@ func TestCheck(t *testing.T) {
 		"a job is another one":              {func(s *story) { s.jobs[1] = s.jobs[2] }, "was accepted as a, and is b"},
 		"a job has not ended":               {func(s *story) { j := s.jobs[1]; j.Ended = time.Time{}; s.jobs[1] = j }, "has not ended"},
 		"a job failed":                      {func(s *story) { s.jobs[1].Counts[job.Failed] = 1 }, "1 elements are FAILED"},
+		"a mistaken job has completed":      {func(s *story) { s.accepted[0].mistaken = true }, "1 elements are COMPLETED (it is mistaken: true)"},
+		"a node starts nothing":             {func(s *story) { s.hits, s.records[1].State, s.lacking = nil, job.BootFail, []string{"n1"} }, "was not hit, and is BOOT_FAIL"},
 		"a job was cancelled unasked":       {func(s *story) { s.jobs[1].Counts[job.Cancelled] = 1 }, "nobody asked for it"},
 		"an element is missing":             {func(s *story) { s.jobs[1].Counts[job.Completed] = 0 }, "has 1 elements, and the states of 0"},
 		"a job was given up too early":      {func(s *story) { s.jobs[1].Counts[job.NodeFail] = 1 }, "after 0 lost attempts"},

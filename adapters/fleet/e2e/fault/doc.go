@@ -24,9 +24,22 @@
 //     without a disk or without servers for longer than nodes are waited for. All else
 //     that ran, ran on.
 //
+// # Nodes that lack something
+//
+// A second test (lacking_test.go) has two nodes of five that lack the same: the folder of all
+// jobs, their account, the right to execute anything in the data folder, or room on the
+// disk. Leaders die meanwhile, and a fifth of the jobs are mistaken. What must hold is the
+// same, and
+//
+//   - every job ends as on a fleet without these nodes: completed, but for those that are
+//     mistaken, which have failed;
+//   - only attempts that are mistaken, or that these nodes had a part in, could not start;
+//   - no other node is unhealthy in the end.
+//
 // # Running it
 //
 //	go test ./fault                       ten of each, in about three minutes
+//	go test ./fault -run Lack             the nodes that lack something, in about two
 //	go test ./fault -long -timeout 3h     a hundred of each
 //	go test ./fault -seed 42              the same choices again
 package fault

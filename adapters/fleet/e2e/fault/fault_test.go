@@ -90,7 +90,11 @@ func TestFaults(t *testing.T) {
 	<-loaded
 	t.Logf("faults are over after %v", time.Since(began).Round(time.Second))
 	x.print()
+	s.tell(t, c, l, x, began)
+}
 
+// tell waits for the end of all, and says what is wrong with it.
+func (s *story) tell(t *testing.T, c *cluster.Cluster, l *load, x *trouble, began time.Time) {
 	require.NoError(t, x.calm())
 	s.gather(t, c, l, x)
 	for _, err := range append(l.broken, s.check()...) {

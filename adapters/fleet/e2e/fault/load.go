@@ -23,6 +23,8 @@ type submission struct {
 	// when it had been accepted.
 	cancelled   bool
 	cancelledAt time.Time
+	// mistaken: it cannot be started anywhere.
+	mistaken bool
 }
 
 // load submits jobs until it is told to stop.
@@ -31,6 +33,9 @@ type load struct {
 	program string
 	ledger  string
 	seed    uint64
+	// change, where it is not nil, changes a job before it is submitted, and reports whether
+	// it is mistaken then.
+	change func(*rand.Rand, *job.Spec) (mistaken bool)
 
 	mu       sync.Mutex
 	accepted []*submission
@@ -54,12 +59,17 @@ func (l *load) run(ctx context.Context) {
 			rng := rand.New(rand.NewPCG(l.seed, uint64(n)+100))
 			var open []*submission
 			for i := 0; ctx.Err() == nil; i++ {
-				s := l.submit(fmt.Sprintf("load-%d-%d", n, i), l.spec(rng))
+				spec, mistaken := l.spec(rng), false
+				if l.change != nil {
+					mistaken = l.change(rng, &spec)
+				}
+				s := l.submit(fmt.Sprintf("load-%d-%d", n, i), spec)
 				if s == nil {
 					return
 				}
+				s.mistaken = mistaken
 				l.readBack(s, rng)
-				if rng.IntN(12) == 0 {
+				if rng.IntN(12) == 0 && !mistaken {
 					l.cancel(s)
 				}
 				open = append(open, s)
