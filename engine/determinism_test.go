@@ -57,7 +57,7 @@ func seeds(t *testing.T, n int) []uint64 {
 // recorded runs one history and keeps what the engines were told and did.
 func recorded(t *testing.T, seed uint64, workers int) *simulate.Result {
 	t.Helper()
-	o := simulate.Options{Record: true, Workers: workers, TieBreak: engine.TieBreak(seed % 3), Broken: seed%4 == 0}
+	o := simulate.Options{Record: true, Workers: workers, TieBreak: engine.TieBreak(seed % 3), Broken: seed%4 == 0, Queues: seed%3 == 1}
 	if seed%5 == 0 {
 		// Enough for blocks of nodes, and for a search that ends early.
 		o.Nodes, o.Steps = 110+int(seed%250), 60

@@ -12,6 +12,16 @@ import (
 
 func inputSubmit(s *sim) string {
 	w := s.newWorkload()
+	if s.o.Queues && w.Group == "" && s.chance(10) {
+		w.Queue, w.Principal = "", countedPrincipal
+	}
+	if s.tooMany(w) {
+		if err := s.raw.Apply(s.now, engine.Submit(w)); err == nil {
+			s.fail("%s is one too many by a limit, and not refused", w.ID)
+		}
+		s.reach("workload refused by a limit")
+		return "submit " + w.ID + ", which a limit refuses"
+	}
 	s.apply(engine.Submit(w))
 	s.world.book[w.ID] = &booked{spec: w}
 	return fmt.Sprintf("submit %s: %v, licences %d, devices %v, ports %v, gates %v, node %q, group %q, claims %v %v", w.ID, w.Requests.CPU,
@@ -44,7 +54,7 @@ func inputRemove(s *sim) string {
 	s.abandon(id)
 	s.apply(engine.Remove(id))
 	delete(s.world.book, id)
-	if s.chance(80) {
+	if s.chance(80) || row.Principal == countedPrincipal {
 		s.gone = append(s.gone, id)
 		return fmt.Sprintf("remove %s (%v)", id, row.Phase)
 	}

@@ -13,6 +13,7 @@ func checkAll(before, after *observed) problems {
 		checkQueue(after), checkPhases(before, after), checkBook(after),
 		checkRoom(before, after), checkDense(after), checkLists(after),
 		checkDecided(after), checkGiven(before, after), checkDevices(before, after),
+		checkQuotas(before, after), checkLimits(before, after), checkReasons(after),
 	)
 }
 

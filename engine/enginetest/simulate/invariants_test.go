@@ -3,6 +3,7 @@ package simulate
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -22,7 +23,7 @@ func sound() *observed {
 		Devices: []model.Device{{Class: "gpu"}, {Class: "gpu"}},
 	}
 	add := func(id string, phase model.Phase, b booked) {
-		w := &model.Workload{ID: id, Requests: model.Resources{CPU: 100}}
+		w := &model.Workload{ID: id, Requests: model.Resources{CPU: 100}, Limit: time.Minute, Queue: "q", Principal: "ann"}
 		row := model.WorkloadRecord{Workload: w, Phase: phase, CreateIndex: uint64(len(o.ids) + 1), ModifyIndex: 10}
 		if phase.TakesRoom() {
 			row.Node, row.PlacedAt = "n1", simEpoch
@@ -37,12 +38,15 @@ func sound() *observed {
 	add("e-confirmed", model.Confirmed, booked{node: "n1", known: true})
 	add("f-leaving", model.Terminating, booked{node: "n1", known: true, leaving: true})
 	add("g-finished", model.Finished, booked{ended: true})
-	o.positions["a-pending"] = queue.Position{ID: "a-pending", Place: queue.Backoff}
+	o.positions["a-pending"] = queue.Position{ID: "a-pending", Place: queue.Backoff, BackoffExpiration: simEpoch.Add(time.Second)}
 	o.positions["b-assumed"] = queue.Position{ID: "b-assumed", Place: queue.Binding}
 	o.positions["c-waiting"] = queue.Position{ID: "c-waiting", Place: queue.Permit}
 	o.counts = queue.Counts{Backoff: 1, Binding: 1, Permit: 1, Events: 3}
 	o.waiting["c-waiting"] = true
 	o.tasks["b-assumed"] = 1
+	o.queues = map[string]*model.Queue{"q": {Name: "q"}, "other": {Name: "other"}}
+	o.principals = map[string]*model.Principal{"ann": {Name: "ann"}}
+	o.limits = map[string]*model.Limit{"l": {Name: "l", Queue: "q", Scope: model.LimitEachPrincipal, Measure: model.LimitRunning, Amount: 5}}
 	o.lists = []listed{{what: "Pending", got: []string{"a-pending"}, want: []string{"a-pending"}}}
 	o.dense = denseOf(o)
 	return o
@@ -194,6 +198,63 @@ func TestCheckersFindWhatIsWrong(t *testing.T) {
 			})
 		}},
 
+		{"put beyond a quota", "queue q uses 500 cpu, by its max at most 400", func(before, o *observed) {
+			delete(before.rows, "b-assumed")
+			o.queues["q"].Max = map[string]int64{model.CPU: 400}
+		}},
+		{"put beyond what may be borrowed", "by its borrow at most 300", func(before, o *observed) {
+			delete(before.rows, "b-assumed")
+			o.queues["q"].Guaranteed, o.queues["q"].Borrow = map[string]int64{model.CPU: 200}, map[string]int64{model.CPU: 100}
+		}},
+		{"put where another queue keeps what it is guaranteed", "500 cpu are used and 200 kept by other queues, of 600", func(before, o *observed) {
+			delete(before.rows, "b-assumed")
+			o.queues["other"].Guaranteed, o.queues["other"].Lend = map[string]int64{model.CPU: 200}, map[string]int64{model.CPU: 0}
+		}},
+		{"put beyond a limit", `limit l of "ann" (Running) has 5, at most 4`, func(before, o *observed) {
+			delete(before.rows, "b-assumed")
+			o.limits["l"].Amount = 4
+		}},
+		{"put beyond a limit on a resource", `limit l of "" (Resource) has 500, at most 450`, func(before, o *observed) {
+			delete(before.rows, "b-assumed")
+			o.limits["l"] = &model.Limit{Name: "l", Principal: "ann", Scope: model.LimitSubtree, Measure: model.LimitResource, Resource: model.CPU, Amount: 450}
+		}},
+		{"put though it is too large", "by limit l each at most 99", func(before, o *observed) {
+			delete(before.rows, "b-assumed")
+			o.limits["l"] = &model.Limit{Name: "l", Queue: "q", Scope: model.LimitEachWorkload, Measure: model.LimitResource, Resource: model.CPU, Amount: 99}
+		}},
+		{"put beyond what may be used over time", "1000 resource-seconds are used and 30000 may be, of 30500", func(before, o *observed) {
+			delete(before.rows, "b-assumed")
+			spendOf(o, &model.Limit{Amount: 30500}, 1001.002)
+		}},
+		{"put though all of it is used", "1000 resource-seconds are used, of 1000", func(before, o *observed) {
+			delete(before.rows, "b-assumed")
+			spendOf(o, &model.Limit{Amount: 1000, Breach: model.LimitStop}, 1001.002)
+		}},
+		{"put without an end", "has no time limit", func(before, o *observed) {
+			delete(before.rows, "b-assumed")
+			spendOf(o, &model.Limit{Amount: 1 << 40}, 0)
+			o.edit("b-assumed", func(w *model.WorkloadRecord) { w.Workload.Limit = 0 })
+		}},
+
+		{"rejected by nobody", "nothing has rejected it", func(_, o *observed) {
+			o.positions["a-pending"] = queue.Position{Place: queue.Unschedulable}
+		}},
+		{"gated without a word", "does not say why", func(_, o *observed) {
+			o.positions["a-pending"] = queue.Position{Place: queue.Gated, GatingPlugin: "x", Gate: extpoints.NewStatus(extpoints.Unschedulable)}
+		}},
+		{"backs off without an end", "nobody knows until when", func(_, o *observed) {
+			o.positions["a-pending"] = queue.Position{Place: queue.Backoff}
+		}},
+		{"held back by one that has gone", "which does not wait", func(_, o *observed) { o.hold(queue.Held{Workload: "x"}) }},
+		{"held back by a quota that has room", "and the queue uses 500", func(_, o *observed) {
+			o.queues["q"].Max = map[string]int64{model.CPU: 600}
+			o.hold(queue.Held{Workload: "a-pending", Queue: "q", Quota: queue.QuotaMax, Resource: model.CPU})
+		}},
+		{"held back by a limit that has room", `limit "l" would not be exceeded: 5 and 1`, func(_, o *observed) {
+			o.limits["l"].Amount = 6
+			o.hold(queue.Held{Workload: "a-pending", Queue: "q", Principal: "ann", Limit: "l"})
+		}},
+
 		{"a wrong list", "are listed as", func(_, o *observed) { o.lists[0].got = nil }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -239,6 +300,58 @@ func TestCheckRoomLost(t *testing.T) {
 				t.Fatalf("found %q", p)
 			}
 		})
+	}
+}
+
+// hold has a-pending be active and held back.
+func (o *observed) hold(h queue.Held) {
+	o.positions["a-pending"] = queue.Position{ID: "a-pending", Place: queue.Active, Standing: &queue.Standing{Held: &h}}
+	o.counts.Backoff, o.counts.Active = 0, 1
+}
+
+// spendOf makes it a limit on what is used over time, of which so much is used.
+func spendOf(o *observed, l *model.Limit, used float64) {
+	l.Name, l.Queue, l.Scope, l.Measure, l.Resource = "l", "q", model.LimitSubtree, model.LimitResourceSeconds, model.CPU
+	o.limits["l"] = l
+	o.spent = map[gauge]spent{{limit: "l"}: {l, used}}
+}
+
+// A quota or a limit that is less than what runs is no fault of the engine's, as long as that gets no more. Nor is
+// one that holds back what would exceed it.
+func TestQuotasBelowWhatRunsAreNoProblem(t *testing.T) {
+	before, after := sound(), sound()
+	after.queues["q"].Max = map[string]int64{model.CPU: 100}
+	after.limits["l"].Amount = 1
+	if p := checkAll(before, after); len(p) > 0 {
+		t.Fatal(p)
+	}
+	for _, h := range []queue.Held{
+		{Workload: "a-pending", Queue: "q", Quota: queue.QuotaMax, Resource: model.CPU},
+		{Workload: "a-pending", Queue: "q", Principal: "ann", Limit: "l"},
+	} {
+		after.hold(h)
+		if p := checkAll(before, after); len(p) > 0 {
+			t.Fatal(p)
+		}
+	}
+}
+
+// What is spent is what was used between two states, and decays.
+func TestSpentIsWhatWasUsed(t *testing.T) {
+	before, after := sound(), sound()
+	l := &model.Limit{HalfLife: 10 * time.Second}
+	spendOf(before, l, 800)
+	for id, row := range before.rows {
+		after.rows[id] = row
+	}
+	after.limits["l"], after.at = l, before.at.Add(10*time.Second)
+	delete(before.rows, "b-assumed") // of which nobody knows since when it is there
+	if got := after.spend(before)[gauge{limit: "l"}].used; got != 400+4*100*10/2 {
+		t.Fatalf("%v are spent", got)
+	}
+	after.limits["l"] = &model.Limit{}
+	if got := after.spend(before); len(got) > 0 {
+		t.Fatalf("of a limit that was said anew %v are spent", got)
 	}
 }
 

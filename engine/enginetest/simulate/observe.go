@@ -57,6 +57,9 @@ func (s *sim) look() *observed {
 	for row := range v.Objects(model.HoldKind) {
 		o.holds = append(o.holds, row.Object.(*model.Hold))
 	}
+	if s.o.Queues {
+		o.define(v)
+	}
 	for g := range v.Groups() {
 		o.groups[g.ID] = g.Group
 	}
@@ -86,6 +89,7 @@ func (s *sim) look() *observed {
 			o.tasks[t.id]++
 		}
 	}
+	o.spent = o.spend(s.cur)
 	s.dispute(o)
 	o.dense = s.denseView()
 	if s.step%8 == 0 {
@@ -296,6 +300,19 @@ func (s *sim) checkWoken() {
 			if node := s.fits(id); node != "" && !s.awaitsMember(id) {
 				s.fail("%s waits for an event, because of %v, and would fit on %s", id, pos.UnschedulablePlugins, node)
 			}
+		}
+	}
+}
+
+// checkIdle: where nothing was tried, whatever is active is held back, or room is being made that others
+// must not take.
+func (s *sim) checkIdle() {
+	if slices.ContainsFunc(s.tasks, func(t *simTask) bool { return !t.binds() || t.stopped }) {
+		return
+	}
+	for _, id := range s.rowsWhere(func(w *model.WorkloadRecord) bool { return w.Phase == model.Pending }) {
+		if pos, queued := s.raw.Queue(id); queued && pos.Place == queue.Active && (pos.Standing == nil || pos.Standing.Held == nil) {
+			s.fail("%s is active, nothing holds it back, and it is not tried", id)
 		}
 	}
 }

@@ -57,6 +57,21 @@ type observed struct {
 	told    bool // the last input has reported objects
 
 	used map[string]*usage // see usage
+
+	queues     map[string]*model.Queue // that are defined, as the next two are
+	principals map[string]*model.Principal
+	limits     map[string]*model.Limit
+	spent      map[gauge]spent // of limits on what is used over time
+}
+
+// gauge is what a limit counts together: everything, or what one principal has.
+type gauge struct{ limit, principal string }
+
+// spent is what has been used of a limit on resource-seconds since it was said: at least so much,
+// decayed.
+type spent struct {
+	limit *model.Limit
+	used  float64
 }
 
 // listed is a list of workloads and what it should be.

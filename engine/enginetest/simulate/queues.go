@@ -15,7 +15,12 @@ var (
 	simQueues     = []string{"lab", "shop", "lab/a", "lab/b", "late"}
 	simPrincipals = []string{"", "ann", "bob"}
 	simPolicies   = []model.OrderPolicy{"", model.OrderFIFO, model.OrderPriority, model.OrderShare, model.OrderUsage}
+	simLimits     = []string{"l", "m"}
 )
+
+// countedPrincipal is the one whose workloads are limited in number. It has none but those that are
+// submitted one by one, since such a limit refuses the whole transaction.
+const countedPrincipal = "cat"
 
 // queuesAtFirst are the definitions that a history begins with. Where calm, nothing in
 // them holds anybody back.
@@ -30,16 +35,21 @@ func (s *sim) queuesAtFirst(calm bool) (changes []engine.Change) {
 		}
 		changes = append(changes, engine.PutObject(q))
 	}
-	for _, name := range simPrincipals[1:] {
+	for _, name := range append(simPrincipals[1:], countedPrincipal) {
 		changes = append(changes, engine.PutObject(&model.Principal{Name: name, Shares: s.rng.Int64N(3)}))
 	}
-	l := s.newLimit()
-	if calm {
-		if l.Amount = math.MaxInt64; l.Measure == model.LimitResourceSeconds {
-			l.Breach = model.LimitStop // else it holds back what has no time limit
+	for _, name := range simLimits {
+		l := s.newLimit(name)
+		if calm {
+			if l.Amount = math.MaxInt64; l.Measure == model.LimitResourceSeconds {
+				l.Breach = model.LimitStop // else it holds back what has no time limit
+			}
+		}
+		if calm || name == simLimits[0] || s.chance(50) {
+			changes = append(changes, engine.PutObject(l))
 		}
 	}
-	return append(changes, engine.PutObject(l))
+	return changes
 }
 
 func (s *sim) newQueue(name string) *model.Queue {
@@ -95,27 +105,38 @@ func (s *sim) quota(share int) map[string]int64 {
 	return m
 }
 
-func (s *sim) newLimit() *model.Limit {
-	if s.chance(25) {
-		return s.newSecondsLimit()
+// newLimit makes a limit of any kind.
+func (s *sim) newLimit(name string) *model.Limit {
+	l := &model.Limit{
+		Name: name, Queue: pickOf(s, simQueues), Scope: pickOf(s, []model.LimitScope{model.LimitEachPrincipal, model.LimitSubtree, model.LimitOwn}),
 	}
-	return &model.Limit{
-		Name: "l", Queue: pickOf(s, simQueues), Scope: pickOf(s, []model.LimitScope{model.LimitEachPrincipal, model.LimitSubtree, model.LimitOwn}),
-		Measure: model.LimitRunning, Amount: s.rng.Int64N(4),
+	if s.chance(20) {
+		l.Queue, l.Principal, l.Scope = "", pickOf(s, simPrincipals[1:]), pickOf(s, []model.LimitScope{model.LimitSubtree, model.LimitOwn})
 	}
+	switch n := s.rng.IntN(100); {
+	case n < 10:
+		l.Queue, l.Principal, l.Scope = "", countedPrincipal, model.LimitOwn
+		l.Measure, l.Amount, l.Breach = model.LimitCount, s.rng.Int64N(4), model.LimitRefuse
+	case n < 45:
+		l.Measure, l.Amount = model.LimitRunning, s.rng.Int64N(4)
+	case n < 70:
+		l.Measure, l.Resource, l.Amount = model.LimitResource, pickOf(s, []string{model.CPU, model.Memory}), pickOf(s, simAmounts)
+		if s.chance(15) {
+			l.Scope = model.LimitEachWorkload
+		}
+	default:
+		s.overTime(l)
+	}
+	return l
 }
 
-// newSecondsLimit is a limit on what is used over time.
-func (s *sim) newSecondsLimit() *model.Limit {
-	l := &model.Limit{
-		Name: "l", Queue: pickOf(s, simQueues), Scope: pickOf(s, []model.LimitScope{model.LimitEachPrincipal, model.LimitSubtree, model.LimitOwn}),
-		Measure: model.LimitResourceSeconds, Resource: model.CPU, Amount: s.rng.Int64N(10_000_000),
-		Breach: pickOf(s, []model.LimitBreach{"", model.LimitHold, model.LimitStop}),
-	}
+// overTime makes it a limit on what is used over time.
+func (s *sim) overTime(l *model.Limit) {
+	l.Measure, l.Resource, l.Amount = model.LimitResourceSeconds, model.CPU, s.rng.Int64N(pickOf(s, []int64{100_000, 10_000_000}))
+	l.Breach = pickOf(s, []model.LimitBreach{"", model.LimitHold, model.LimitStop})
 	if s.chance(50) {
 		l.HalfLife = pickOf(s, []time.Duration{time.Minute, time.Hour})
 	}
-	return l
 }
 
 // inputQueues changes a definition, or takes one away.
@@ -128,7 +149,7 @@ func inputQueues(s *sim) string {
 	_, there := s.raw.View().Object(ref)
 	switch {
 	case s.chance(30):
-		l := s.newLimit()
+		l := s.newLimit(pickOf(s, simLimits))
 		s.apply(engine.PutObject(l))
 		return fmt.Sprintf("put limit %+v", *l)
 	case there && name == "late":
@@ -200,33 +221,6 @@ func (s *sim) checkCharges() {
 	}
 }
 
-// checkQuotas: a workload that the engine has just placed keeps every quota above it.
-func (s *sim) checkQuotas(w *model.Workload) {
-	if !s.o.Queues {
-		return
-	}
-	use := map[string]map[string]int64{}
-	for _, l := range s.raw.Queues() {
-		if l.Principal == "" {
-			use[l.Queue] = l.Use
-		}
-	}
-	for _, q := range s.queuesAbove(w) {
-		s.reach("workload of a queue placed")
-		for resource, used := range use[q.Name] {
-			if w.Requests.Get(resource) == 0 {
-				continue
-			}
-			if most, said := q.Max[resource]; said && used > most {
-				s.fail("%s is placed, and %d %s of queue %s are used, of at most %d", w.ID, used, resource, q.Name, most)
-			}
-			if borrow, said := q.Borrow[resource]; said && used > q.Guaranteed[resource]+borrow {
-				s.fail("%s is placed, and queue %s borrows %d %s, at most %d", w.ID, q.Name, used-q.Guaranteed[resource], resource, borrow)
-			}
-		}
-	}
-}
-
 // noteHeld counts that workloads were held back.
 func (s *sim) noteHeld() {
 	if !s.o.Queues {
@@ -237,4 +231,20 @@ func (s *sim) noteHeld() {
 			s.reach("workload held back")
 		}
 	}
+}
+
+// tooMany reports whether a limit on their number refuses the workload.
+func (s *sim) tooMany(w *model.Workload) (refuses bool) {
+	if !s.o.Queues {
+		return false
+	}
+	var o observed
+	o.define(s.raw.View())
+	known := len(s.rowsWhere(func(row *model.WorkloadRecord) bool {
+		return row.Principal == countedPrincipal && row.Phase != model.Finished
+	}))
+	o.limitsOn(w, func(l *model.Limit, _ gauge) {
+		refuses = refuses || l.Measure == model.LimitCount && int64(known) >= l.Amount
+	})
+	return refuses
 }

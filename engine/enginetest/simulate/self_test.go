@@ -252,6 +252,19 @@ type unused struct{ extpoints.Devices }
 
 func (unused) Use(model.PoolID) *extpoints.PoolUse { return nil }
 
+// wordlessGate holds workloads back and does not say why.
+type wordlessGate struct{ extpoints.PreEnqueuePlugin }
+
+func (p wordlessGate) PreEnqueue(w *model.Workload) *extpoints.Status {
+	if st := p.PreEnqueuePlugin.PreEnqueue(w); st.IsSuccess() {
+		return st
+	}
+	return extpoints.NewStatus(extpoints.Unschedulable)
+}
+
+// bySort has the engine record queues and heed none of them.
+func bySort(cfg *engine.Config) { cfg.Order = engine.OrderBySort }
+
 // without takes a plugin out of the profiles.
 func without(name string) func(*engine.Config) {
 	return func(cfg *engine.Config) {
@@ -351,6 +364,15 @@ func TestSimulationFindsFaults(t *testing.T) {
 				e.New = func(args any, h extpoints.Handle) (extpoints.Plugin, error) { return make(args, blindHandle{h}) }
 			}
 		}},
+		{"a gate without a word", "does not say why", wrap(plugins.SchedulingGates, func(p extpoints.Plugin) extpoints.Plugin {
+			return wordlessGate{p.(extpoints.PreEnqueuePlugin)}
+		})},
+		{"quotas that nobody heeds", "by its ", bySort},
+		{"guarantees that nobody heeds", "kept by other queues", bySort},
+		{"limits on what runs that nobody heeds", "(Running) has", bySort},
+		{"limits on a resource that nobody heeds", "(Resource) has", bySort},
+		{"limits on resource-seconds that nobody heeds", "resource-seconds are used", bySort},
+		{"limits on a number that nobody heeds", "one too many by a limit", bySort},
 		{"an orchestrator that is told of nobody", "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -361,8 +383,9 @@ func TestSimulationFindsFaults(t *testing.T) {
 			}
 			scarce := strings.HasSuffix(c.name, "that are forgotten when they are written")
 			crowded := strings.HasPrefix(c.name, "room that is kept") || strings.HasPrefix(c.name, "room that is lost") || strings.HasPrefix(c.name, "budgets")
+			queues := strings.HasSuffix(c.name, "that nobody heeds")
 			for seed := first[c.name]; seed < first[c.name]+enough; seed++ {
-				r := simulate(seed, Options{Plugins: MoodGood, Configure: c.configure, Scarce: scarce, Crowded: crowded})
+				r := simulate(seed, Options{Plugins: MoodGood, Configure: c.configure, Scarce: scarce, Crowded: crowded, Queues: queues})
 				if r.Failure != nil {
 					if found = r.Failure.Message; strings.Contains(found, c.want) {
 						t.Logf("seed %d", seed)
@@ -377,6 +400,16 @@ func TestSimulationFindsFaults(t *testing.T) {
 				t.Fatalf("the simulation says %q, want something with %q", found, c.want)
 			}
 		})
+	}
+}
+
+// TestSimulationFindsWhatIsNotTried: a workload that is active and held back by nothing must not be left.
+func TestSimulationFindsWhatIsNotTried(t *testing.T) {
+	s := newSim(1, Options{Plugins: MoodGood})
+	s.start()
+	s.apply(engine.Submit(&model.Workload{ID: "w"}))
+	if s.checkIdle(); s.result.Failure == nil || !strings.Contains(s.result.Failure.Message, "w is active, nothing holds it back") {
+		t.Errorf("the simulation says %+v", s.result.Failure)
 	}
 }
 

@@ -102,11 +102,11 @@ func TestSimulationOfKubeSchedulersWakeUps(t *testing.T) {
 }
 
 // TestSimulationOfQueues runs some with the order by queues: what is charged is what runs,
-// and nothing that is placed breaks a quota.
+// nothing that is placed breaks a quota or a limit, and nothing else is held back by one.
 func TestSimulationOfQueues(t *testing.T) {
 	t.Parallel()
-	run(t, 60, simulate.Options{Queues: true}, []string{"workload of a queue placed", "workload held back"},
-		[]string{"workload displaced for another queue", "victim in another queue", "victim tried to come back"})
+	run(t, 60, simulate.Options{Queues: true}, []string{"workload held back"},
+		[]string{"workload displaced for another queue", "victim in another queue", "victim tried to come back", "workload refused by a limit"})
 }
 
 // TestSimulationOfScarceObjects runs some in which many want the same devices and volumes, and

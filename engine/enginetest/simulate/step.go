@@ -43,7 +43,11 @@ func (s *sim) meanwhile() {
 func (s *sim) schedule() bool {
 	s.attempting = true
 	defer func() { s.attempting = false }()
-	return s.raw.Schedule(s.now)
+	if !s.raw.Schedule(s.now) {
+		s.checkIdle()
+		return false
+	}
+	return true
 }
 
 func inputSchedule(s *sim) string {
