@@ -25,7 +25,6 @@ func (t *tree) principalLevels(p *part, tick int64) (list []Level) {
 			if principal := t.principals[name]; principal != nil {
 				kid.weight = principal.Shares
 			}
-			t.weighNothing(kid)
 		}
 		l := t.level(kid, tick)
 		l.Queue, l.Principal = p.name, name
@@ -33,9 +32,6 @@ func (t *tree) principalLevels(p *part, tick int64) (list []Level) {
 	}
 	return list
 }
-
-// weighNothing gives the part the shares of one that uses nothing.
-func (t *tree) weighNothing(p *part) { p.dominant, p.resource, p.beyond = share{0, 1}, -1, share{0, 1} }
 
 // Levels lists the queues by name, as of the last Reorder, and after each that goes by usage
 // the principals of which it remembers anything. What they have used is as of now, or if that is

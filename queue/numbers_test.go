@@ -51,3 +51,16 @@ func TestResourcesThatNobodyHasAreForgotten(t *testing.T) {
 	q.Discharge(now, charged)
 	require.Zero(t, leaf.usedOf(q.tree.resources["charged"]))
 }
+
+// A queue that has never had a workload uses nothing of any resource, also where no resource is known yet.
+func TestLevelsOfQueuesThatHaveNeverHadAWorkload(t *testing.T) {
+	q := newOrdered(t)
+	now := time.Unix(0, 0)
+	q.DefinitionChanged(nil, &model.Queue{Name: "q", Weight: 2})
+	q.Reorder(now)
+	want := []Level{{Queue: "q", Weight: 2}}
+	require.Equal(t, want, q.Levels(now))
+	q.NodeChanged(nil, &model.Node{Name: "n", Allocatable: model.Resources{CPU: 1000}})
+	q.Reorder(now)
+	require.Equal(t, want, q.Levels(now))
+}

@@ -72,8 +72,9 @@ func compareKeys(a, b *part) int {
 	return strings.Compare(a.leaf.key.principal, b.leaf.key.principal)
 }
 
+// newPart makes a part in which nothing is used.
 func newPart(name string) *part {
-	p := &part{name: name, index: -1}
+	p := &part{name: name, index: -1, dominant: share{0, 1}, resource: -1, beyond: share{0, 1}}
 	p.turns.of = p
 	return p
 }
