@@ -44,6 +44,10 @@ type Group struct {
 	// MinResources is what all nodes together must have left before the members of a Gang
 	// are tried one by one. None: nothing. Only the plugin Coscheduling looks at it.
 	MinResources Resources `json:",omitzero"`
+	// PermitTimeout is how long a member of a Gang that has a node waits on Permit for the
+	// others. 0: as long as the plugin's arguments say. Only the plugin Coscheduling looks
+	// at it.
+	PermitTimeout time.Duration `json:",omitzero"`
 	// TopologyKey, where not empty, is the key of a node label, [ByNode] or
 	// [ByZone]: all members go to nodes of one domain.
 	TopologyKey string

@@ -73,8 +73,14 @@ func (g *Group) Validate() error {
 		} else if len(g.MinResources.Names()) > 0 {
 			c.report("minResources", "are there, and only a Gang has any")
 		}
+		if g.PermitTimeout != 0 {
+			c.report("permitTimeout", fmt.Sprintf("%v is not 0, and only members of a Gang wait for each other", g.PermitTimeout))
+		}
 	}
 	c.resources("minResources", &g.MinResources)
+	if g.Policy == Gang && g.PermitTimeout < 0 {
+		c.report("permitTimeout", fmt.Sprintf("%v is less than 0", g.PermitTimeout))
+	}
 	c.text("topologyKey", g.TopologyKey)
 	oneOfOrEmpty(&c, "preemption", g.Preemption, preemptionPolicies)
 	oneOfOrEmpty(&c, "disruption", g.Disruption, disruptionModes)

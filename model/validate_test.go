@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/model/modeltest"
@@ -75,6 +76,8 @@ func TestValidateGroup(t *testing.T) {
 		{Group{ID: "g", Policy: Gang}, `minCount: 0 is less than 1`},
 		{Group{ID: "g", Policy: Gang, MinCount: -1}, `minCount: -1 is less than 1`},
 		{Group{ID: "g", Policy: Basic, MinCount: 2}, `minCount: 2 is not 0, and only a Gang has a smallest count`},
+		{Group{ID: "g", Policy: Gang, MinCount: 2, PermitTimeout: -time.Second}, `permitTimeout: -1s is less than 0`},
+		{Group{ID: "g", PermitTimeout: time.Second}, `permitTimeout: 1s is not 0, and only members of a Gang wait for each other`},
 		{Group{ID: "g", MinCount: 2}, `minCount: 2 is not 0, and only a Gang has a smallest count`},
 		{Group{ID: "g", Preemption: "Always"}, `preemption: "Always" is not one of PreemptLowerPriority, Never`},
 		{Group{ID: "g", Disruption: "None"}, `disruption: "None" is not one of Single, All`},

@@ -106,6 +106,25 @@ func TestMinResourcesOfPodGroups(t *testing.T) {
 	})
 }
 
+// How long the members wait for each other is what the group says. 0 is as if it did not say so.
+func TestScheduleTimeoutOfPodGroups(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newGroupWorld(t, []string{v1.DefaultSchedulerName}, podGroup("g", "minMember: 2, scheduleTimeoutSeconds: 90"))
+		says := func(want time.Duration) {
+			t.Helper()
+			synctest.Wait()
+			if g, there := w.engine.View().Group("coscheduling/default/g"); !there || g.Group.PermitTimeout != want {
+				t.Errorf("the group is %+v, want %v", g, want)
+			}
+		}
+		says(90 * time.Second)
+		w.groups.put(podGroup("g", "minMember: 2, scheduleTimeoutSeconds: 0"))
+		says(0)
+		w.groups.put(podGroup("g", "minMember: 2"))
+		says(0)
+	})
+}
+
 // A group that makes no sense is logged by name and with the reason, and changes nothing.
 func TestPodGroupsThatMakeNoSense(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -115,6 +134,7 @@ func TestPodGroupsThatMakeNoSense(t *testing.T) {
 			"minMember: -1":                             "spec.minMember: Invalid value: -1",
 			"minMember: many":                           "cannot unmarshal string",
 			"minMember: 1, minResources: {cpu: -1}":     "spec.minResources[cpu]: Invalid value",
+			"minMember: 1, scheduleTimeoutSeconds: -1":  "spec.scheduleTimeoutSeconds: Invalid value: -1: must not be negative",
 			"minMember: 1, minResources: {nonsense: 1}": "is not a resource that the scheduler counts",
 		} {
 			w.groups.put(podGroup("g", spec))

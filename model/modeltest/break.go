@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"time"
 
 	"github.com/berth-project/berth/model"
 )
@@ -90,15 +91,23 @@ var groupBreakers = []breaker[model.Group]{
 		return "minCount"
 	}},
 	{"basic with resources", func(_ *rand.Rand, g *model.Group) string {
-		g.Policy, g.MinCount, g.MinResources = model.Basic, 0, model.Resources{Memory: 1}
+		g.Policy, g.MinCount, g.MinResources, g.PermitTimeout = model.Basic, 0, model.Resources{Memory: 1}, 0
 		return "minResources"
+	}},
+	{"basic with a timeout", func(_ *rand.Rand, g *model.Group) string {
+		g.Policy, g.MinCount, g.MinResources, g.PermitTimeout = model.Basic, 0, model.Resources{}, time.Second
+		return "permitTimeout"
+	}},
+	{"negative timeout", func(_ *rand.Rand, g *model.Group) string {
+		g.Policy, g.MinCount, g.PermitTimeout = model.Gang, 1, -1
+		return "permitTimeout"
 	}},
 	{"bad resources", func(r *rand.Rand, g *model.Group) string {
 		g.Policy, g.MinCount = model.Gang, 1
 		return "minResources." + breakResources(r, &g.MinResources)
 	}},
 	{"basic with count", func(r *rand.Rand, g *model.Group) string {
-		g.Policy, g.MinCount = maybe(r, model.Basic), pick(r, []int32{1, -1, math.MaxInt32})
+		g.Policy, g.MinCount, g.PermitTimeout = maybe(r, model.Basic), pick(r, []int32{1, -1, math.MaxInt32}), 0
 		return "minCount"
 	}},
 	{"preemption", func(_ *rand.Rand, g *model.Group) string { g.Preemption = "Always"; return "preemption" }},

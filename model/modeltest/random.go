@@ -124,6 +124,7 @@ func RandomGroup(r *rand.Rand) *model.Group {
 	}
 	if g.Policy == model.Gang {
 		g.MinCount = pick(r, []int32{1, 1, 2, 3, 8, math.MaxInt32})
+		g.PermitTimeout = pick(r, []time.Duration{0, 0, time.Second, math.MaxInt64})
 		if g.MinCount == 8 {
 			g.MinResources = model.Resources{CPU: 8000, Scalars: []model.Scalar{{Name: "licences", Amount: 8}}}
 		}

@@ -13,12 +13,13 @@ const Name = "Coscheduling"
 // Args are the arguments of Coscheduling.
 type Args struct {
 	// PermitTimeout is how long a member holds its node and waits for the
-	// others. It must be less than extpoints.MaxPermitTimeout. Default: 60 s.
+	// others, where its group does not say it ([model.Group].PermitTimeout). It must
+	// be less than extpoints.MaxPermitTimeout. Default: 60 s.
 	PermitTimeout time.Duration
 	// Backoff is for how long after a failed try the members of a gang are
 	// rejected without being tried. It counts from the cycle of the member that
 	// failed and must not be longer than PermitTimeout: then a wait that runs
-	// out is no reason to stand back.
+	// out is no reason to stand back. Nor is it longer than that of the group.
 	// Default: 10 s, or PermitTimeout if that is shorter.
 	Backoff time.Duration
 	// RejectPercentage is how many of MinCount members may lack a node, in percent, while the

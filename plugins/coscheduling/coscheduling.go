@@ -141,13 +141,21 @@ func (p *Coscheduling) Permit(s *extpoints.CycleState, w *extpoints.WorkloadInfo
 	need := int(g.MinCount)
 	if placed < need {
 		s.Activate(p.tries.untried(s.Now(), groups, g.ID)...)
-		return extpoints.NewStatus(extpoints.Wait, fmt.Sprintf("waiting until group %q has %d members with a node", g.ID, need)), p.args.PermitTimeout
+		return extpoints.NewStatus(extpoints.Wait, fmt.Sprintf("waiting until group %q has %d members with a node", g.ID, need)), p.timeout(g)
 	}
 	if let := p.letThrough(groups, g.ID, w.ID); let || placed == need {
 		s.Activate(p.tries.untried(s.Now(), groups, g.ID)...)
 	}
 	p.tries.end(g.ID)
 	return nil, 0
+}
+
+// timeout is how long members of the gang wait on Permit, at most as long as the engine lets them.
+func (p *Coscheduling) timeout(g *model.Group) time.Duration {
+	if g.PermitTimeout > 0 {
+		return min(g.PermitTimeout, extpoints.MaxPermitTimeout)
+	}
+	return p.args.PermitTimeout
 }
 
 // Companions implements [extpoints.CompanionsPlugin]: a member is worth nothing before MinCount

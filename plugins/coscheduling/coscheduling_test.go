@@ -194,6 +194,31 @@ func TestPermit(t *testing.T) {
 	}
 }
 
+// What the group says of how long to wait counts more than the arguments. It stands back no longer
+// than that either.
+func TestTimeoutOfTheGroup(t *testing.T) {
+	for _, c := range []struct{ says, waits, back time.Duration }{
+		{0, 20 * time.Second, 5 * time.Second},
+		{3 * time.Second, 3 * time.Second, 3 * time.Second},
+		{time.Minute, time.Minute, 5 * time.Second},
+		{time.Hour, extpoints.MaxPermitTimeout, 5 * time.Second},
+	} {
+		w := newWorld(3, "w@", "a", "b")
+		w.view.GroupList[0].PermitTimeout = c.says
+		p := w.plugin(t)
+		if _, waits := p.Permit(w.state(), member("w"), &model.Binding{Workload: "w", Node: "n"}); waits != c.waits {
+			t.Errorf("%v: waits %v", c.says, waits)
+		}
+		p.PostFilter(w.state(), member("a"), nil)
+		for after, want := range map[time.Duration]string{c.back - 1: held, c.back: success} {
+			w.now = extpointstest.Now.Add(after)
+			if _, st := p.PreFilter(w.state(), member("b")); st.String() != want {
+				t.Errorf("%v: after %v %v", c.says, after, st)
+			}
+		}
+	}
+}
+
 // What happens to those that wait when x has no node.
 func TestLost(t *testing.T) {
 	reject := func(ids string) (list []string) {

@@ -31,7 +31,7 @@
 // for [Args].Backoff.
 //
 // Reservations that are held for long without use: a member waits for at most
-// [Args].PermitTimeout. While a group has too few members, or backs off, its members
+// [Args].PermitTimeout, or as long as its group says. While a group has too few members, or backs off, its members
 // are rejected before they reserve anything.
 //
 // Tries that cannot succeed: with [model.Group].MinResources no member is tried while all nodes
@@ -86,5 +86,11 @@
 // podGroupRejectPercentage, which is 10 there by default, and MinResources of a group its
 // minResources; commit 903da7df. There a node on which more is requested than it has adds to
 // what is missing, a group that was let through once is not asked again, and nothing but time
-// wakes one that lacked something.
+// wakes one that lacked something. There members with scheduling gates do not count among those
+// that a group needs; here they do, and the others wait for them on Permit.
+//
+// There the groups of equal priority whose last try failed stand behind the others, so that one
+// which fits nowhere holds up nobody. Here nobody is held up: a group stands back for a while
+// after a try that failed, and is not tried again before something has changed for it. So its place in
+// the queue is by when it was created, and does not change while it waits.
 package coscheduling

@@ -80,11 +80,18 @@ func TestMembersAreTriedTogether(t *testing.T) {
 }
 
 // A gang that waits for a member that does not come holds its nodes for
-// PermitTimeout and no longer.
+// PermitTimeout and no longer, that of the group where it says so.
 func TestHoldingEnds(t *testing.T) {
-	b := newBench(t, options{args: coscheduling.Args{PermitTimeout: 20 * time.Second}})
+	for group, args := range map[time.Duration]time.Duration{0: 20 * time.Second, 20 * time.Second: time.Minute} {
+		holdingEnds(t, group, args)
+	}
+}
+
+func holdingEnds(t *testing.T, ofGroup, ofArgs time.Duration) {
+	b := newBench(t, options{args: coscheduling.Args{PermitTimeout: ofArgs}})
 	b.node("n", 3)
 	b.gang("a", 3)
+	b.apply(engine.PutGroup(&model.Group{ID: "a", Policy: model.Gang, MinCount: 3, PermitTimeout: ofGroup, CreatedAt: b.now}))
 	b.submit("a1", "a2")
 	b.add(&model.Workload{ID: "a3", Gates: []string{"closed"}})
 	b.now = b.now.Add(time.Second)

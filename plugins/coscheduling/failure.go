@@ -55,7 +55,8 @@ func (p *Coscheduling) lost(now time.Time, groups extpoints.Groups, w *model.Wor
 		p.tries.miss(now, groups, g, w.ID)
 		return
 	}
-	if !p.tries.fail(now, now.Add(p.args.Backoff), groups, g, w.ID) {
+	backoff := min(p.args.Backoff, p.timeout(g))
+	if !p.tries.fail(now, now.Add(backoff), groups, g, w.ID) {
 		return
 	}
 	reason := fmt.Sprintf("group %q cannot have %d members with a node: there is none for workload %s", g.ID, g.MinCount, w.DisplayName())

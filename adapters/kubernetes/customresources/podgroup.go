@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +25,7 @@ type podGroup struct {
 	Spec              struct {
 		MinMember    int32           `json:"minMember"`
 		MinResources v1.ResourceList `json:"minResources"`
+		Timeout      int32           `json:"scheduleTimeoutSeconds"`
 	} `json:"spec"`
 }
 
@@ -32,8 +34,9 @@ type podGroup struct {
 func PodGroupID(namespace, name string) string { return "coscheduling/" + namespace + "/" + name }
 
 // PodGroup is the group of a PodGroup: a gang of minMember, which is tried when all nodes together
-// have minResources left. A number of pods among these is left out, as minMember is it. The
-// error says all that is wrong.
+// have minResources left, and whose pods wait scheduleTimeoutSeconds for each other, if that is not 0.
+// A number of pods among the resources is left out, as minMember is it. The error says all that
+// is wrong.
 func PodGroup(o *unstructured.Unstructured) (*model.Group, error) {
 	g, err := decode[podGroup](o)
 	if err != nil {
@@ -47,6 +50,9 @@ func PodGroup(o *unstructured.Unstructured) (*model.Group, error) {
 	var problems field.ErrorList
 	if m.MinCount < 1 {
 		problems = append(problems, field.Invalid(spec.Child("minMember"), m.MinCount, "must be at least 1"))
+	}
+	if m.PermitTimeout = time.Duration(g.Spec.Timeout) * time.Second; m.PermitTimeout < 0 {
+		problems = append(problems, field.Invalid(spec.Child("scheduleTimeoutSeconds"), g.Spec.Timeout, "must not be negative"))
 	}
 	delete(g.Spec.MinResources, v1.ResourcePods)
 	for _, name := range slices.Sorted(maps.Keys(g.Spec.MinResources)) {
