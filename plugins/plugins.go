@@ -23,6 +23,7 @@ import (
 	"github.com/berth-project/berth/plugins/nodeports"
 	"github.com/berth-project/berth/plugins/noderesources"
 	"github.com/berth-project/berth/plugins/noderesourcesallocatable"
+	"github.com/berth-project/berth/plugins/noderesourcesfitplus"
 	"github.com/berth-project/berth/plugins/noderesourcetopologymatch"
 	"github.com/berth-project/berth/plugins/nodeunschedulable"
 	"github.com/berth-project/berth/plugins/nodevolumelimits"
@@ -32,6 +33,7 @@ import (
 	"github.com/berth-project/berth/plugins/podtopologyspread"
 	"github.com/berth-project/berth/plugins/qossort"
 	"github.com/berth-project/berth/plugins/queuesort"
+	"github.com/berth-project/berth/plugins/scarceresourceavoidance"
 	"github.com/berth-project/berth/plugins/schedulinggates"
 	"github.com/berth-project/berth/plugins/sysched"
 	"github.com/berth-project/berth/plugins/tainttoleration"
@@ -73,6 +75,8 @@ const (
 	TopologyPlacementGenerator      = topologyplacementgenerator.Name
 	PodGroupPodsCount               = podgrouppodscount.Name
 	NodeResourcesAllocatable        = noderesourcesallocatable.Name
+	NodeResourcesFitPlus            = noderesourcesfitplus.Name
+	ScarceResourceAvoidance         = scarceresourceavoidance.Name
 	PodState                        = podstate.Name
 	NodeMetadata                    = nodemetadata.Name
 	QOSSort                         = qossort.Name
@@ -124,6 +128,8 @@ func Default() map[string]extpoints.Factory {
 		TopologyPlacementGenerator:      extpoints.FactoryOf(topologyplacementgenerator.New),
 		PodGroupPodsCount:               extpoints.FactoryOf(podgrouppodscount.New),
 		NodeResourcesAllocatable:        extpoints.FactoryOf(noderesourcesallocatable.New),
+		NodeResourcesFitPlus:            extpoints.FactoryOf(noderesourcesfitplus.New),
+		ScarceResourceAvoidance:         extpoints.FactoryOf(scarceresourceavoidance.New),
 		PodState:                        extpoints.FactoryOf(podstate.New),
 		NodeMetadata:                    extpoints.FactoryOf(nodemetadata.New),
 		QOSSort:                         extpoints.FactoryOf(qossort.New),

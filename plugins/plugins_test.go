@@ -9,6 +9,8 @@ import (
 	"github.com/berth-project/berth/extpoints/extpointstest"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins/nodemetadata"
+	"github.com/berth-project/berth/plugins/noderesourcesfitplus"
+	"github.com/berth-project/berth/plugins/scarceresourceavoidance"
 )
 
 // reference is kube-scheduler's order and weights (apis/config/v1/
@@ -54,6 +56,13 @@ func TestDefaultProfileIsTheReferences(t *testing.T) {
 	}
 }
 
+// RequiredArgs are arguments of the plugins that need some.
+var RequiredArgs = map[string]any{
+	NodeMetadata:            nodemetadata.Args{Label: "price"},
+	NodeResourcesFitPlus:    noderesourcesfitplus.Args{Resources: []noderesourcesfitplus.Resource{{Name: model.CPU, Strategy: noderesourcesfitplus.LeastAllocated, Weight: 1}}},
+	ScarceResourceAvoidance: scarceresourceavoidance.Args{Resources: []string{"gpu"}},
+}
+
 func TestDefaultProfileIsMadeOfTheTable(t *testing.T) {
 	factories := Default()
 	for _, e := range DefaultProfile().Plugins {
@@ -62,11 +71,7 @@ func TestDefaultProfileIsMadeOfTheTable(t *testing.T) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(factories)) {
-		var args any
-		if name == NodeMetadata { // has one that is required
-			args = nodemetadata.Args{Label: "price"}
-		}
-		p, err := factories[name](args, extpointstest.NewHandle())
+		p, err := factories[name](RequiredArgs[name], extpointstest.NewHandle())
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if p.Name() != name {

@@ -19,7 +19,6 @@ import (
 	"github.com/berth-project/berth/model/modeltest"
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/devicepacking"
-	"github.com/berth-project/berth/plugins/nodemetadata"
 )
 
 // sections are the last headings of each plugin's package comment, in this order;
@@ -101,8 +100,8 @@ func variantsOf(t *testing.T, name string) (list variants) {
 			args = append(args, devicepacking.Args{Policy: policy, Typical: []devicepacking.Typical{{CPU: 1, Weight: 1}}})
 		}
 	}
-	if name == plugins.NodeMetadata {
-		args = []any{nodemetadata.Args{Label: "price"}}
+	if a, needs := plugins.RequiredArgs[name]; needs {
+		args = []any{a}
 	}
 	for _, a := range args {
 		var v variant

@@ -48,6 +48,8 @@ var kindsOf = map[string][]kubernetes.Kind{
 	plugins.DefaultBinder:                   nil,
 	plugins.NodeHolds:                       nil,
 	plugins.NodeResourcesAllocatable:        nil,
+	plugins.NodeResourcesFitPlus:            nil,
+	plugins.ScarceResourceAvoidance:         nil,
 	plugins.PodState:                        nil,
 	plugins.NodeMetadata:                    nil,
 	plugins.QOSSort:                         nil,

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,10 +22,12 @@ import (
 	"github.com/berth-project/berth/plugins/networkoverhead"
 	"github.com/berth-project/berth/plugins/nodemetadata"
 	"github.com/berth-project/berth/plugins/noderesourcesallocatable"
+	"github.com/berth-project/berth/plugins/noderesourcesfitplus"
 	"github.com/berth-project/berth/plugins/noderesourcetopologymatch"
 	"github.com/berth-project/berth/plugins/peaks"
 	"github.com/berth-project/berth/plugins/podstate"
 	"github.com/berth-project/berth/plugins/qossort"
+	"github.com/berth-project/berth/plugins/scarceresourceavoidance"
 	"github.com/berth-project/berth/plugins/sysched"
 	"github.com/berth-project/berth/plugins/targetloadpacking"
 	"github.com/berth-project/berth/plugins/topologicalsort"
@@ -31,8 +35,8 @@ import (
 
 // OutOfTree returns a new registry of the plugins that are not kube-scheduler's and that
 // Berth has: those of kubernetes-sigs/scheduler-plugins under their names there, with their
-// arguments as they stand in a file, LoadAwareScheduling of Koordinator, and Berth's own
-// DevicePacking, for the policy Rollout. None of them is in a profile unless the file enables
+// arguments as they stand in a file, three of Koordinator, and Berth's own DevicePacking, for the
+// policy Rollout. None of them is in a profile unless the file enables
 // it.
 func OutOfTree() Registry {
 	return Registry{
@@ -50,6 +54,9 @@ func OutOfTree() Registry {
 		plugins.LowRiskOverCommitment:      fromFile(lowRiskArgs.translate, lowriskovercommitment.New),
 		plugins.Peaks:                      fromFile(peaksArgs.translate, peaks.New),
 		plugins.LoadAwareScheduling:        fromFile(loadAwareArgs.translate, loadawarescheduling.New),
+
+		plugins.NodeResourcesFitPlus:    fromFile(fitPlusArgs.translate, noderesourcesfitplus.New),
+		plugins.ScarceResourceAvoidance: fromFile(scarceResourceArgs.translate, scarceresourceavoidance.New),
 
 		plugins.DevicePacking:             fromFile(devicePackingArgs.translate, devicepacking.New),
 		plugins.NodeResourceTopologyMatch: fromFile(topologyMatchArgs.translate, noderesourcetopologymatch.New),
@@ -124,6 +131,37 @@ func (a nodeMetadataArgs) translate() (nodemetadata.Args, error) {
 		return args, fmt.Errorf("arguments: metadataSource: %q: only \"Label\" is read here", a.MetadataSource)
 	}
 	return args, nil
+}
+
+// fitPlusArgs are NodeResourcesFitPlusArgs of Koordinator, pkg/scheduler/apis/config/v1, commit
+// a7a1b76b.
+type fitPlusArgs struct {
+	metav1.TypeMeta `json:",inline"`
+	Resources       map[string]struct {
+		Type   string `json:"type"`
+		Weight int64  `json:"weight"`
+	} `json:"resources"`
+}
+
+func (a fitPlusArgs) translate() (args noderesourcesfitplus.Args, err error) {
+	for _, name := range slices.Sorted(maps.Keys(a.Resources)) {
+		r := a.Resources[name]
+		args.Resources = append(args.Resources, noderesourcesfitplus.Resource{
+			Name: name, Strategy: noderesourcesfitplus.Strategy(r.Type), Weight: r.Weight,
+		})
+	}
+	return args, nil
+}
+
+// scarceResourceArgs are ScarceResourceAvoidanceArgs of Koordinator, pkg/scheduler/apis/config/v1,
+// commit a7a1b76b.
+type scarceResourceArgs struct {
+	metav1.TypeMeta `json:",inline"`
+	Resources       []string `json:"resources"`
+}
+
+func (a scarceResourceArgs) translate() (scarceresourceavoidance.Args, error) {
+	return scarceresourceavoidance.Args{Resources: a.Resources}, nil
 }
 
 // tolerationArgs are PreemptionTolerationArgs of scheduler-plugins, apis/config/v1, commit

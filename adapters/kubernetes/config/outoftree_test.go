@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -93,6 +94,13 @@ func TestOutOfTree(t *testing.T) {
 		{plugins.NetworkOverhead, "namespaces: [default, other], weightsName: NetperfCosts, networkTopologyName: net-topology-test", ""},
 		{plugins.NetworkOverhead, "namespace: default", `unknown field "namespace"`},
 		{plugins.TopologicalSort, "namespaces: [default]", ""},
+		{plugins.NodeResourcesFitPlus, "resources: {nvidia.com/gpu: {type: MostAllocated, weight: 2}, cpu: {type: LeastAllocated, weight: 1}}", ""},
+		{plugins.NodeResourcesFitPlus, "", "resources: must not be empty"},
+		{plugins.NodeResourcesFitPlus, "resources: {cpu: {type: RequestedToCapacityRatio, weight: 1}}", `"RequestedToCapacityRatio" of "cpu" is neither "LeastAllocated" nor "MostAllocated"`},
+		{plugins.NodeResourcesFitPlus, "resources: {cpu: {type: LeastAllocated}}", `0 of "cpu" is not between 1 and 100`},
+		{plugins.ScarceResourceAvoidance, "resources: [nvidia.com/gpu]", ""},
+		{plugins.ScarceResourceAvoidance, "", "resources: must not be empty"},
+		{plugins.ScarceResourceAvoidance, "resource: nvidia.com/gpu", `unknown field "resource"`},
 		{plugins.LoadAwareScheduling, watcher, ""},
 		{plugins.LoadAwareScheduling, watcher + ", filterExpiredNodeMetrics: false, nodeMetricExpirationSeconds: 300, enableScheduleWhenNodeMetricsExpired: true, resourceWeights: {cpu: 1}, dominantResourceWeight: 2, " +
 			"usageThresholds: {cpu: 70}, estimatedScalingFactors: {cpu: 80}, estimatedSecondsAfterPodScheduled: 30, aggregated: {usageThresholds: {cpu: 60}, usageAggregationType: p95, usageAggregatedDuration: 5m}", ""},
@@ -108,6 +116,48 @@ func TestOutOfTree(t *testing.T) {
 			t.Errorf("%s is called %s", c.name, p.Name())
 		case c.problem != "" && (err == nil || !strings.Contains(err.Error(), c.problem)):
 			t.Errorf("%s {%s}: %v", c.name, c.args, err)
+		}
+	}
+}
+
+// The READMEs have a row for each of them, and say how many there are. DevicePacking is Berth's own.
+func TestREADMEsListThePlugins(t *testing.T) {
+	read := func(path string) string {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	readme := read("../README.md")
+	_, rest, _ := strings.Cut(readme, "| plugin | what differs |\n|---|---|\n")
+	table, _, _ := strings.Cut(rest, "\n\n")
+	var listed []string
+	koordinators := 0
+	for row := range strings.SplitSeq(table, "\n") {
+		cell, _, _ := strings.Cut(row, " | ")
+		names := strings.Split(cell, "`")
+		for i := 1; i < len(names); i += 2 {
+			listed = append(listed, names[i])
+			if strings.Contains(cell, "(Koordinator)") {
+				koordinators++
+			}
+		}
+	}
+	all := slices.DeleteFunc(slices.Sorted(maps.Keys(config.OutOfTree())), func(name string) bool { return name == plugins.DevicePacking })
+	slices.Sort(listed)
+	if !slices.Equal(listed, all) {
+		t.Errorf("the README lists %q, and there are %q", listed, all)
+	}
+	words := map[int]string{3: "three", 15: "fifteen", 18: "eighteen"} // with the numbers that there are now
+	for text, want := range map[string]string{
+		strings.ToLower(readme):    words[len(all)] + " plugins that people run beside kube-scheduler's",
+		readme:                     words[len(all)-koordinators] + " of\nkubernetes-sigs/scheduler-plugins and " + words[koordinators] + " of Koordinator",
+		read("../../../README.md"): "[" + words[len(all)] + "](plugins)",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("a README does not say %q", want)
 		}
 	}
 }

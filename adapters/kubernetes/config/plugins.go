@@ -36,6 +36,7 @@ var berthOnly = []string{
 	plugins.SySched,
 	plugins.TargetLoadPacking, plugins.LoadVariationRiskBalancing, plugins.LowRiskOverCommitment,
 	plugins.LoadAwareScheduling, plugins.Peaks,
+	plugins.NodeResourcesFitPlus, plugins.ScarceResourceAvoidance,
 	plugins.NodeResourceTopologyMatch, plugins.NetworkOverhead, plugins.TopologicalSort,
 }
 
