@@ -10,7 +10,8 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// Known answers of upstream's plugin: the annotations of a class of value 8000.
+// Known answers of upstream's plugin: preemption_toleration_policy_test.go, all rows (commit 903da7df), the
+// annotations of a class of value 1; and, by its rules, those of other classes.
 func TestTolerationOfPriorityClass(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -20,6 +21,13 @@ func TestTolerationOfPriorityClass(t *testing.T) {
 		want    model.PreemptionToleration
 		problem string
 	}{
+		{"upstream: none", 1, "-", "-", model.PreemptionToleration{}, ""}, // there 2 and 0 s, which protects from nobody either
+		{"upstream: both", 1, "100", "10", model.PreemptionToleration{MinPriority: 100, For: 10 * time.Second}, ""},
+		{"upstream: a minimum that is no number", 1, "a", "-", model.PreemptionToleration{},
+			`priority class "c": metadata.annotations[` + minPriorityAnnotation + `]: "a" is not a number of 32 bits`},
+		{"upstream: a time that is no number", 1, "-", "a", model.PreemptionToleration{},
+			`priority class "c": metadata.annotations[` + tolerationAnnotation + `]: "a" is not a number of 64 bits`},
+		{"upstream: for good", 1, "100", "-1", model.PreemptionToleration{MinPriority: 100, For: -1}, ""},
 		{"none", 8000, "-", "-", model.PreemptionToleration{}, ""},
 		{"both", 8000, "10000", "3600", model.PreemptionToleration{MinPriority: 10000, For: time.Hour}, ""},
 		{"no minimum: any that is higher", 8000, "-", "3600", model.PreemptionToleration{MinPriority: 8001, For: time.Hour}, ""},

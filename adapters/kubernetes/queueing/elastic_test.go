@@ -21,7 +21,7 @@ import (
 type quotas struct {
 	t       *testing.T
 	text    strings.Builder
-	cores   int64
+	room    model.Resources // of the node
 	running []*model.Workload
 	asking  *model.Workload
 	evicted []string
@@ -51,9 +51,9 @@ func (q *quotas) read(f []string) {
 	switch f[0] {
 	case "quota":
 		fmt.Fprintf(&q.text, "- {namespace: %s, min: {cpu: %q}, max: {cpu: %q}}\n", f[1], f[2], f[3])
-		q.cores += q.number(f[2])
+		q.room.CPU += 1000 * q.number(f[2])
 	case "others":
-		q.cores += q.number(f[1])
+		q.room.CPU += 1000 * q.number(f[1])
 	case "runs":
 		q.running = append(q.running, q.workload(f[1:]))
 	case "asks":
@@ -76,7 +76,7 @@ func (q *quotas) outcome() string {
 	for _, o := range c.Objects() {
 		changes = append(changes, engine.PutObject(o))
 	}
-	changes = append(changes, engine.PutNode(&model.Node{Name: "n", Allocatable: model.Resources{CPU: 1000 * q.cores}}))
+	changes = append(changes, engine.PutNode(&model.Node{Name: "n", Allocatable: q.room}))
 	told := map[string]bool{}
 	for i, w := range append(slices.Clone(q.running), q.asking) {
 		if !told[w.Namespace] {
