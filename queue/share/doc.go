@@ -60,7 +60,8 @@
 // DRF: Ghodsi and others, NSDI 2011. Hierarchical DRF: Bhattacharya and others, SoCC 2013. Fair
 // Tree, the classic fair share, many factors and billing: the documentation of Slurm and of
 // flux-accounting. Quotas with lending, their shares and fair preemption: Kueue. The division and
-// reclaiming: KAI Scheduler. The known answers in testdata are theirs. Where an answer differs from
+// reclaiming: KAI Scheduler; divisions also the elastic quotas of Koordinator. The known answers in
+// testdata are theirs. Where an answer differs from
 // its source on purpose, the line "upstream" has what the other one says:
 //
 //   - Victims that are given back do not leave the others without the tests by which they were chosen.
