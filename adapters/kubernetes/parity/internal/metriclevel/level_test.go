@@ -240,7 +240,7 @@ func count(t *testing.T, number uint64, about decisionlevel.About) (before, afte
 	}
 	var m *metrics.Metrics
 	err = decisionlevel.Run(seed, number, report, decisionlevel.Options{About: about, Change: func(c *engine.Config) {
-		m = metrics.New(metrics.Options{Profiles: c.Profiles, Groups: true, Placements: true})
+		m = metrics.New(metrics.Options{Profiles: c.Profiles, Groups: true, Placements: generates(c.Profiles)})
 		c.Listener = engine.Tee(c.Listener, withoutProbe(m.Listener()))
 		before = gather(t, legacyregistry.DefaultGatherer)
 	}})
@@ -252,6 +252,13 @@ func count(t *testing.T, number uint64, about decisionlevel.About) (before, afte
 		return nil, nil, nil
 	}
 	return before, gather(t, legacyregistry.DefaultGatherer), gather(t, m.Registry())
+}
+
+// generates reports whether a profile generates placements, as all do where the feature gate about them is on.
+func generates(profiles []extpoints.Profile) bool {
+	return slices.ContainsFunc(profiles, func(p extpoints.Profile) bool {
+		return slices.ContainsFunc(p.Plugins, func(e extpoints.Entry) bool { return e.Name == plugins.TopologyPlacementGenerator })
+	})
 }
 
 // awaitBindings waits for the goroutines that bind: a pod is counted a moment after
