@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Join returns a function that calls all of the functions that are there, in order;
-// nil where there is none.
+// Join returns a function that calls all of the functions that are there, in order, also those after
+// one that ends its goroutine; nil where there is none.
 func Join[E any](functions ...func(E)) func(E) {
 	var all []func(E)
 	for _, f := range functions {
@@ -24,10 +24,18 @@ func Join[E any](functions ...func(E)) func(E) {
 	case 1:
 		return all[0]
 	}
-	return func(e E) {
-		for _, f := range all {
-			f(e)
+	return func(e E) { tell(all, e) }
+}
+
+func tell[E any](all []func(E), e E) {
+	i := 0
+	defer func() {
+		if i < len(all) {
+			tell(all[i+1:], e)
 		}
+	}()
+	for ; i < len(all); i++ {
+		all[i](e)
 	}
 }
 
