@@ -14,6 +14,7 @@ import (
 // reserved is told of every workload that is put on a node. What an attempt has
 // done is written down before the first of its members is told of.
 func (s *sim) reserved(e engine.PlacedEvent) {
+	s.took = append(s.took, e.Binding)
 	s.takesRoom(&e.Binding)
 	if e.Workload.Group == "" {
 		return

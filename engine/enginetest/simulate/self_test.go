@@ -252,6 +252,11 @@ type unused struct{ extpoints.Devices }
 
 func (unused) Use(model.PoolID) *extpoints.PoolUse { return nil }
 
+// reversed is an order from behind.
+type reversed struct{ extpoints.QueueSortPlugin }
+
+func (p reversed) Less(a, b *extpoints.Queued) bool { return p.QueueSortPlugin.Less(b, a) }
+
 // wordlessGate holds workloads back and does not say why.
 type wordlessGate struct{ extpoints.PreEnqueuePlugin }
 
@@ -367,6 +372,13 @@ func TestSimulationFindsFaults(t *testing.T) {
 		{"a gate without a word", "does not say why", wrap(plugins.SchedulingGates, func(p extpoints.Plugin) extpoints.Plugin {
 			return wordlessGate{p.(extpoints.PreEnqueuePlugin)}
 		})},
+		{"an order that is reversed", "whose turn is before", wrap(plugins.PrioritySort, func(p extpoints.Plugin) extpoints.Plugin {
+			return reversed{p.(extpoints.QueueSortPlugin)}
+		})},
+		{"queues in which the order is reversed", "whose turn is before", wrap(plugins.PrioritySort, func(p extpoints.Plugin) extpoints.Plugin {
+			return reversed{p.(extpoints.QueueSortPlugin)}
+		})},
+		{"shares that nobody heeds", "whose turn is before", bySort},
 		{"quotas that nobody heeds", "by its ", bySort},
 		{"guarantees that nobody heeds", "kept by other queues", bySort},
 		{"limits on what runs that nobody heeds", "(Running) has", bySort},
@@ -383,7 +395,7 @@ func TestSimulationFindsFaults(t *testing.T) {
 			}
 			scarce := strings.HasSuffix(c.name, "that are forgotten when they are written")
 			crowded := strings.HasPrefix(c.name, "room that is kept") || strings.HasPrefix(c.name, "room that is lost") || strings.HasPrefix(c.name, "budgets")
-			queues := strings.HasSuffix(c.name, "that nobody heeds")
+			queues := strings.HasSuffix(c.name, "that nobody heeds") || strings.HasPrefix(c.name, "queues")
 			for seed := first[c.name]; seed < first[c.name]+enough; seed++ {
 				r := simulate(seed, Options{Plugins: MoodGood, Configure: c.configure, Scarce: scarce, Crowded: crowded, Queues: queues})
 				if r.Failure != nil {

@@ -56,6 +56,8 @@ type sim struct {
 	told                     bool              // the last input has reported objects
 	seen                     *sight            // of groups, since the last attempt
 	attempting               bool              // an attempt is being made
+	attempts                 int               // how many were made
+	took                     []model.Binding   // what has been given a node in the last
 	asOne                    map[string]string // groups that leave as one in this step, and for whom
 
 	hostility    *hostility

@@ -102,7 +102,7 @@ func TestSimulationOfKubeSchedulersWakeUps(t *testing.T) {
 }
 
 // TestSimulationOfQueues runs some with the order by queues: what is charged is what runs,
-// nothing that is placed breaks a quota or a limit, and nothing else is held back by one.
+// nothing that is placed breaks a quota or a limit, nothing else is held back by one, and nobody is passed.
 func TestSimulationOfQueues(t *testing.T) {
 	t.Parallel()
 	run(t, 60, simulate.Options{Queues: true}, []string{"workload held back"},

@@ -43,10 +43,12 @@ func (s *sim) meanwhile() {
 func (s *sim) schedule() bool {
 	s.attempting = true
 	defer func() { s.attempting = false }()
+	before := s.beforeAttempt()
 	if !s.raw.Schedule(s.now) {
 		s.checkIdle()
 		return false
 	}
+	s.checkTurn(before)
 	return true
 }
 

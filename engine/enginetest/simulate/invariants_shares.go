@@ -1,0 +1,207 @@
+package simulate
+
+import (
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/berth-project/berth/model"
+)
+
+// line is by what a workload, or its tree of groups, stands in a line of its own.
+type line struct {
+	priority int32
+	since    time.Time // zero: not known
+}
+
+func (l line) before(o line) bool {
+	if l.priority != o.priority {
+		return l.priority > o.priority
+	}
+	return !l.since.IsZero() && !o.since.IsZero() && l.since.Before(o.since)
+}
+
+// portion is a part of the order by queues: a queue, or what a principal has in one.
+type portion struct {
+	queue     *model.Queue // nil of a principal
+	principal string
+	of        string // the queue of a principal
+	weight    int64
+}
+
+// partsOf are the parts that the workload is in, from the top down.
+func (o *observed) partsOf(w *model.Workload) (list []portion) {
+	for _, q := range o.above(w) {
+		list = append(list, portion{queue: q, weight: q.Weight})
+	}
+	slices.Reverse(list)
+	leaf := portion{principal: w.Principal, of: w.Queue}
+	if p := o.principals[w.Principal]; p != nil {
+		leaf.weight = p.Shares
+	}
+	return append(list, leaf)
+}
+
+// partBefore reports whether the part of the one workload has its turn before that of the other for
+// certain, where their ways part.
+func (o *observed) partBefore(a, b *model.Workload, lineA, lineB line) bool {
+	partsA, partsB := o.partsOf(a), o.partsOf(b)
+	policy, i := model.OrderShare, 0
+	for ; partsA[i].queue != nil && partsA[i].queue == partsB[i].queue; i++ {
+		policy = partsA[i].queue.Policy
+	}
+	x, y := partsA[i], partsB[i]
+	switch policy {
+	case model.OrderShare, "":
+		if px, py := x.priority(), y.priority(); px != py {
+			return px > py
+		}
+		return o.hadLess(&x, &y)
+	case model.OrderPriority:
+		if px, py := x.priority(), y.priority(); px != py {
+			return px > py
+		}
+		return x.queue == nil && y.queue == nil && lineA.before(lineB)
+	}
+	return false // by the first of the one, or by usage over time
+}
+
+func (p *portion) priority() int32 {
+	if p.queue == nil {
+		return 0
+	}
+	return p.queue.Priority
+}
+
+// hadLess reports whether the one part has less of what it is entitled to, see [model.OrderShare].
+func (o *observed) hadLess(x, y *portion) bool {
+	a, b := o.shareOf(x), o.shareOf(y)
+	if a.below != b.below {
+		return a.below
+	}
+	if a.entitled || b.entitled {
+		if c := compareShares(a.beyond, x.weight, b.beyond, y.weight); c != 0 {
+			return c < 0
+		}
+	}
+	return compareShares(a.dominant, x.weight, b.dominant, y.weight) < 0
+}
+
+// compareShares compares shares over weights. A share of what is not there, which is nil, is more than any
+// other, and parts without a weight come after all that have one.
+func compareShares(a *big.Rat, weightA int64, b *big.Rat, weightB int64) int {
+	switch {
+	case (weightA == 0) != (weightB == 0):
+		if weightA == 0 {
+			return 1
+		}
+		return -1
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	}
+	over := func(r *big.Rat, weight int64) *big.Rat { return new(big.Rat).Quo(r, big.NewRat(max(weight, 1), 1)) }
+	return over(a, weightA).Cmp(over(b, weightB))
+}
+
+// shares are those of a part; see [model.OrderShare].
+type shares struct {
+	below, entitled  bool
+	dominant, beyond *big.Rat
+}
+
+func (o *observed) shareOf(p *portion) shares {
+	used := o.usedBy(p)
+	s := shares{dominant: new(big.Rat), beyond: new(big.Rat)}
+	var entitled map[string]int64
+	if p.queue != nil {
+		entitled = o.entitled(p.queue)
+	}
+	reached := false
+	for resource, own := range entitled {
+		s.entitled = s.entitled || own > 0
+		reached = reached || own > 0 && used[resource] >= own
+	}
+	s.below = s.entitled && !reached
+	for resource, n := range used {
+		s.dominant = larger(s.dominant, o.shareOfAll(resource, n))
+		s.beyond = larger(s.beyond, o.shareOfAll(resource, max(n-entitled[resource], 0)))
+	}
+	return s
+}
+
+func larger(a, b *big.Rat) *big.Rat {
+	if compareShares(a, 1, b, 1) < 0 {
+		return b
+	}
+	return a
+}
+
+// shareOfAll is the amount as a part of what all nodes have; nil where they have none.
+func (o *observed) shareOfAll(resource string, n int64) *big.Rat {
+	capacity := int64(0)
+	for _, node := range o.nodes {
+		capacity += node.Allocatable.Get(resource)
+		for i := range node.Devices {
+			if node.Devices[i].Class == resource {
+				capacity += model.WholeDevice
+			}
+		}
+	}
+	switch {
+	case n == 0:
+		return new(big.Rat)
+	case capacity == 0:
+		return nil
+	}
+	return big.NewRat(n, capacity)
+}
+
+// usedBy is what those in the part request that take room, devices included.
+func (o *observed) usedBy(p *portion) map[string]int64 {
+	used := map[string]int64{}
+	for _, id := range o.ids {
+		row := o.rows[id]
+		if !isPlaced(&row) {
+			continue
+		}
+		in := row.Principal == p.principal && row.Queue == p.of
+		if p.queue != nil {
+			in = slices.Contains(o.above(row.Workload), p.queue)
+		}
+		if !in {
+			continue
+		}
+		for _, name := range row.Requests.Names() {
+			used[name] += row.Requests.Get(name)
+		}
+		for i := range row.Workload.Devices {
+			used[row.Workload.Devices[i].Class] += row.Workload.Devices[i].Total()
+		}
+	}
+	return used
+}
+
+// entitled is what the queue is guaranteed, or those below it together where that is more, as far as its Max goes.
+func (o *observed) entitled(q *model.Queue) map[string]int64 {
+	all := map[string]int64{}
+	for _, name := range sortedKeys(o.queues) {
+		if below := o.queues[name]; below.Parent == q.Name {
+			for resource, n := range o.entitled(below) {
+				all[resource] += n
+			}
+		}
+	}
+	for resource, n := range q.Guaranteed {
+		all[resource] = max(all[resource], n)
+	}
+	for resource := range all {
+		if most, said := q.Max[resource]; said {
+			all[resource] = min(all[resource], most)
+		}
+	}
+	return all
+}
