@@ -98,6 +98,7 @@ func (f facts) reload(now time.Time) {
 			f.queue.Charge(now, now, endOf(now, row.Info), row.Info.Workload) // what it has used is in the history
 		}
 	}
+	f.queue.Reorder(now) // what is asked before the next input goes by the definitions, too
 }
 
 // loadQueues tells an order by queues what the record says of queues and nodes.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
 )
 
 // fullDisk takes so many writes, and then none.
@@ -81,4 +82,20 @@ func TestProblemsOfAConfigurationAreToldAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "config: Workers: -1 is negative")
 	require.ErrorContains(t, err, `plugin "Ghost": has no function that makes it`)
 	require.ErrorIs(t, err, engine.ErrRecorderTaken)
+}
+
+// A recording that begins in the middle makes the order by queues anew. What is asked before anything else
+// is told goes by the definitions all the same.
+func TestLimitsHoldRightAfterARecordingHasBegun(t *testing.T) {
+	cfg := config(&world{})
+	cfg.Order = engine.OrderByQueues
+	r, err := engine.NewRaw(cfg)
+	require.NoError(t, err)
+	limit := &model.Limit{Name: "few", Queue: "lab", Scope: model.LimitSubtree, Measure: model.LimitCount, Amount: 1, Breach: model.LimitRefuse}
+	queued := func(id string) engine.Change { return engine.Submit(&model.Workload{ID: id, Queue: "lab"}) }
+	require.NoError(t, r.Apply(epoch, engine.PutObject(&model.Queue{Name: "lab"}), engine.PutObject(limit), queued("a")))
+	queues := r.Queues()
+	require.NoError(t, r.StartRecording(epoch, engine.NewRecorder(&bytes.Buffer{})))
+	require.Equal(t, queues, r.Queues())
+	require.ErrorContains(t, r.Apply(epoch, queued("b")), `limit "few": it would be 2, of at most 1`)
 }
