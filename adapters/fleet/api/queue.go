@@ -20,6 +20,9 @@ const (
 	MaxHalfLife     = job.Duration(10_000 * 24 * time.Hour)
 )
 
+// MaxMinRuntime is the most that Queue.MinRuntime may be.
+const MaxMinRuntime = job.Duration(10_000 * 24 * time.Hour)
+
 // MaxDefaultMemory is the most that Queue.DefaultMemoryPerCPU may be.
 const MaxDefaultMemory = job.Bytes(1 << 40)
 
@@ -31,7 +34,8 @@ type Queue struct {
 	Priority int32 `json:"priority,omitempty"`
 	// MaxPriority is the highest that a user may give a job. Default: 0.
 	MaxPriority int32 `json:"maxPriority,omitempty"`
-	// Preempts: its jobs may take the place of those of lower priority.
+	// Preempts: its jobs may take the place of those of lower priority; in a tree of queues, of
+	// those in the same queue. See Reclaim for those in others.
 	Preempts bool `json:"preempts,omitempty"`
 	// Nodes are constraints that the nodes of its jobs fulfil.
 	Nodes []job.Constraint `json:"nodes,omitempty"`
@@ -79,14 +83,28 @@ type Queue struct {
 	// Borrow is how much it may use beyond Guaranteed. Default: no limit.
 	Lend   *Amounts `json:"lend,omitempty"`
 	Borrow *Amounts `json:"borrow,omitempty"`
+	// Reclaim says whose tasks in other queues its own jobs, not those of queues below it, may
+	// displace to get what the queue is entitled to. One that may preempts in itself, too: see
+	// Preempts. Default: never.
+	Reclaim Reclaim `json:"reclaim,omitempty"`
+	// MinRuntime is for how long a task of it, or of a queue below it, has its node at least
+	// before other queues may reclaim it. Default: 0.
+	MinRuntime job.Duration `json:"minRuntime,omitzero"`
+	// Protected is the part of its fair share that nobody may reclaim, in percent. The fair share
+	// is what its weight gives it among the queues beside it that have jobs. Default: 0.
+	Protected int32 `json:"protected,omitempty"`
 }
 
 // InTree reports whether it says anything about its place among queues. Where no queue
 // does, and there are no accounts, users and limits, jobs go by priority and number alone.
 func (q *Queue) InTree() bool {
 	return q.Parent != "" || q.Weight != 0 || q.Policy != "" || q.HalfLife != 0 || len(q.Prices) > 0 ||
-		!q.Guaranteed.IsZero() || !q.Max.IsZero() || !q.Lend.IsZero() || !q.Borrow.IsZero()
+		!q.Guaranteed.IsZero() || !q.Max.IsZero() || !q.Lend.IsZero() || !q.Borrow.IsZero() ||
+		q.Reclaim != "" || q.MinRuntime != 0 || q.Protected != 0
 }
+
+// Reclaims reports whether its jobs may displace tasks of other queues.
+func (q *Queue) Reclaims() bool { return q.Reclaim != "" && q.Reclaim != ReclaimNever }
 
 // QueuedLimit is how many jobs of one user may be there.
 func (q *Queue) QueuedLimit() int32 {

@@ -30,6 +30,21 @@ const (
 	PolicyUsage    Policy = "usage"    // who has used least over time, in relation to the weight; see Queue.HalfLife
 )
 
+// Reclaim says whose tasks in other queues are ended for a job that waits, so that its queue gets what
+// it is entitled to. The job of such a task waits again, unless it is not to be requeued.
+//
+// They are of queues that have more than they are guaranteed. It is enough that the queue of the
+// job stays within its own guarantee; beyond it, the order of the queues decides: by the policy
+// share a queue may not end up with more than the other has left, for the weight.
+type Reclaim string
+
+// Whose tasks are ended. The empty value is ReclaimNever.
+const (
+	ReclaimNever Reclaim = "never" // nobody's
+	ReclaimLower Reclaim = "lower" // those of a lower priority than the job's
+	ReclaimAny   Reclaim = "any"   // those of any priority
+)
+
 // MaxWeight is the largest weight, and the highest price.
 const MaxWeight = 1_000_000
 

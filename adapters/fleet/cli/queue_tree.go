@@ -33,6 +33,9 @@ func (f *queueFlags) addTo(all *pflag.FlagSet) {
 	fs.StringVar((*string)(&q.Policy), "policy", "", "`order` of the queues below it and of the users in it: share, usage (over time), priority or fifo; default: share")
 	fs.DurationVar((*time.Duration)(&q.HalfLife), "half-life", 0, "after this `duration` what has been used counts half, for --policy usage; default: 168h")
 	fs.StringToInt64Var(&q.Prices, "prices", nil, "what a core, a GiB of memory or disk, a GPU or one of another resource counts, for --policy usage, like `cpu=4,memory=1,gpus=64`; default: what counts is the resource of which most was used")
+	fs.StringVar((*string)(&q.Reclaim), "reclaim", "", "`whose` tasks in other queues its jobs may displace to get what the queue is entitled to: never, lower (those of lower priority) or any; default: never")
+	fs.DurationVar((*time.Duration)(&q.MinRuntime), "min-runtime", 0, "for this `duration` a task of it runs at least before other queues may reclaim its place; default: 0")
+	fs.Int32Var(&q.Protected, "protected", 0, "the part of its fair share that nobody may reclaim, a `percentage`; default: 0")
 	f.amounts = map[string]*string{}
 	for name, usage := range map[string]string{
 		"guaranteed": "what it can count on, `amounts`", "max": "the most that it may use, `amounts`",
@@ -53,6 +56,7 @@ func (f *queueFlags) change(c *cobra.Command, q *api.Queue) error {
 		"parent": func() { q.Parent = f.given.Parent }, "weight": func() { q.Weight = f.given.Weight },
 		"priority": func() { q.Priority = f.given.Priority }, "policy": func() { q.Policy = f.given.Policy },
 		"half-life": func() { q.HalfLife = f.given.HalfLife }, "prices": func() { q.Prices = f.given.Prices },
+		"reclaim": func() { q.Reclaim = f.given.Reclaim }, "min-runtime": func() { q.MinRuntime = f.given.MinRuntime }, "protected": func() { q.Protected = f.given.Protected },
 	} {
 		if given(name) {
 			set()
@@ -86,12 +90,15 @@ queues, with the same flags, or all fields with a file.
 
 Queues with the same parent share what it has by their weights; users share what their
 queue has. What a queue is guaranteed it can count on: what it does not lend others
-cannot use. Amounts are written like cpu=16,memory=64Gi,gpus=2,disk=1Ti,licence=4.
+cannot use. Amounts are written like cpu=16,memory=64Gi,gpus=2,disk=1Ti,licence=4. What
+others have borrowed it waits for, or with --reclaim takes back: tasks of queues that have
+more than they are guaranteed are ended then, and their jobs wait again.
 
 Without any parent, weight, policy, guarantee, account, user or limit, jobs go by
 priority and number alone, whoever submits them.`,
 		Example: `  berth queue create physics --weight 3 --guaranteed cpu=128,gpus=8
-  berth queue create lasers --parent physics --max cpu=64 --policy fifo`,
+  berth queue create lasers --parent physics --max cpu=64 --policy fifo
+  berth queue set physics --reclaim any && berth queue set default --min-runtime 30m`,
 		Args: args(1, 1),
 	}
 	f.addTo(c.Flags())
@@ -195,12 +202,12 @@ func queueTreeCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := a.newTable(c, "QUEUE", "WEIGHT", "POLICY", "PRIO", "GUARANTEED", "MAX", "LEND", "BORROW")
+			t := a.newTable(c, "QUEUE", "WEIGHT", "POLICY", "PRIO", "GUARANTEED", "MAX", "LEND", "BORROW", "RECLAIM")
 			v := view{value: list, people: t.write}
 			walkQueues(list.Queues, "", 0, func(q *api.QueueStatus, depth int) {
 				v.names = append(v.names, q.Name)
 				t.row(strings.Repeat("  ", depth)+q.Name, strconv.Itoa(int(max(q.Weight, 1))), or(string(q.Policy), string(api.PolicyShare)), strconv.Itoa(int(q.Priority)),
-					amountsText(q.Guaranteed), amountsText(q.Max), amountsText(q.Lend), amountsText(q.Borrow))
+					amountsText(q.Guaranteed), amountsText(q.Max), amountsText(q.Lend), amountsText(q.Borrow), or(string(q.Reclaim), string(api.ReclaimNever)))
 			})
 			return a.print(c, v)
 		}),

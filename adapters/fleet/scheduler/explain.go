@@ -106,6 +106,9 @@ func (c *Controller) Explain(v state.View, j *state.Job, index int32) (*api.Expl
 	out := &api.Explanation{Job: j.ID, Element: index, State: s, Tasks: j.Spec.Tasks}
 	if s == job.Pending {
 		out.Reason, out.Message = c.Why(v, j, index)
+		if r := v.LastRecord(j.ID, index); r != nil && r.Outcome.State == job.Preempted {
+			out.Message += "; its last attempt was ended: " + r.Outcome.Message
+		}
 		out.ExpectedStart, out.ExpectedNodes, _ = c.Expected(v, j, index)
 		out.Forecast, out.Calibration = c.Forecast(v, j, index), c.Calibration()
 	}

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -41,6 +42,7 @@ type offer struct {
 	attempt int32
 	ranks   map[int32]bool // those that the engine has
 	avoids  time.Time      // until when it is kept from nodes, zero: from none
+	queue   *state.Queue   // as it was then
 }
 
 // jobChanged brings the offers of a job up to date, and wakes those who wait for it.
@@ -64,10 +66,27 @@ func (c *Controller) jobChanged(v state.View, id job.ID) {
 		c.noteSame(v, id)
 	}
 	t.counts, t.held = j.Counts, j.HeldElements
+	c.renew(v, j, t)
 	c.fill(v, j, t)
 	if wakes {
 		c.wake(v, id, j)
 	}
+}
+
+// renew takes the offers back that would be others by now, as the queue has changed, to be made again.
+func (c *Controller) renew(v state.View, j *state.Job, t *tracked) {
+	q := queueOf(v, j)
+	for _, index := range slices.Sorted(maps.Keys(t.offers)) {
+		if s, _ := v.StateOf(j, index); s == job.Pending && !offersSame(t.offers[index].queue, q) {
+			c.withdraw(v, state.ElementID{Job: j.ID, Index: index}, t)
+			t.again[index] = true
+		}
+	}
+}
+
+// offersSame reports whether the queue, before and after a change, makes the same of its jobs.
+func offersSame(a, b *state.Queue) bool {
+	return a == b || a.Priority == b.Priority && preemption(a) == preemption(b) && reflect.DeepEqual(a.Nodes, b.Nodes)
 }
 
 // cancelledOf counts the elements that have ended by request, as many that wait may
@@ -252,6 +271,7 @@ func (c *Controller) offer(v state.View, j *state.Job, t *tracked, index int32) 
 		nodes = e.Nodes
 	}
 	q := queueOf(v, j)
+	o.queue = q
 	avoid, until := c.avoided(v, j, q, index)
 	if o.avoids = until; !until.IsZero() {
 		c.timers.set(until, due{kind: dueElement, element: state.ElementID{Job: j.ID, Index: index}})

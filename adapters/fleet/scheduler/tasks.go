@@ -24,7 +24,8 @@ func (c *Controller) Bind(ctx context.Context, w *model.Workload, b model.Bindin
 
 // Evict implements extpoints.Orchestrator: it has the attempt ended.
 func (c *Controller) Evict(ctx context.Context, w *model.Workload, reason string) error {
-	return c.carryOut(ctx, &state.Command{StopTask: &state.StopTask{Task: taskOf(w).id, State: job.Preempted, Reason: evictionWords(reason)}})
+	id := taskOf(w).id
+	return c.carryOut(ctx, &state.Command{StopTask: &state.StopTask{Task: id, State: job.Preempted, Reason: evictionWords(c.cfg.State.View(), id.Job, reason)}})
 }
 
 func (c *Controller) carryOut(ctx context.Context, cmd *state.Command) error {

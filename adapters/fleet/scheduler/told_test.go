@@ -9,6 +9,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/state"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -58,8 +59,8 @@ func TestUnknownWords(t *testing.T) {
 		inWords(w, node, plugins.NodePorts, []string{"node(s) didn't have free ports"}, false))
 	require.Equal(t, []string{`NodeAffinity says "workload affinity terms conflict"`},
 		inWords(w, node, plugins.NodeAffinity, []string{"workload affinity terms conflict"}, false))
-	require.Equal(t, "the operator says so", evictionWords("the operator says so"))
-	require.Equal(t, "it makes room for job 7, which has a higher priority", evictionWords("preempted by group 7_3.1"))
+	require.Equal(t, "the operator says so", evictionWords(state.New(nil).View(), 1, "the operator says so"))
+	require.Equal(t, "it makes room for job 7, which has a higher priority", evictionWords(state.New(nil).View(), 1, "preempted by group 7_3.1"))
 	require.Equal(t, `the scheduler says "something else"`, groupWords(&engine.GroupEvent{Message: "something else"}))
 }
 

@@ -102,8 +102,10 @@ func groupModel(j *state.Job, q *state.Queue, id job.TaskID) *model.Group {
 
 func priority(j *state.Job, q *state.Queue) int32 { return j.Spec.Priority + q.Priority }
 
+// preemption is that of the queue's jobs. For the engine a workload that may displace others in other
+// queues may displace those of lower priority in its own.
 func preemption(q *state.Queue) model.PreemptionPolicy {
-	if q.Preempts {
+	if q.Preempts || q.Reclaims() {
 		return model.PreemptLower
 	}
 	return model.PreemptNever

@@ -111,12 +111,17 @@ var policies = map[api.Policy]model.OrderPolicy{
 	api.PolicyUsage: model.OrderUsage,
 }
 
+var reclaims = map[api.Reclaim]model.ReclaimPolicy{
+	"": model.ReclaimNever, api.ReclaimNever: model.ReclaimNever, api.ReclaimLower: model.ReclaimLower, api.ReclaimAny: model.ReclaimAny,
+}
+
 // queueModel is a queue as the engine sees it. The priority of a queue is added to that of
 // its jobs, and puts it before others too.
 func queueModel(q *state.Queue) *model.Queue {
 	m := &model.Queue{
 		Name: q.Name, Parent: q.Parent, Weight: weight(q.Weight), Priority: q.Priority, Policy: policies[q.Policy],
 		Guaranteed: amounts(q.Guaranteed), Max: amounts(q.Max), Lend: amounts(q.Lend), Borrow: amounts(q.Borrow),
+		Reclaim: reclaims[q.Reclaim], MinRuntime: time.Duration(q.MinRuntime), Protected: int64(q.Protected) * model.PerMillion / 100,
 	}
 	if q.Policy == api.PolicyUsage {
 		m.HalfLife, m.Prices = time.Duration(cmp.Or(q.HalfLife, api.DefaultHalfLife)), prices(q.Prices)

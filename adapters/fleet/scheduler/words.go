@@ -3,9 +3,11 @@ package scheduler
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/berth-project/berth/adapters/fleet/job"
+	"github.com/berth-project/berth/adapters/fleet/state"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
@@ -224,12 +226,27 @@ func scoreName(plugin string) string {
 // preemptedBy finds the workload or group for which another is asked to leave.
 var preemptedBy = regexp.MustCompile(`^preempted by (?:workload|group) ([0-9]+)_`)
 
-// evictionWords says why a task has to leave its node.
-func evictionWords(reason string) string {
-	if found := preemptedBy.FindStringSubmatch(reason); found != nil {
-		return fmt.Sprintf("it makes room for job %s, which has a higher priority", found[1])
+// evictionWords says why a task of the job has to leave its node.
+func evictionWords(v state.View, of job.ID, reason string) string {
+	found := preemptedBy.FindStringSubmatch(reason)
+	if found == nil {
+		return reason
 	}
-	return reason
+	if q := reclaiming(v, of, found[1]); q != "" {
+		return fmt.Sprintf("it gives room back to queue %s, for job %s", q, found[1])
+	}
+	return fmt.Sprintf("it makes room for job %s, which has a higher priority", found[1])
+}
+
+// reclaiming is the queue of the job for which one of another queue is displaced, empty where it is the
+// same: there priorities decide, as they do without a tree of queues.
+func reclaiming(v state.View, of job.ID, by string) string {
+	id, _ := strconv.ParseUint(by, 10, 64) // there is no job 0
+	j, other := v.Job(job.ID(id)), v.Job(of)
+	if j == nil || other == nil || j.Spec.Queue == other.Spec.Queue || !queueOf(v, j).Reclaims() {
+		return ""
+	}
+	return j.Spec.Queue
 }
 
 // groupWords says why a gang was not tried at all, by what the engine tells of its group.

@@ -49,7 +49,7 @@ var described = map[string]reflect.Type{
 	"TaskLoad": reflect.TypeFor[api.TaskLoad](),
 	"Queue":    reflect.TypeFor[api.Queue](), "QueueStatus": reflect.TypeFor[api.QueueStatus](), "QueueList": reflect.TypeFor[api.QueueList](),
 
-	"Amounts": reflect.TypeFor[api.Amounts](), "Policy": reflect.TypeFor[api.Policy](), "Each": reflect.TypeFor[api.Each](),
+	"Amounts": reflect.TypeFor[api.Amounts](), "Policy": reflect.TypeFor[api.Policy](), "Reclaim": reflect.TypeFor[api.Reclaim](), "Each": reflect.TypeFor[api.Each](),
 	"Account": reflect.TypeFor[api.Account](), "AccountList": reflect.TypeFor[api.AccountList](),
 	"User": reflect.TypeFor[api.User](), "UserList": reflect.TypeFor[api.UserList](),
 	"Limit": reflect.TypeFor[api.Limit](), "LimitList": reflect.TypeFor[api.LimitList](),

@@ -13,6 +13,31 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/state"
 )
 
+// A queue that an older server has written reclaims nothing, in a log and in a picture: what is not said
+// of one is not written.
+func TestQueuesOfBefore(t *testing.T) {
+	s := state.New(nil)
+	const queue = `{"name":"physics","weight":3,"guaranteed":{"cpu":"6"}}`
+	r := s.Apply(1, 1, [][]byte{[]byte(`{"at":"2026-01-30T15:04:05Z","putQueue":` + queue + `}`)})[0].(state.Result)
+	require.Nil(t, r.Err)
+	require.Contains(t, picture(t, s), `{"t":"queues","r":`+queue+`}`)
+	for _, s := range []*state.State{s, restored(t, s)} {
+		require.False(t, s.View().Queue("physics").Reclaims())
+		require.True(t, s.View().ByQueues())
+	}
+}
+
+// A queue is in the tree by each thing that is said of its place there, and that is kept.
+func TestReclaimIsKept(t *testing.T) {
+	for _, q := range []state.Queue{{Reclaim: api.ReclaimAny}, {MinRuntime: 1}, {Protected: 100}} {
+		q.Name = "physics"
+		s := state.New(nil)
+		require.Nil(t, applied(t, s, time.Unix(1, 0).UTC(), &state.Command{PutQueue: &q}).Err)
+		require.True(t, s.View().ByQueues())
+		require.Equal(t, q, *restored(t, s).View().Queue("physics"))
+	}
+}
+
 // What older servers have written to their logs is read, also where it would be refused
 // by now: output in a task's own folder, a variable of Slurm.
 func TestCommandsOfBefore(t *testing.T) {

@@ -161,6 +161,19 @@ func (p *problems) prices(q *Queue) {
 	}
 }
 
+// reclaim looks at what a queue may reclaim, and what of it others may.
+func (p *problems) reclaim(q *Queue) {
+	if !slices.Contains([]api.Reclaim{"", api.ReclaimNever, api.ReclaimLower, api.ReclaimAny}, q.Reclaim) {
+		p.bad("reclaim", "%.80q is not %s, %s or %s", q.Reclaim, api.ReclaimNever, api.ReclaimLower, api.ReclaimAny)
+	}
+	if q.MinRuntime < 0 || q.MinRuntime > api.MaxMinRuntime {
+		p.bad("minRuntime", "%s is not from 0 to %s", q.MinRuntime, api.MaxMinRuntime)
+	}
+	if q.Protected < 0 || q.Protected > 100 {
+		p.bad("protected", "%d is not from 0 to 100 percent", q.Protected)
+	}
+}
+
 // halfLife looks at one that is said.
 func (p *problems) halfLife(d job.Duration) {
 	if d < job.Duration(time.Second) || d > api.MaxHalfLife {
@@ -220,6 +233,7 @@ func (v View) CheckQueue(q *Queue) (p problems) {
 		p.halfLife(q.HalfLife)
 	}
 	p.prices(q)
+	p.reclaim(q)
 	p.amounts("guaranteed", q.Guaranteed)
 	p.amounts("max", q.Max)
 	p.amounts("lend", q.Lend)

@@ -26,9 +26,12 @@ func TestTreeIsChecked(t *testing.T) {
 		{"a queue's parent is not there", state.Command{PutQueue: &api.Queue{Name: "q", Parent: "none"}}, `parent: there is no queue "none"`},
 		{"a queue is its own parent", state.Command{PutQueue: &api.Queue{Name: "q", Parent: "q"}}, `parent: queue "q" would be below itself`},
 		{"a circle of queues", state.Command{PutQueue: &api.Queue{Name: "physics", Parent: "lasers"}}, `parent: queue "physics" would be below itself`},
-		{"everything of a queue", state.Command{PutQueue: &api.Queue{Name: "q", Parent: "none", Weight: -1, Policy: "lifo", Guaranteed: cores(5), Max: many}}, `parent: there is no queue "none"
+		{"everything of a queue", state.Command{PutQueue: &api.Queue{Name: "q", Parent: "none", Weight: -1, Policy: "lifo", Guaranteed: cores(5), Max: many, Reclaim: "all", MinRuntime: job.Duration(10_001 * 24 * time.Hour), Protected: 101}}, `parent: there is no queue "none"
 weight: -1 is not from 1 to 1000000 (0 is the default, 1)
 policy: "lifo" is not fifo, priority, share or usage
+reclaim: "all" is not never, lower or any
+minRuntime: 10001d is not from 0 to 10000d
+protected: 101 is not from 0 to 100 percent
 max.gpus: -1 is not an amount
 max.other: "a b" may only have letters, digits, and any of "_-."
 max.cpu: it is less than what is guaranteed`},
