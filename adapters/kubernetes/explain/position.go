@@ -55,7 +55,7 @@ func (h *handler) heldBy(held *queue.Held) string {
 	named.Workload = h.nameOf(held.Workload)
 	text := words.Text(named.String())
 	if held.Resource == model.CPU { // in thousandths, as quantities say it
-		text = strings.Replace(text, fmt.Sprintf(" %d %s ", held.Missing, model.CPU), fmt.Sprintf(" %dm %s ", held.Missing, model.CPU), 1)
+		text = strings.Replace(text, fmt.Sprintf(" %d %s", held.Missing, model.CPU), fmt.Sprintf(" %dm %s", held.Missing, model.CPU), 1)
 	}
 	return text
 }

@@ -33,11 +33,14 @@ queues:
   policy: FIFO
   reclaim: LowerPriority
   minRuntime: 10m
+  protected: 25
 - name: rest
+- {name: past, policy: Usage, halfLife: 24h, prices: {cpu: 4, nvidia.com/gpu: 64}}
 limits:
 - {name: pods, queue: research, scope: EachNamespace, amount: 10}
 - {name: gpus, namespace: team-a, scope: Subtree, resource: nvidia.com/gpu, amount: 2}
 - {name: big, queue: all, scope: EachPod, resource: cpu, amount: "2"}
+- {name: budget, queue: all, scope: Subtree, resource: cpu, amount: "1.5", overTime: true, halfLife: 720h}
 backfill: {mode: Reservations, reservations: 3, depth: 50, shortestFirst: true, pinned: true, every: 10s, overrun: 5m}
 holds:
 - name: maintenance
@@ -72,12 +75,14 @@ func TestEveryField(t *testing.T) {
 			Name: "research", Parent: "all", Weight: 3, Priority: 2, Policy: model.OrderFIFO,
 			Guaranteed: map[string]int64{"cpu": 1500, "nvidia.com/gpu": 8, "memory": 1 << 30},
 			Max:        map[string]int64{"cpu": 4000}, Lend: map[string]int64{"cpu": 500}, Borrow: map[string]int64{"memory": 0},
-			Reclaim: model.ReclaimLower, MinRuntime: 10 * time.Minute,
+			Reclaim: model.ReclaimLower, MinRuntime: 10 * time.Minute, Protected: 250_000,
 		},
 		&model.Queue{Name: "rest"},
+		&model.Queue{Name: "past", Policy: model.OrderUsage, HalfLife: 24 * time.Hour, Prices: map[string]int64{"cpu": 4, "nvidia.com/gpu": 64}},
 		&model.Limit{Name: "pods", Queue: "research", Scope: model.LimitEachPrincipal, Measure: model.LimitRunning, Amount: 10, Breach: model.LimitHold},
 		&model.Limit{Name: "gpus", Principal: "team-a", Scope: model.LimitSubtree, Measure: model.LimitResource, Resource: "nvidia.com/gpu", Amount: 2, Breach: model.LimitHold},
 		&model.Limit{Name: "big", Queue: "all", Scope: model.LimitEachWorkload, Measure: model.LimitResource, Resource: "cpu", Amount: 2000, Breach: model.LimitHold},
+		&model.Limit{Name: "budget", Queue: "all", Scope: model.LimitSubtree, Measure: model.LimitResourceSeconds, Resource: "cpu", Amount: 5_400_000, Breach: model.LimitHold, HalfLife: 720 * time.Hour},
 		&model.Hold{
 			Name: "maintenance", From: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), Until: time.Date(2030, 1, 1, 2, 0, 0, 0, time.UTC),
 			Nodes: []string{"n1"}, NodeTerms: &model.NodeTerms{Terms: []model.NodeTerm{{Labels: []model.Requirement{in("disk", "ssd"), in("rack", "r1")}}}},
@@ -93,6 +98,27 @@ func TestEveryField(t *testing.T) {
 	}
 	if got := c.Order(); got != engine.OrderByQueues {
 		t.Errorf("the order is %v", got)
+	}
+}
+
+// What goes by the past has a half-life, also where none is said, but for limits of each pod.
+func TestDefaultHalfLife(t *testing.T) {
+	c := load(t, header+`
+queues: [{name: past, policy: Usage}, {name: present}]
+limits:
+- {name: budget, namespace: a, scope: Own, resource: cpu, amount: 1, overTime: true}
+- {name: each, namespace: a, scope: EachPod, resource: cpu, amount: 1, overTime: true}
+- {name: now, namespace: a, scope: Own, resource: cpu, amount: 1}
+`)
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]time.Duration{"past": queueing.DefaultHalfLife, "present": 0, "budget": queueing.DefaultHalfLife, "each": 0, "now": 0}
+	for _, o := range c.Objects() {
+		got := reflect.ValueOf(o).Elem().FieldByName("HalfLife").Interface().(time.Duration)
+		if name := model.RefOf(o).ID; got != want[name] {
+			t.Errorf("%s has half-life %v", name, got)
+		}
 	}
 }
 
@@ -163,6 +189,21 @@ func TestInvalid(t *testing.T) {
 		"circle": {
 			"queues: [{name: a, parent: b}, {name: b, parent: c}, {name: c, parent: a}]",
 			[]string{`queues[0].parent: Invalid value: "b": what is above it leads back to it`, "queues[1].parent", "queues[2].parent"},
+		},
+		"past": {
+			"queues: [{name: a, halfLife: 1h, prices: {cpu: 1}}, {name: b, policy: Usage, halfLife: 1ms, prices: {pods: 1, cpu: -1}, protected: -1}, {name: c, protected: 101}]",
+			[]string{
+				"queues[0].halfLife: Invalid value: must be 0 where policy is not Usage", "queues[0].prices: Invalid value: must be empty where policy is not Usage",
+				"queues[1].halfLife: Invalid value: 1ms is not between", `queues[1].prices[pods]: Invalid value: "pods": is not a resource that the scheduler counts`,
+				"queues[1].prices: Invalid value: -1", "queues[1].protected: Invalid value: -1: must be from 0 to 100 percent", "queues[2].protected: Invalid value: 101",
+			},
+		},
+		"limits over time": {
+			"queues: [{name: a}]\nlimits: [{name: l, queue: a, scope: Own, amount: 1, overTime: true}, {name: m, queue: a, scope: Own, resource: memory, amount: 2Pi, overTime: true}, {name: n, queue: a, scope: EachPod, resource: cpu, amount: 1, overTime: true, halfLife: 1h}, {name: o, queue: a, scope: Own, resource: cpu, amount: 1, halfLife: 1h}]",
+			[]string{
+				"limits[0].resource: Required value: pods are not counted over time", `limits[1].amount: Invalid value: "2Pi": is too much over time`,
+				"limits[2].halfLife: Invalid value: is for what several", "limits[3].halfLife: Invalid value: is for what several",
+			},
 		},
 		"default": {"queues: [{name: a}]\ndefaultQueue: b", []string{`defaultQueue: Not found: "b"`}},
 		"limits without queues": {

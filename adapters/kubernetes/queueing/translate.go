@@ -1,11 +1,14 @@
 package queueing
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -102,8 +105,32 @@ func (t *translation) queue(at *field.Path, q *Queue, names map[string]bool) {
 		Guaranteed: t.amounts(at.Child("guaranteed"), q.Guaranteed), Max: t.amounts(at.Child("max"), q.Max),
 		Lend: t.amounts(at.Child("lend"), q.Lend), Borrow: t.amounts(at.Child("borrow"), q.Borrow),
 		Reclaim: model.ReclaimPolicy(q.Reclaim), MinRuntime: q.MinRuntime.Duration,
+		HalfLife: q.HalfLife.Duration, Prices: t.prices(at.Child("prices"), q.Prices),
+	}
+	if m.Policy == model.OrderUsage {
+		m.HalfLife = cmp.Or(m.HalfLife, DefaultHalfLife)
+	}
+	if m.Protected = q.Protected * (model.PerMillion / 100); q.Protected < 0 || q.Protected > 100 {
+		m.Protected = 0
+		t.report(field.Invalid(at.Child("protected"), q.Protected, "must be from 0 to 100 percent"))
 	}
 	t.add(at, m, m.Validate())
+}
+
+// prices are those of resources that the scheduler counts.
+func (t *translation) prices(at *field.Path, list map[v1.ResourceName]int64) map[string]int64 {
+	if list == nil {
+		return nil
+	}
+	prices := map[string]int64{}
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		if _, err := convert.Amount(at.Key(string(name)), name, resource.Quantity{}); err != nil {
+			t.report(err)
+			continue
+		}
+		prices[string(name)] = list[name]
+	}
+	return prices
 }
 
 // circles reports queues that are above themselves.
@@ -193,7 +220,33 @@ func (t *translation) limit(at *field.Path, l *Limit) {
 			t.report(err)
 		}
 	}
+	t.overTime(at, l, m)
 	t.add(at, m, m.Validate())
+}
+
+// The largest amount over time leaves room for seconds and sums.
+const (
+	secondsInHour = int64(time.Hour / time.Second)
+	maxOverTime   = int64(1) << 50
+)
+
+// overTime has the limit count what is used over time, if that is asked for.
+func (t *translation) overTime(at *field.Path, l *Limit, m *model.Limit) {
+	m.HalfLife = l.HalfLife.Duration
+	switch {
+	case !l.OverTime:
+		return
+	case l.Resource == "":
+		t.report(field.Required(at.Child("resource"), "pods are not counted over time"))
+		return
+	case m.Amount > maxOverTime:
+		t.report(field.Invalid(at.Child("amount"), l.Amount.String(), "is too much over time"))
+		return
+	}
+	m.Measure, m.Amount = model.LimitResourceSeconds, m.Amount*secondsInHour
+	if m.Scope != model.LimitEachWorkload {
+		m.HalfLife = cmp.Or(m.HalfLife, DefaultHalfLife)
+	}
 }
 
 // modes are those of backfill, in the words of the document.

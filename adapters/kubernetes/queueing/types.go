@@ -1,6 +1,8 @@
 package queueing
 
 import (
+	"time"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,14 +49,28 @@ type Queue struct {
 	Max        v1.ResourceList `json:"max,omitempty"`
 	Lend       v1.ResourceList `json:"lend,omitempty"`
 	Borrow     v1.ResourceList `json:"borrow,omitempty"`
-	// Policy is FIFO, Priority or Share, which is the default.
+	// Policy is FIFO, Priority, Share, which is the default, or Usage.
 	Policy string `json:"policy,omitempty"`
+	// HalfLife, for policy Usage: after it, what has been used counts half. Default:
+	// DefaultHalfLife. What was used is in the scheduler's memory: one that has been started
+	// anew knows only what the pods that have a node have used.
+	HalfLife metav1.Duration `json:"halfLife,omitzero"`
+	// Prices, for policy Usage, make one number of all that is used: the price of a core, a GiB of
+	// memory or ephemeral storage, or one of another resource. What is not named costs nothing.
+	// None: what counts is the resource of which most was used in relation to the cluster.
+	Prices map[v1.ResourceName]int64 `json:"prices,omitempty"`
 	// Reclaim says whose pods are displaced for what the queue is entitled to: Never, which is
 	// the default, LowerPriority or Any. MinRuntime is for how long a pod of this queue runs at
 	// least before that.
 	Reclaim    string          `json:"reclaim,omitempty"`
 	MinRuntime metav1.Duration `json:"minRuntime,omitzero"`
+	// Protected is the part of its fair share that nobody may reclaim, in percent; default 0. The
+	// fair share is what its weight gives it among the queues beside it that have pods.
+	Protected int64 `json:"protected,omitempty"`
 }
+
+// DefaultHalfLife is the half-life of a queue or limit that has one and does not say it.
+const DefaultHalfLife = 7 * 24 * time.Hour
 
 // ElasticQuota is what the pods of a namespace can count on together, and the most that they
 // may use. The namespace is in a queue of its own then, unless its label names another one.
@@ -75,6 +91,11 @@ type Limit struct {
 	// Resource is what is counted; none: the pods that have a node.
 	Resource v1.ResourceName   `json:"resource,omitempty"`
 	Amount   resource.Quantity `json:"amount"`
+	// OverTime: the amount is of the resource times hours, such as core-hours: what pods have had, and
+	// what those that have a node may yet have until activeDeadlineSeconds. A pod without that waits for
+	// ever. HalfLife is as in Queue, also where it is not said; not with scope EachPod.
+	OverTime bool            `json:"overTime,omitempty"`
+	HalfLife metav1.Duration `json:"halfLife,omitzero"`
 }
 
 // Backfill says who may be placed before a pod that waits longer; see engine.Backfill.
