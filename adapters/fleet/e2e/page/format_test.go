@@ -28,6 +28,10 @@ func TestFormat(t *testing.T) {
 		`String(bytes("512Mi"))`: "536870912", `String(bytes("1500M"))`: "1500000000", `String(bytes("7"))`: "7", `String(bytes(undefined))`: "0",
 		`cores(0.1 + 0.2)`: "0.3", `cores(64)`: "64", `plural(1, "node")`: "1 node", `plural(0, "node")`: "0 nodes",
 		`amounts({cpu: "1.5", gpus: 2, other: {licence: 4}})`: "cpu=1.5,gpus=2,licence=4", `amounts(undefined)`: "-",
+		// What was used over time is said of those whose queue goes by it, also where it was nothing.
+		`[used({}), level({})].join()`: "-,-", `[used({usage: {of: ""}}), level({usage: {of: ""}})].join()`: "00:00,inf",
+		`[used({usage: {of: "cpu", fleet: 5400.5}}), level({usage: {of: "cpu", fleet: 5400.5}, level: 0.5})].join()`: "01:30:00 of cpu,0.500",
+		`used({usage: {of: "prices", fleet: 1}})`: "00:01 by prices",
 		// A forecast has two times, unless there was none, or they are one.
 		`String(likely(undefined))`: "null", `likely({})`: "not evaluated", `likely({at: "2026-01-30T14:00:00Z"})`: "not foreseen",
 		`likely({at: "2026-01-30T14:00:00Z", p50: new Date(2026, 0, 30, 5, 4, 3).toISOString(), p90: new Date(2026, 0, 30, 6, 4, 3).toISOString()})`: "by 2026-01-30 05:04:03 (P50), 2026-01-30 06:04:03 (P90)",

@@ -2,6 +2,7 @@
 
 import { get, path } from "./api.js";
 import { h } from "./dom.js";
+import { clock } from "./format.js";
 import { link, section, table } from "./parts.js";
 
 const percent = (part) => (100 * part).toFixed(1) + "%";
@@ -19,6 +20,25 @@ function meter(s) {
   return [h("progress", { class: s.share > s.entitled ? "over" : null, "aria-label": `Share of ${name}`, value: s.share, max: 1 }),
     h("span", { class: "amount" }, percent(s.share), s.dominant ? ` of ${s.dominant}` : "")];
 }
+
+// used is for how long all of the fleet would have been used by what counts.
+export function used({ usage }) {
+  if (!usage?.of) return usage ? clock(0) : "-";
+  return clock(usage.fleet) + (usage.of === "prices" ? " by prices" : ` of ${usage.of}`);
+}
+
+// level is the part of the weights over that of what was used. Where nothing was it has no end.
+export function level({ usage, level }) {
+  return usage ? level?.toFixed(3) ?? "inf" : "-";
+}
+
+// past are the columns of queues that go by what was used over time.
+const past = [
+  ["Used", used, "text"],
+  ["Effective", (s) => s.usage && percent(s.effective ?? 0), "number"],
+  ["Level", level, "number"],
+  ["Rank", (s) => s.rank, "number"],
+];
 
 // shares is the tree of queues, with users in them.
 export function shares() {
@@ -42,6 +62,7 @@ export function shares() {
         ["Use", (s) => amounts(s.use), "text"],
         ["Guaranteed", (s) => amounts(s.guaranteed), "text"],
         ["Most", (s) => amounts(s.max), "text"],
+        ...(shares.some((s) => s.usage) ? past : []),
       ], shares)),
     ],
   };
