@@ -36,7 +36,7 @@ func newCluster(o *options) (*cluster, error) {
 			}
 		}},
 	}
-	if o.byArrival {
+	if o.order == byArrival {
 		cfg.Order = engine.OrderBySort
 	}
 	var err error
@@ -54,10 +54,15 @@ func (c *cluster) fleet(o *options) (changes []engine.Change) {
 			Allocatable: model.Resources{CPU: model.Cores(coresPerNode)}, MaxWorkloads: coresPerNode,
 		}))
 	}
+	parent := ""
+	if o.order == byUsage { // of the departments: the top of the tree goes by shares
+		parent = "university"
+		changes = append(changes, engine.PutObject(&model.Queue{Name: parent, Policy: model.OrderUsage, HalfLife: halfLife}))
+	}
 	for i := range departments {
 		d := &departments[i]
 		changes = append(changes, engine.PutObject(&model.Queue{
-			Name: d.name, Weight: d.weight, Guaranteed: map[string]int64{model.CPU: model.Cores(float64(d.guaranteed))}, Reclaim: o.reclaim, MinRuntime: minRuntime,
+			Name: d.name, Parent: parent, Weight: d.weight, Guaranteed: map[string]int64{model.CPU: model.Cores(float64(d.guaranteed))}, Reclaim: o.reclaim, MinRuntime: minRuntime,
 		}))
 	}
 	return changes

@@ -3,13 +3,15 @@
 //
 //	fairshare
 //	fairshare -reclaim never
+//	fairshare -order usage
 //	fairshare -order arrival -hours 10
 //	fairshare -svg shares.svg
 //
 // Physics has half of the cluster guaranteed, biology and chemistry a quarter each. Physics
 // has work all day, and a lot of it; biology from three o'clock on, chemistry from five to
 // eight. Each row of the output is a quarter of an hour, and its bar the cluster: a
-// letter for each fiftieth of it. The simulation runs through the engine, with a clock of its own, and
+// letter for each fiftieth of it. What nobody has guaranteed goes to those who use least of it now, or by
+// usage to those who have used least, where the older counts less: then biology catches up on physics. The simulation runs through the engine, with a clock of its own, and
 // is the same for the same seed. The exit code is 1 where something went wrong and 2 where
 // it was called wrongly.
 package main

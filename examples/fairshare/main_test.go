@@ -21,24 +21,25 @@ func called(args ...string) (code int, out, errOut string) {
 	return code, o.String(), e.String()
 }
 
-// The demo: the program without arguments.
+// The demo: the program without arguments, and by usage.
 func TestDemo(t *testing.T) {
-	const golden = "testdata/output.txt"
-	code, got, errOut := called()
-	if code != 0 || errOut != "" {
-		t.Fatalf("exit code %d, stderr\n%s", code, errOut)
-	}
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+	for golden, args := range map[string][]string{"testdata/output.txt": nil, "testdata/usage.txt": {"-order", "usage"}} {
+		code, got, errOut := called(args...)
+		if code != 0 || errOut != "" {
+			t.Fatalf("exit code %d, stderr\n%s", code, errOut)
+		}
+		if *update {
+			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("got\n%s\nwant\n%s\n(go test -update writes it, if that is how it should be)", got, want)
+		if got != string(want) {
+			t.Errorf("%s: got\n%s\nwant\n%s\n(go test -update writes it, if that is how it should be)", golden, got, want)
+		}
 	}
 }
 
@@ -91,6 +92,22 @@ func TestBorrowing(t *testing.T) {
 	}
 }
 
+// By usage biology, which has had nothing before, catches up: it has more than by shares, and physics
+// keeps what it is guaranteed.
+func TestUsage(t *testing.T) {
+	const physics, biology = 0, 1
+	catching := interval{3, 5}
+	for _, seed := range []string{"1", "2", "3"} {
+		past, now := aDay(t, "-seed", seed, "-order", "usage", "-hours", "5"), aDay(t, "-seed", seed, "-hours", "5")
+		if more := past.average(biology, catching) - now.average(biology, catching); more < cores/16 {
+			t.Errorf("seed %s: biology has %.0f cores more than by shares", seed, more)
+		}
+		if got := past.average(physics, catching); got < 0.9*float64(departments[physics].guaranteed) {
+			t.Errorf("seed %s: physics has %.0f cores", seed, got)
+		}
+	}
+}
+
 // With reclaim biology has what it is guaranteed as soon as it has work, since others are
 // displaced for it; without it waits for their jobs to end.
 func TestReclaim(t *testing.T) {
@@ -136,7 +153,7 @@ func TestSVG(t *testing.T) {
 
 func TestCalledWrongly(t *testing.T) {
 	for args, want := range map[string]string{
-		"-order random":   `-order: "random" is neither queues nor arrival`,
+		"-order random":   `-order: "random" is not one of arrival, queues, usage`,
 		"-reclaim always": `-reclaim: "always" is not one of any, lower, never`,
 		"-hours 0":        "-hours: 0 is not from 1 to 1000",
 		"-hours x":        "invalid value",

@@ -15,12 +15,21 @@ import (
 
 // options are what the program was asked for.
 type options struct {
-	byArrival bool // in place of the order by queues
-	reclaim   model.ReclaimPolicy
-	seed      uint64
-	length    time.Duration
-	svg       string
+	order   string
+	reclaim model.ReclaimPolicy
+	seed    uint64
+	length  time.Duration
+	svg     string
 }
+
+// The values of -order.
+const (
+	byQueues  = "queues"  // by what departments have now
+	byUsage   = "usage"   // by what they have had
+	byArrival = "arrival" // without queues
+)
+
+var orders = []string{byArrival, byQueues, byUsage}
 
 // usageError says that the program was called wrongly.
 type usageError struct{ text string }
@@ -35,7 +44,7 @@ const maxHours = 1000
 func parseOptions(args []string, out io.Writer) (*options, error) {
 	o := &options{}
 	f := flag.NewFlagSet("fairshare", flag.ContinueOnError)
-	order := f.String("order", "queues", "who goes first: by queues, with their shares, or by arrival")
+	f.StringVar(&o.order, "order", byQueues, "who goes first: by queues, with their shares; by usage, with what they have had over time; or by arrival")
 	reclaim := f.String("reclaim", "any", "whom a department displaces for what it is guaranteed: never anybody, lower priorities, or any")
 	hours := f.Int("hours", 12, "how long the day is, 1 to 1000")
 	f.Uint64Var(&o.seed, "seed", 1, "the seed of the jobs")
@@ -54,12 +63,8 @@ func parseOptions(args []string, out io.Writer) (*options, error) {
 	if f.NArg() > 0 {
 		return nil, &usageError{fmt.Sprintf("%q is no option", f.Arg(0))}
 	}
-	switch *order {
-	case "queues":
-	case "arrival":
-		o.byArrival = true
-	default:
-		return nil, &usageError{fmt.Sprintf("-order: %q is neither queues nor arrival", *order)}
+	if !slices.Contains(orders, o.order) {
+		return nil, &usageError{fmt.Sprintf("-order: %q is not one of %s", o.order, strings.Join(orders, ", "))}
 	}
 	var known bool
 	if o.reclaim, known = reclaims[*reclaim]; !known {

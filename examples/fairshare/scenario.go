@@ -16,6 +16,9 @@ const (
 // department.
 const minRuntime = 15 * time.Minute
 
+// halfLife is the time after which what a department has used counts half, by usage.
+const halfLife = 6 * time.Hour
+
 // department is a queue of its own, and when it has work.
 type department struct {
 	name       string
