@@ -14,6 +14,8 @@
 //	order       20,000 jobs of two priorities and a gang that wait for 400 places, and in
 //	            which order they start
 //	fair        20,000 jobs of three users of equal weight: how evenly they have the places
+//	waiting     how many jobs start a second while 20 wait for the 400 places, and while
+//	            20,000 do
 //	mixed       450 jobs of different sizes: how long they wait, what an expected start is
 //	            worth, and how busy nodes are
 //	heartbeats  5,000 agents, and whether any is ever thought to be gone

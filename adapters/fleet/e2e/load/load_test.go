@@ -11,7 +11,7 @@ import (
 func TestAllPartsWork(t *testing.T) {
 	o := options{
 		dir: t.TempDir(), servers: 1, agents: 5, clients: 4, jobs: 200, elements: 100_000,
-		queued: 2000, heartbeats: 20, seconds: 5, ordered: 400, places: 8, mixed: 40, unit: 100 * time.Millisecond,
+		queued: 2000, heartbeats: 20, seconds: 5, ordered: 400, places: 8, waiting: 200, mixed: 40, unit: 100 * time.Millisecond,
 	}
 	require.NoError(t, run(t.Context(), &o))
 

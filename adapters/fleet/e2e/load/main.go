@@ -21,6 +21,7 @@ type options struct {
 	jobs, elements, queued   int
 	heartbeats, seconds      int
 	ordered, places, mixed   int
+	waiting                  int
 	reservations             int
 	unit                     time.Duration
 }
@@ -44,7 +45,7 @@ type part struct {
 }
 
 var parts = []part{
-	{"fsync", fsync}, {"throughput", throughput}, {"array", array}, {"queue", queue}, {"order", order}, {"fair", fair}, {"mixed", mixed}, {"heartbeats", heartbeats},
+	{"fsync", fsync}, {"throughput", throughput}, {"array", array}, {"queue", queue}, {"order", order}, {"fair", fair}, {"waiting", waiting}, {"mixed", mixed}, {"heartbeats", heartbeats},
 }
 
 func main() {
@@ -62,6 +63,7 @@ func main() {
 	flag.IntVar(&o.heartbeats, "heartbeats", 5_000, "how many agents only beat")
 	flag.IntVar(&o.ordered, "ordered", 20_000, "how many jobs wait for few places")
 	flag.IntVar(&o.places, "places", 50, "how many nodes of eight places they wait for")
+	flag.IntVar(&o.waiting, "waiting", 20_000, "how many jobs wait for the places at all times, where many do")
 	flag.IntVar(&o.mixed, "mixed", 450, "how many jobs of different sizes the mixture has")
 	flag.DurationVar(&o.unit, "unit", time.Second, "what stands for a second in the mixture")
 	flag.IntVar(&o.seconds, "seconds", 60, "how long agents beat, and after which time shares are looked at")
