@@ -174,7 +174,7 @@ func (s *sim) checkAtRest(last bool) (again bool) {
 			continue
 		}
 		node := s.fits(id)
-		if node == "" || turnedDown(&pos) || s.awaitsArrival(&pos) {
+		if node == "" || s.turnedDown(&pos) || s.awaitsArrival(&pos) {
 			continue
 		}
 		if row, _ := s.row(id); row.Group != "" && !last {

@@ -296,7 +296,7 @@ func (s *sim) checkWoken() {
 			s.reach("workload whose node is away")
 		case pos.Behind != "":
 			s.reach("workload behind one like it")
-		case pos.Place == queue.Unschedulable && !turnedDown(&pos) && !s.awaitsArrival(&pos):
+		case pos.Place == queue.Unschedulable && !s.turnedDown(&pos) && !s.awaitsArrival(&pos):
 			if node := s.fits(id); node != "" && !s.awaitsMember(id) {
 				s.fail("%s waits for an event, because of %v, and would fit on %s", id, pos.UnschedulablePlugins, node)
 			}
@@ -356,8 +356,22 @@ func (s *sim) awaitsArrival(pos *queue.Position) bool {
 
 // turnedDown reports whether it was on permit that the workload was rejected, or for the sake
 // of a reservation, which nobody outside can tell from one that has gone, or for the sake of others
-// that may fit later, some of which by now cannot.
-func turnedDown(pos *queue.Position) bool {
+// that may fit later, some of which by now cannot. A member of a tree of groups waits with its tree, and
+// so for what turned down any member: one that fits by itself has no plugins of its own.
+func (s *sim) turnedDown(pos *queue.Position) bool {
+	if rejectedApart(pos) {
+		return true
+	}
+	for _, other := range s.cur.positions {
+		if pos.Group != "" && other.Group == pos.Group && rejectedApart(&other) {
+			return true
+		}
+	}
+	return false
+}
+
+// rejectedApart reports whether the workload was rejected by any of those whose answer fits does not repeat.
+func rejectedApart(pos *queue.Position) bool {
 	return slices.Contains(pos.UnschedulablePlugins, backfillPlugin) || slices.Contains(pos.UnschedulablePlugins, notTherePlugin) ||
 		slices.Contains(pos.UnschedulablePlugins, faults.HoldName) || slices.Contains(pos.UnschedulablePlugins, unknownPlugin)
 }
