@@ -104,9 +104,13 @@ func (q *Queue) wakeNext(class string) {
 	if c == nil || len(c.waiting) == 0 || q.leader(c.waiting[0]) != nil {
 		return
 	}
-	it := c.waiting[0]
+	q.goesNext(c.waiting[0]) // where a gate stops it, the next follows
+}
+
+// goesNext lets an item that waits be tried without an event.
+func (q *Queue) goesNext(it *Item) {
 	q.take(it)
-	q.toActive(it, labelled(NextAlike, q.latest), askGates) // where a gate stops it, the next follows
+	q.toActive(it, labelled(NextAlike, q.latest), askGates)
 }
 
 // leader is an active workload like the item that is before it, nil for none.
@@ -180,8 +184,7 @@ func (q *Queue) changeAlike(it *Item, new *extpoints.WorkloadInfo) (changed func
 		switch {
 		case was == nil || it.among != nil:
 		case it.Class == "" && it.place == Unschedulable:
-			q.take(it)
-			q.toActive(it, labelled(NextAlike, q.latest), askGates)
+			q.goesNext(it)
 		case it.place == Active || it.place == Unschedulable:
 			q.joinAlike(it)
 		}
