@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
@@ -34,6 +35,27 @@ func (s *Situation) Cycle() *extpoints.Cycle {
 
 // State makes the state of a cycle in the situation.
 func (s *Situation) State() *extpoints.CycleState { return s.Cycle().State() }
+
+// Scores are what the plugin gives the nodes, in their order: its scores, and what its NormalizeScore makes of
+// them, the same where it has none. Its PreScore is not called. Where the plugin fails, so does the test.
+func (s *Situation) Scores(t testing.TB, p extpoints.ScorePlugin) (raw, normal []int64) {
+	t.Helper()
+	state, nodes := s.State(), s.View.NodeInfos
+	for _, n := range nodes {
+		score, st := p.Score(state, s.Workload, n)
+		if !st.IsSuccess() {
+			t.Fatal(st)
+		}
+		raw = append(raw, score)
+	}
+	normal = slices.Clone(raw)
+	if n, normalizes := extpoints.As[extpoints.ScoreNormalizer](p); normalizes {
+		if st := n.NormalizeScore(state, s.Workload, nodes, normal); !st.IsSuccess() {
+			t.Fatal(st)
+		}
+	}
+	return raw, normal
+}
 
 // copy returns a situation that can be changed without touching s; what is in
 // the lists is shared.

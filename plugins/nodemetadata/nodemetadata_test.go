@@ -76,20 +76,7 @@ func scored(t *testing.T, args Args, values ...string) (raw, normal []int64) {
 		}
 		list = append(list, extpointstest.NodeWith(n))
 	}
-	s := extpointstest.NewSituation(&model.Workload{ID: "w"}, list...)
-	state := s.State()
-	for _, n := range list {
-		score, st := p.Score(state, s.Workload, n)
-		if st != nil {
-			t.Fatal(st)
-		}
-		raw = append(raw, score)
-	}
-	normal = slices.Clone(raw)
-	if st := p.NormalizeScore(state, s.Workload, list, normal); st != nil {
-		t.Fatal(st)
-	}
-	return raw, normal
+	return extpointstest.NewSituation(&model.Workload{ID: "w"}, list...).Scores(t, p)
 }
 
 func TestArgs(t *testing.T) {

@@ -26,20 +26,7 @@ func nodes(resources ...model.Resources) (list []*extpoints.NodeInfo) {
 // scored are the raw scores of the nodes and the normalised ones, for a workload that asks for so much.
 func scored(t *testing.T, p *NodeResourcesAllocatable, list []*extpoints.NodeInfo, asks model.Resources) (raw, normal []int64) {
 	t.Helper()
-	s := extpointstest.NewSituation(&model.Workload{ID: "w", Requests: asks}, list...)
-	state := s.State()
-	for _, n := range list {
-		score, st := p.Score(state, s.Workload, n)
-		if st != nil {
-			t.Fatal(st)
-		}
-		raw = append(raw, score)
-	}
-	normal = slices.Clone(raw)
-	if st := p.NormalizeScore(state, s.Workload, list, normal); st != nil {
-		t.Fatal(st)
-	}
-	return raw, normal
+	return extpointstest.NewSituation(&model.Workload{ID: "w", Requests: asks}, list...).Scores(t, p)
 }
 
 // Answers by the upstream rules that its own tests do not have.
