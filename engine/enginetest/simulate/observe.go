@@ -357,7 +357,7 @@ func (s *sim) awaitsArrival(pos *queue.Position) bool {
 // turnedDown reports whether it was on permit that the workload was rejected, or for the sake
 // of a reservation, which nobody outside can tell from one that has gone, or for the sake of others
 // that may fit later, some of which by now cannot. A member of a tree of groups waits with its tree, and
-// so for what turned down any member: one that fits by itself has no plugins of its own.
+// so for what rejected any member: one that fits by itself has no plugins of its own.
 func (s *sim) turnedDown(pos *queue.Position) bool {
 	if rejectedApart(pos) {
 		return true

@@ -9,7 +9,7 @@ import (
 	"github.com/berth-project/berth/queue"
 )
 
-// TestTurnedDownWithItsTree: a member that fits by itself waits for what turned down another of its tree.
+// TestTurnedDownWithItsTree: a member that fits by itself waits for what rejected another of its tree.
 func TestTurnedDownWithItsTree(t *testing.T) {
 	t.Parallel()
 	s := &sim{cur: &observed{positions: map[string]queue.Position{
