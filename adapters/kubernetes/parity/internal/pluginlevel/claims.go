@@ -33,6 +33,26 @@ func (a *asked) miscounted(point string) string {
 	return ""
 }
 
+// ofOneRoom says that several claims of the pod may need room of the same capacity, where the subject finds
+// it for them together.
+func (a *asked) ofOneRoom() string {
+	if a.name != plugins.VolumeBinding+" ("+allHints+")" {
+		return ""
+	}
+	storage, classes := a.views.Subject.Storage(), map[string]bool{}
+	for _, ref := range a.info.VolumeClaims {
+		c := storage.Claim(ref.ID)
+		if c == nil || c.Volume != "" || c.Request == 0 {
+			continue
+		}
+		if classes[c.Class] {
+			return ", of several claims of one class"
+		}
+		classes[c.Class] = true
+	}
+	return ""
+}
+
 // shareClaimName reports whether both pods name a claim by the same name.
 func shareClaimName(a, b *v1.Pod) bool {
 	names := map[string]bool{}

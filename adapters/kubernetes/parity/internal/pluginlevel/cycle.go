@@ -48,7 +48,7 @@ func (c *comparison) compareCycle(p *pair, q *question) {
 // same compares two answers of the pair.
 func (a *asked) same(point, ref, sub string, node *v1.Node) bool {
 	if ref != sub {
-		point += a.miscounted(point)
+		point += a.miscounted(point) + a.ofOneRoom()
 	}
 	return a.report.Compare(a.name+" "+point, ref, sub, a.detail(a.pair, a.pod, node))
 }
