@@ -271,6 +271,47 @@ func TestNoVolumeIsGivenTwiceThoughWatchesLag(t *testing.T) {
 	}
 }
 
+// A pool reports the same room for ever, though volumes are made of it: what was made counts against it for
+// minutes, and no longer.
+func TestRoomThatIsReportedAsBefore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t, "made", nil)
+		room := resource.MustParse("1536Mi")
+		tracks := true
+		for _, o := range []runtime.Object{
+			&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "disk.example.com"}, Spec: storagev1.CSIDriverSpec{StorageCapacity: &tracks}},
+			&storagev1.CSIStorageCapacity{
+				ObjectMeta:       metav1.ObjectMeta{Namespace: space, Name: "pool"},
+				StorageClassName: "made", NodeTopology: &metav1.LabelSelector{}, Capacity: &room,
+			},
+		} {
+			if err := s.Tracker().Add(o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stopped := make(chan struct{})
+		go s.control(stopped)
+		stop := s.start()
+		s.submit("first")
+		time.Sleep(time.Second)
+		s.submit("second")
+		time.Sleep(roomRepeated - 10*time.Second)
+		if first, second := s.nodeOf("first"), s.nodeOf("second"); first != nodeName || second != "" {
+			t.Errorf("before the report is repeated, the first is on %q, and the second on %q", first, second)
+		}
+		time.Sleep(roomRepeated + 2*time.Minute)
+		if got := s.nodeOf("second"); got != nodeName {
+			t.Errorf("after the report was repeated, the second is on %q", got)
+		}
+		stop()
+		close(stopped)
+	})
+}
+
+// roomRepeated is how often the adapter tells the engine again of room that is as it was.
+const roomRepeated = 5 * time.Minute
+
 // lagging are the watches that lag, the last the most.
 var lagging = []string{
 	"persistentvolumes", "persistentvolumeclaims", "pods",

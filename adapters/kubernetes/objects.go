@@ -35,6 +35,9 @@ type teller[T, M any] struct {
 	translate func(*T) (m M, id string, ok bool, err error)
 	put       func(M) engine.Change
 	remove    func(id string) engine.Change
+	// repeated: a report counts also where it says the same as the one before. The engine
+	// forgets with it what it has counted since.
+	repeated bool
 }
 
 // changed is the source's function for such objects.
@@ -53,7 +56,7 @@ func (t *teller[T, M]) changed(before, after any) []engine.Change {
 	}
 	was, known := t.known[key]
 	switch {
-	case known && ok && was.id == now.id && t.a.opts.Translated == nil && reflect.DeepEqual(was.object, now.object):
+	case known && ok && was.id == now.id && !t.repeated && t.a.opts.Translated == nil && reflect.DeepEqual(was.object, now.object):
 		return nil
 	case known && (!ok || was.id != now.id):
 		delete(t.known, key)
@@ -180,7 +183,7 @@ func (a *Adapter) watchStorage(wanted map[Kind]bool) error {
 		},
 		func() error { return object(a, wanted, StorageNodes, storage.CSINodes().Informer, convert.NodeStorage) },
 		func() error {
-			return object(a, wanted, StorageCapacities, storage.CSIStorageCapacities().Informer, convert.StorageCapacity)
+			return a.watchRooms(wanted, storage.CSIStorageCapacities().Informer)
 		},
 		func() error {
 			return object(a, wanted, VolumeAttachments, storage.VolumeAttachments().Informer, convert.VolumeAttachment)
@@ -195,6 +198,17 @@ func (a *Adapter) watchStorage(wanted map[Kind]bool) error {
 		}
 	}
 	return nil
+}
+
+// watchRooms watches the room that is left for volumes. The engine counts what it has had made until it is
+// reported again, and a pool that is larger on paper than on disk may report the same for ever.
+func (a *Adapter) watchRooms(wanted map[Kind]bool, informer func() cache.SharedIndexInformer) error {
+	if !wanted[StorageCapacities] {
+		return nil
+	}
+	t := objectTeller(a, StorageCapacities, convert.StorageCapacity)
+	t.repeated = true
+	return a.from(string(StorageCapacities), informer(), t.changed)
 }
 
 // watchDevices watches what DynamicResources looks at.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
@@ -88,11 +89,17 @@ type listers struct {
 	priorityClasses        schedulinglisters.PriorityClassLister
 }
 
+// roomRepeated is how often the room that is left for volumes is reported again, though it is the same.
+// Drivers are asked for it each minute by default (external-provisioner --capacity-poll-interval), so a report
+// that is as old as this has in it what was made meanwhile.
+const roomRepeated = 5 * time.Minute
+
 // newInformers makes the informers of all kinds. Pods that have ended are left out,
 // as they take no room (kube-scheduler pkg/scheduler/scheduler.go newPodInformer,
 // 1.37.1), and of all objects the fields that say who wrote them.
 func newInformers(client clientset.Interface) informers.SharedInformerFactory {
-	f := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(trim))
+	f := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(trim),
+		informers.WithCustomResyncConfig(map[metav1.Object]time.Duration{&storagev1.CSIStorageCapacity{}: roomRepeated}))
 	selector := fmt.Sprintf("status.phase!=%s,status.phase!=%s", v1.PodSucceeded, v1.PodFailed)
 	f.InformerFor(&v1.Pod{}, func(c clientset.Interface, _ time.Duration) cache.SharedIndexInformer {
 		return coreinformers.NewFilteredPodInformer(c, metav1.NamespaceAll, 0,
