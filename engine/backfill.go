@@ -290,6 +290,12 @@ func (c *core) newPlan() {
 		c.plan.Follow(&store.Change{Kind: store.WorkloadKind, NewWorkload: row})
 	}
 	for _, it := range c.queue.Unschedulable() {
-		c.plan.Rejected(it, slices.Contains(it.UnschedulablePlugins, decide.Backfill))
+		c.plan.Rejected(it, rejectedByBackfill(it))
 	}
+}
+
+// rejectedByBackfill reports whether the item, or any of its members, was rejected for the sake of reservations: it is
+// the members of a tree of groups that plugins reject.
+func rejectedByBackfill(it *queue.Item) bool {
+	return slices.Contains(it.UnschedulablePlugins, decide.Backfill) || slices.ContainsFunc(it.Members, rejectedByBackfill)
 }

@@ -142,27 +142,36 @@ func (a *Attempt) Refuse(err error) {
 // Forgo rejects all of it before anything was searched for: whatever there is on nodes, it must
 // not start now.
 func (a *Attempt) Forgo(st *extpoints.Status) {
-	c := a.Lone()
-	if c == nil {
-		refused := &GroupResult{Group: a.Root, Status: st}
-		a.Result = refused.complete(a.Root, nil)
+	if c := a.Lone(); c != nil {
+		c.forgo(st)
+		a.Result.Status = st
 		return
 	}
-	nodes := c.View.Nodes()
-	c.Refuse(st)
-	c.Diagnosis = framework.NewDiagnosis(nodes, nodes.Len())
-	c.Diagnosis.RejectAbsent(st)
-	c.Diagnosis.Blame(st)
-	c.Result, a.Result.Status = st, st
+	refused := &GroupResult{Group: a.Root, Status: st}
+	a.Result = refused.complete(a.Root, nil)
+	a.forgoMembers(a.Result, st)
 }
 
-// TurnDown rejects all of it although it fits.
+// forgoMembers rejects the members of the group, none of which was tried.
+func (a *Attempt) forgoMembers(r *GroupResult, st *extpoints.Status) {
+	for _, child := range r.Children {
+		a.forgoMembers(child, st)
+	}
+	for _, w := range r.Group.Members {
+		c := a.Untried(w)
+		c.View = c.View.Branch()
+		c.forgo(st)
+		r.Members = append(r.Members, c)
+	}
+}
+
+// TurnDown rejects all of it although it fits: each member that has found a node was rejected there.
 func (a *Attempt) TurnDown(st *extpoints.Status) {
-	a.Result.fail(st)
-	if c := a.Lone(); c != nil {
+	for _, c := range a.Chosen() {
 		c.Refuse(st)
 		c.Result = st
 	}
+	a.Result.fail(st)
 }
 
 // Untried makes a cycle in which nothing was tried, for a member of the tree.

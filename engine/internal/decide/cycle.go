@@ -161,6 +161,16 @@ func (c *Cycle) Refuse(st *extpoints.Status) {
 	}
 }
 
+// forgo rejects the workload, for all nodes, before any of them was looked at.
+func (c *Cycle) forgo(st *extpoints.Status) {
+	nodes := c.View.Nodes()
+	c.Refuse(st)
+	c.Diagnosis = framework.NewDiagnosis(nodes, nodes.Len())
+	c.Diagnosis.RejectAbsent(st)
+	c.Diagnosis.Blame(st)
+	c.Result = st
+}
+
 // extension is what the extenders said in one cycle.
 type extension struct {
 	// outvoted: extenders ruled out nodes that the filters had left.
