@@ -71,6 +71,25 @@ func TestZonesAreGivenOnce(t *testing.T) {
 	require.Equal(t, "n", placeOf(t, again, "c"), "in the replay")
 }
 
+// One that is in a report and comes back to the node later may have another zone by then.
+func TestZonesOfOneThatComesBack(t *testing.T) {
+	t.Parallel()
+	r, err := engine.NewRaw(aligning())
+	require.NoError(t, err)
+	at := epoch.Add(time.Minute)
+	require.NoError(t, r.Apply(epoch, node("n", 8000), engine.Adopt(guaranteed("back", 2000, 0), model.Binding{Node: "n", Since: epoch}),
+		engine.Adopt(guaranteed("stays", 2000, 0), model.Binding{Node: "n", Since: epoch})))
+	require.NoError(t, r.Apply(at, engine.PutObject(topologyOf("n", at, 0, 4000, model.ZoneUse{Workload: "back"}, model.ZoneUse{Workload: "stays"}))))
+	at = at.Add(time.Minute)
+	// In the first zone 2000 are free now, of which the small one takes some: who comes back has the second.
+	require.NoError(t, r.Apply(at, engine.Requeue("back"), engine.Adopt(guaranteed("small", 1000, 0), model.Binding{Node: "n"})))
+	settle(r, at)
+	require.Equal(t, "n", placeOf(t, r, "back"))
+	require.NoError(t, r.Apply(at, engine.Submit(guaranteed("last", 3000, 0))))
+	settle(r, at)
+	require.Empty(t, placeOf(t, r, "last"), "neither zone has 3000")
+}
+
 // A report that changes nothing for a workload leaves it alone.
 func TestReportsThatDoNotHelpWakeNobody(t *testing.T) {
 	t.Parallel()

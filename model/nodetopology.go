@@ -49,7 +49,8 @@ type NodeTopology struct {
 	// Zones are in ascending order of ID.
 	Zones []NodeZone
 	// Listed: Workloads are all whose use is in the report, so that all others on the node
-	// were placed since, whenever that was. Else it goes by At.
+	// were placed since, whenever that was. One that was placed after At has come back, and
+	// counts among those. Else it goes by At alone.
 	Listed bool
 	// Workloads are IDs of workloads, in ascending order, each once.
 	Workloads []string

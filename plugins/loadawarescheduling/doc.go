@@ -17,8 +17,8 @@
 // A node without a measurement passes the filter, as if the plugin were not there, and scores
 // 0, which is the worst. So does one with a measurement of MaxAge or older score; it is
 // rejected by the filter, unless AllowExpired lets it pass or KeepExpired goes by what was
-// last known. That a measurement grows old wakes nobody; that a new one comes does, if it
-// can help. A plan for a later time goes by the loads of the present: where a node is too
+// last known. That a measurement grows old wakes nobody, nor that the clock comes to the time
+// of one that was ahead of it; that a new one comes does, if it can help. A plan for a later time goes by the loads of the present: where a node is too
 // busy now, nothing is reserved there.
 //
 // # Points

@@ -204,7 +204,7 @@ func slowLeft(t *model.NodeTopology, was, is *extpoints.NodeInfo) map[int]map[st
 				}
 			}
 			for _, w := range is.Workloads {
-				known := slices.Contains(t.Workloads, w.ID)
+				known := slices.Contains(t.Workloads, w.ID) && !w.PlacedAt.After(t.At)
 				if !t.Listed {
 					known = !w.PlacedAt.IsZero() && w.PlacedAt.Before(t.At)
 				}

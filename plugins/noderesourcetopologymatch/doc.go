@@ -16,7 +16,8 @@
 // to be is not known, so what it gets for itself counts in all of them ([OverReserve]), until a
 // report has it. That may keep out what would fit, for a short time, and never gives
 // anything twice. What is on the node comes from the view, so it is right on branches
-// and in plans, and nothing is kept that could differ from it.
+// and in plans, and nothing is kept that could differ from it. One that is in the report and was
+// placed after it was made has come back to the node, and counts as one that is not in it.
 //
 // A report may say what workloads use of each zone. Where preemption takes one of them off
 // the node to try something out, that comes back. Of others it is not known what would
@@ -25,7 +26,8 @@
 //
 // Without a report a node passes the filter, as if the plugin were not there, and scores 0,
 // which is the worst. With one older than [Args].MaxAge it is rejected, and scores 0. That a
-// report grows old wakes nobody; that one changes does, if it can help.
+// report grows old wakes nobody, nor that the clock comes to the time of one that was ahead of
+// it; that one changes does, if it can help.
 //
 // # Scores
 //

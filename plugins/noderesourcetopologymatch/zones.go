@@ -120,14 +120,15 @@ func (r *remembered) lateOn(t *model.NodeTopology, n *extpoints.NodeInfo) []bool
 	return late
 }
 
-// inReport reports whether what the workload uses is in the report.
+// inReport reports whether what the workload uses is in the report. One that was placed later may have been
+// on the node before, and had other zones.
 func inReport(t *model.NodeTopology, w *extpoints.WorkloadInfo) bool {
 	if !t.Listed {
 		// One that is nominated to the node has not been placed.
 		return !w.PlacedAt.IsZero() && w.PlacedAt.Before(t.At)
 	}
 	_, is := slices.BinarySearch(t.Workloads, w.ID)
-	return is
+	return is && !w.PlacedAt.After(t.At)
 }
 
 // giveBack gives back what those use who are on the node in the view, and not on this one.

@@ -138,6 +138,7 @@ func (s *Source) agrees(t *nodeTopology, report *model.NodeTopology) bool {
 	}
 	slices.Sort(ids)
 	report.Listed, report.Workloads = true, ids
+	report.At = t.came // it has all who are in it
 	return true
 }
 
@@ -217,7 +218,7 @@ func (t *nodeTopology) attribute(name string) string {
 	return ""
 }
 
-// lag is how long before a report comes what it says was so, where it does not say.
+// lag is how long before a report comes what it says was so, where it does not say who is in it.
 const lag = 30 * time.Second
 
 // model is the report, without the workloads that it counts.
