@@ -59,7 +59,7 @@ var floors = []struct {
 	{pkg: "engine/enginetest", reason: "a page of documentation"},
 	{pkg: "engine/enginetest/faults", may: []string{"model", "extpoints"}, reason: "a kit, used by tests only"},
 	{pkg: "engine/enginetest/transcript", may: []string{"model", "model/modeltest", "extpoints", "extpoints/extpointstest", "queue", "plugins", "engine"}, reason: "a kit, used by tests only"},
-	{pkg: "engine/enginetest/simulate", may: []string{"model", "model/modeltest", "extpoints", "extpoints/extpointstest", "queue", "plugins", "engine", "engine/enginetest/faults"}, third: []string{"github.com/hashicorp/go-hclog"}, reason: "a kit, used by tests only"},
+	{pkg: "engine/enginetest/simulate", may: []string{"model", "model/modeltest", "extpoints", "extpoints/extpointstest", "queue", "plugins", "plugins/", "engine", "engine/enginetest/faults"}, third: []string{"github.com/hashicorp/go-hclog"}, reason: "a kit, used by tests only"},
 	{pkg: "engine/bench", reason: "benchmarks only"},
 	{pkg: "adapters", reason: "a page of documentation"},
 	{pkg: "adapters/inproc", may: []string{"model", "extpoints", "engine"}},

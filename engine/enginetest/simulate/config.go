@@ -13,6 +13,10 @@ import (
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
+	"github.com/berth-project/berth/plugins/loadawarescheduling"
+	"github.com/berth-project/berth/plugins/loadvariationriskbalancing"
+	"github.com/berth-project/berth/plugins/noderesourcetopologymatch"
+	"github.com/berth-project/berth/plugins/targetloadpacking"
 )
 
 // The profiles of a simulated engine: the default, another way of scoring that
@@ -24,6 +28,13 @@ const (
 	// goneProfile is one that there is no more: workloads that name it wait.
 	goneProfile = "gone"
 	probeID     = "probe"
+)
+
+// Reports of zones and of loads that are older than these are too old, where nothing else is said.
+const (
+	oldestZones = 20 * time.Second
+	oldestLoad  = 30 * time.Second
+	busyCPU     = 65 // percent
 )
 
 // unknownPlugin is a plugin that no profile has.
@@ -68,6 +79,10 @@ func simConfig(p simPlugins, o Options) engine.Config {
 		probe.Plugins = append(probe.Plugins, extpoints.Entry{Name: name, New: plugins.Default()[name]})
 	}
 	add(&probe, p.probe, extpoints.Before(plugins.DefaultBinder))
+	first := simProfileNamed(simProfile, p)
+	if o.Measured {
+		useMeasures(&first, &batch)
+	}
 	path := engine.FastPathAuto // whose decisions the invariants and the replay check as well
 	if p.plan.Seed%3 == 0 {
 		path = engine.FastPathVerify
@@ -77,7 +92,7 @@ func simConfig(p simPlugins, o Options) engine.Config {
 		order = engine.OrderByQueues
 	}
 	return engine.Config{
-		Order: order, Profiles: []extpoints.Profile{simProfileNamed(simProfile, p), batch, probe},
+		Order: order, Profiles: []extpoints.Profile{first, batch, probe},
 		Workers: o.Workers, TieBreak: o.TieBreak, Seed: p.plan.Seed,
 		Compat: o.Compat, FastPath: path,
 	}
@@ -101,6 +116,18 @@ func simProfileNamed(name string, p simPlugins) extpoints.Profile {
 	add(&profile, p.rounds.Plugin(1), binder)
 	profile.Plugins = append(profile.Plugins, extpoints.Entry{Name: plugins.NodeHolds, New: plugins.Default()[plugins.NodeHolds]})
 	return profile
+}
+
+// useMeasures adds the plugins that go by what nodes report. In the second profile a report of zones is good for ever.
+func useMeasures(first, second *extpoints.Profile) {
+	use := func(p *extpoints.Profile, name string, weight int32, args any) {
+		p.Plugins = append(p.Plugins, extpoints.Entry{Name: name, New: plugins.Default()[name], Args: args, Weight: weight})
+	}
+	use(first, plugins.NodeResourceTopologyMatch, 2, noderesourcetopologymatch.Args{MaxAge: oldestZones})
+	use(first, plugins.LoadAwareScheduling, 1, loadawarescheduling.Args{MaxAge: oldestLoad, Thresholds: map[string]int64{model.CPU: busyCPU}})
+	use(second, plugins.NodeResourceTopologyMatch, 1, noderesourcetopologymatch.Args{Strategy: noderesourcetopologymatch.LeastNUMANodes})
+	use(second, plugins.TargetLoadPacking, 1, targetloadpacking.Args{})
+	use(second, plugins.LoadVariationRiskBalancing, 2, loadvariationriskbalancing.Args{MaxAge: oldestLoad})
 }
 
 // add adds a plugin that has been made.

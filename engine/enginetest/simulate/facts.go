@@ -73,3 +73,20 @@ func factsOf[T model.Object](f *simFacts) []T {
 	}
 	return list
 }
+
+// zonedNode are the zones of a node as they are, and what the engine was told of them.
+type zonedNode struct {
+	zones []model.Resources // what each has in all
+	scope model.TopologyScope
+	sent  []*zoneReport // made, and not told yet
+	told  *zoneReport   // the engine has it; nil: none
+	// doubted is when it was last not to be told from what the engine had heard which zones have room:
+	// no decision that is not younger need come about.
+	doubted time.Time
+}
+
+// zoneReport is a report of the zones of a node. It may be a lie from the start on, or become one.
+type zoneReport struct {
+	of  *model.NodeTopology
+	lie bool
+}

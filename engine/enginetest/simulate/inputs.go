@@ -43,12 +43,13 @@ func inputs() []input {
 	}
 }
 
-// queueInput is one more kind, of histories with queues, budgetInput of crowded ones, and breakInput of
-// those with broken nodes.
+// queueInput is one more kind, of histories with queues, budgetInput of crowded ones, breakInput of
+// those with broken nodes, and measureInput of those with nodes that report.
 var (
-	breakInput  = input{name: "break", weight: 3, do: inputBreak}
-	queueInput  = input{name: "queues", weight: 8, do: inputQueues}
-	budgetInput = input{name: "budget", weight: 12, do: inputBudget}
+	breakInput   = input{name: "break", weight: 3, do: inputBreak}
+	queueInput   = input{name: "queues", weight: 8, do: inputQueues}
+	budgetInput  = input{name: "budget", weight: 12, do: inputBudget}
+	measureInput = input{name: "measure", weight: 40, do: inputMeasure}
 )
 
 // Inputs are the names of the kinds of inputs, for [Options].Without.

@@ -39,6 +39,7 @@ func inputUpdate(s *sim) string {
 		s.happened(id)
 	}
 	s.forced[row.Node] = true
+	s.doubt(row.Node)
 	s.apply(engine.Update(w))
 	s.world.book[id].spec = w
 	return "update " + id + ": " + what
@@ -155,7 +156,11 @@ func (s *sim) confirm(id, node string, devices []model.DeviceShare) string {
 	}
 	s.apply(engine.Confirm(model.Binding{Workload: id, Node: node, Devices: devices}))
 	e := s.world.book[id]
+	moved := e.node != node || row.Node != node
 	e.node, e.known, e.unreported = node, true, false
+	if moved {
+		s.settleIn(id)
+	}
 	if now, _ := s.row(id); devices != nil || row.Node != node {
 		e.devices = now.Shares
 	}
@@ -192,5 +197,6 @@ func inputAdopt(s *sim) string {
 	s.forced[node] = true
 	s.apply(engine.Adopt(w, b))
 	s.world.book[w.ID] = &booked{spec: w, node: node, devices: devices, known: true}
+	s.settleIn(w.ID)
 	return fmt.Sprintf("adopt %s on %s, devices %v", w.ID, node, devices)
 }

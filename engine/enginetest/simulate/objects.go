@@ -98,7 +98,7 @@ func (s *sim) newWorkload() *model.Workload {
 		Requests:  model.Resources{CPU: pickOf(s, simAmounts), Memory: pickOf(s, simAmounts)},
 		Labels:    map[string]string{},
 	}
-	if s.chance(12) && !s.o.Crowded {
+	if s.chance(12) && !s.o.Crowded && !s.o.Measured {
 		w = modeltest.RandomWorkload(s.rng)
 		s.tame(w)
 	}
@@ -121,6 +121,7 @@ func (s *sim) newWorkload() *model.Workload {
 	s.demand(w)
 	s.relate(w)
 	s.limit(w)
+	s.needZones(w)
 	if s.chance(12) {
 		w.Labels["hold"] = "yes"
 	}
@@ -159,6 +160,19 @@ func (s *sim) demand(w *model.Workload) {
 	case s.chance(10):
 		term := model.AffinityTerm{Selector: &model.Selector{}, TopologyKey: "tier"}
 		w.AntiAffinity = &model.WorkloadAffinity{Required: []model.AffinityTerm{term}}
+	}
+}
+
+// needZones has some workloads need zones.
+func (s *sim) needZones(w *model.Workload) {
+	if !s.o.Measured || !s.chance(70) {
+		return
+	}
+	w.QoS = model.Guaranteed
+	if s.chance(30) && len(w.Requests.Scalars) == 0 {
+		half := model.Resources{CPU: w.Requests.CPU / 2, Memory: w.Requests.Memory / 2}
+		rest := model.Resources{CPU: w.Requests.CPU - half.CPU, Memory: w.Requests.Memory - half.Memory}
+		w.Containers = []model.Container{{Name: "start", Requests: half, Startup: true}, {Name: "a", Requests: half}, {Name: "b", Requests: rest}}
 	}
 }
 
@@ -224,7 +238,7 @@ func (s *sim) changeWorkload(w *model.Workload, placed bool) (*model.Workload, s
 		w.Gates = w.Gates[1:]
 		return w, fmt.Sprintf("gates %v", w.Gates)
 	case n < 5:
-		w.Requests.CPU = pickOf(s, simAmounts)
+		w.Requests.CPU, w.Containers = pickOf(s, simAmounts), nil
 		return w, fmt.Sprintf("cpu %d", w.Requests.CPU)
 	case n < 6 && w.Requests.Scalar("licences") > 0:
 		w.Requests.Set("licences", s.rng.Int64N(3))

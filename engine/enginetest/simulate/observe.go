@@ -42,7 +42,7 @@ func (s *sim) observe() {
 	}
 	clear(s.forced)
 	s.checkWholes()
-	s.told, s.seen = false, nil
+	s.told, s.toldMeasures, s.seen = false, false, nil
 }
 
 // look sees what can be seen.
@@ -59,6 +59,9 @@ func (s *sim) look() *observed {
 	}
 	if s.o.Queues {
 		o.define(v)
+	}
+	if s.o.Measured && !s.toldMeasures {
+		o.measure(v)
 	}
 	for g := range v.Groups() {
 		o.groups[g.ID] = g.Group

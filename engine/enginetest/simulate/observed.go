@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
@@ -55,6 +56,9 @@ type observed struct {
 	objects objects
 	holds   []*model.Hold
 	told    bool // the last input has reported objects
+	// topologies and loads are what nodes have reported; nil where the last input has.
+	topologies map[string]*model.NodeTopology
+	loads      map[string]*model.NodeLoad
 
 	used map[string]*usage // see usage
 
@@ -97,11 +101,32 @@ type booked struct {
 	known bool
 	// unreported: a confirmation is still to be sent.
 	unreported bool
+	// grants are what its node has given it of zones; none, where the node could not.
+	grants []zoneGrant
 }
 
 // lost forgets that the workload runs.
 func (e *booked) lost() {
-	e.node, e.devices, e.known, e.unreported, e.leaving = "", nil, false, false, false
+	e.node, e.devices, e.known, e.unreported, e.leaving, e.grants = "", nil, false, false, false, nil
+}
+
+// zoneGrant is what a node has given a workload of a zone.
+type zoneGrant struct {
+	zone   int
+	amount model.Resources
+}
+
+// measure looks at what nodes have reported.
+func (o *observed) measure(v *engine.View) {
+	o.topologies, o.loads = map[string]*model.NodeTopology{}, map[string]*model.NodeLoad{}
+	for row := range v.Objects(model.NodeTopologyKind) {
+		t := row.Object.(*model.NodeTopology)
+		o.topologies[t.Node] = t
+	}
+	for row := range v.Objects(model.NodeLoadKind) {
+		l := row.Object.(*model.NodeLoad)
+		o.loads[l.Node] = l
+	}
 }
 
 // problems collects what a checker found.

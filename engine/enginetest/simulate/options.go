@@ -35,6 +35,9 @@ type Options struct {
 	Crowded bool
 	// Broken: nodes break, so that they start nothing and say so, and are mended without a word.
 	Broken bool
+	// Measured: nodes report how loaded they are and what is left in each of their zones, late, in any
+	// order, falsely or not at all, and plugins go by it.
+	Measured bool
 	// Hostile: at the points where an engine calls them, its surroundings panic, end the goroutine or
 	// call it back; tasks hang, and answers come twice. The plugins misbehave.
 	Hostile bool

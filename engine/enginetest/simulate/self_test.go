@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
@@ -15,6 +17,8 @@ import (
 	"github.com/berth-project/berth/plugins/defaultpreemption"
 	"github.com/berth-project/berth/plugins/dynamicresources"
 	"github.com/berth-project/berth/plugins/dynamicresources/allocator"
+	"github.com/berth-project/berth/plugins/loadawarescheduling"
+	"github.com/berth-project/berth/plugins/noderesourcetopologymatch"
 )
 
 // blindFilter lets every node pass.
@@ -281,6 +285,32 @@ func without(name string) func(*engine.Config) {
 	}
 }
 
+// withArgs gives a plugin other arguments.
+func withArgs(name string, args any) func(*engine.Config) {
+	return func(cfg *engine.Config) {
+		for _, e := range entries(cfg, name) {
+			e.Args = args
+		}
+	}
+}
+
+// believingLists takes whoever is in the list of a report for one who has what it uses in it, wherever it was then.
+type believingLists struct{ extpoints.FilterPlugin }
+
+func (p believingLists) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInfo, n *extpoints.NodeInfo) *extpoints.Status {
+	then := *n
+	then.Workloads = nil
+	for _, other := range n.Workloads {
+		before := *other
+		before.PlacedAt = time.Unix(1, 0)
+		if t := s.View().NodeTopology(n.Node.Name); t == nil || !t.Listed || !slices.Contains(t.Workloads, other.ID) {
+			before.PlacedAt = other.PlacedAt
+		}
+		then.Workloads = append(then.Workloads, &before)
+	}
+	return p.FilterPlugin.Filter(s, w, &then)
+}
+
 // TestSimulationFindsFaults builds engines with something wrong about them, and
 // wants the simulation to say so.
 func TestSimulationFindsFaults(t *testing.T) {
@@ -291,7 +321,7 @@ func TestSimulationFindsFaults(t *testing.T) {
 	// Where a fault shows in few histories the search begins near one of them.
 	first := map[string]uint64{
 		"claims of one that others use too": 545, "budgets that are believed until they are reported": 245, "room that is made again in vain": 365,
-		"budgets that are asked when the nodes for a group are chosen": 40,
+		"budgets that are asked when the nodes for a group are chosen": 40, "measured zones that are given to a workload that comes back": 100,
 	}
 	for _, c := range []struct {
 		name, want string
@@ -385,6 +415,25 @@ func TestSimulationFindsFaults(t *testing.T) {
 		{"limits on a resource that nobody heeds", "(Resource) has", bySort},
 		{"limits on resource-seconds that nobody heeds", "resource-seconds are used", bySort},
 		{"limits on a number that nobody heeds", "one too many by a limit", bySort},
+		{"measured zones that nobody looks at", "and no zone has", wrap(plugins.NodeResourceTopologyMatch, func(extpoints.Plugin) extpoints.Plugin {
+			return blindFilter{plugins.NodeResourceTopologyMatch}
+		})},
+		{"measured zones that are given twice", "and no zone has", withArgs(plugins.NodeResourceTopologyMatch,
+			noderesourcetopologymatch.Args{MaxAge: oldestZones, Book: noderesourcetopologymatch.Ignore})},
+		{"measured zones that are given to a workload that comes back", "and no zone has", wrap(plugins.NodeResourceTopologyMatch, func(p extpoints.Plugin) extpoints.Plugin {
+			return believingLists{p.(extpoints.FilterPlugin)}
+		})},
+		{"measured zones of which any report will do", "report of zones", withArgs(plugins.NodeResourceTopologyMatch, noderesourcetopologymatch.Args{})},
+		{"measured zones of which nobody is told", "would fit on", wrap(plugins.NodeResourceTopologyMatch, func(p extpoints.Plugin) extpoints.Plugin {
+			return silentFilter{p.(extpoints.FilterPlugin)}
+		})},
+		{"measured loads that nobody looks at", "which is too busy", wrap(plugins.LoadAwareScheduling, func(extpoints.Plugin) extpoints.Plugin {
+			return blindFilter{plugins.LoadAwareScheduling}
+		})},
+		{"measured loads of which any report will do", "report of load", withArgs(plugins.LoadAwareScheduling, loadawarescheduling.Args{AllowExpired: true})},
+		{"measured loads of which nobody is told", "would fit on", wrap(plugins.LoadAwareScheduling, func(p extpoints.Plugin) extpoints.Plugin {
+			return silentFilter{p.(extpoints.FilterPlugin)}
+		})},
 		{"an orchestrator that is told of nobody", "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -396,8 +445,9 @@ func TestSimulationFindsFaults(t *testing.T) {
 			scarce := strings.HasSuffix(c.name, "that are forgotten when they are written")
 			crowded := strings.HasPrefix(c.name, "room that is kept") || strings.HasPrefix(c.name, "room that is lost") || strings.HasPrefix(c.name, "budgets")
 			queues := strings.HasSuffix(c.name, "that nobody heeds") || strings.HasPrefix(c.name, "queues")
+			measured := strings.HasPrefix(c.name, "measured")
 			for seed := first[c.name]; seed < first[c.name]+enough; seed++ {
-				r := simulate(seed, Options{Plugins: MoodGood, Configure: c.configure, Scarce: scarce, Crowded: crowded, Queues: queues})
+				r := simulate(seed, Options{Plugins: MoodGood, Configure: c.configure, Scarce: scarce, Crowded: crowded, Queues: queues, Measured: measured})
 				if r.Failure != nil {
 					if found = r.Failure.Message; strings.Contains(found, c.want) {
 						t.Logf("seed %d", seed)
@@ -421,6 +471,21 @@ func TestSimulationFindsWhatIsNotTried(t *testing.T) {
 	s.start()
 	s.apply(engine.Submit(&model.Workload{ID: "w"}))
 	if s.checkIdle(); s.result.Failure == nil || !strings.Contains(s.result.Failure.Message, "w is active, nothing holds it back") {
+		t.Errorf("the simulation says %+v", s.result.Failure)
+	}
+}
+
+// TestSimulationFindsWhatNoZoneHasRoomFor: what is bound to a node that has said the truth must have a zone.
+func TestSimulationFindsWhatNoZoneHasRoomFor(t *testing.T) {
+	s := newSim(1, Options{Plugins: MoodGood, Measured: true})
+	s.start()
+	node := s.world.order[0]
+	s.tellZones(s.newZoneReport(node))
+	s.now = s.now.Add(time.Second)
+	w := &model.Workload{ID: "w", QoS: model.Guaranteed, Requests: model.Resources{CPU: 1 << 20}}
+	s.apply(engine.Adopt(w, model.Binding{Node: node}))
+	s.world.book["w"] = &booked{spec: w, node: node}
+	if s.world.arrive("w"); s.result.Failure == nil || !strings.Contains(s.result.Failure.Message, "one was given twice") {
 		t.Errorf("the simulation says %+v", s.result.Failure)
 	}
 }

@@ -54,6 +54,7 @@ type sim struct {
 	// Which of the kinds of things there are in this history.
 	groups, volumes, devices bool
 	told                     bool              // the last input has reported objects
+	toldMeasures             bool              // or what was measured of a node
 	seen                     *sight            // of groups, since the last attempt
 	attempting               bool              // an attempt is being made
 	attempts                 int               // how many were made
@@ -96,13 +97,15 @@ type simWorld struct {
 	wrote        map[model.ObjectRef]any // what of it the engine asked for: an allocation, or the claim of a volume
 	touchedNodes map[string]time.Time
 	broken       map[string]bool // nodes that start nothing
-	mu           sync.Mutex      // held by calls that are about objects
+	zones        map[string]*zonedNode
+	mu           sync.Mutex // held by calls that are about objects
 }
 
 func newSimWorld(s *sim) simWorld {
 	return simWorld{
 		sim: s, book: map[string]*booked{}, nodes: map[string]*model.Node{},
 		groups: map[string]*model.Group{}, facts: newSimFacts(), wrote: map[model.ObjectRef]any{}, touchedNodes: map[string]time.Time{}, broken: map[string]bool{},
+		zones: map[string]*zonedNode{},
 	}
 }
 

@@ -88,6 +88,9 @@ func newSim(seed uint64, o Options) *sim {
 	if o.Crowded {
 		s.inputs = append(s.inputs, budgetInput)
 	}
+	if o.Measured {
+		s.inputs = append(s.inputs, measureInput)
+	}
 	s.world = newSimWorld(s)
 	// All of these are drawn in any case, so that an option that is set does
 	// not change the rest of the history.

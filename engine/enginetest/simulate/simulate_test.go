@@ -129,6 +129,13 @@ func TestSimulationOfBrokenNodes(t *testing.T) {
 	run(t, 120, simulate.Options{Broken: true}, []string{"binding that was not there"}, []string{"workload kept from a node that was not there"})
 }
 
+// TestSimulationOfMeasuredNodes runs some in which nodes report what is left in their zones and how busy they are,
+// late, in any order, falsely or not at all: no zone is given twice, and nobody sleeps who could be placed.
+func TestSimulationOfMeasuredNodes(t *testing.T) {
+	t.Parallel()
+	run(t, 120, simulate.Options{Measured: true}, []string{"workload that needs a zone bound"}, nil)
+}
+
 // TestSimulationOfHostileSurroundings runs some whose surroundings panic, end goroutines, call back, hang and
 // answer twice. The engine goes on, or says that it is broken, and the next one takes over.
 func TestSimulationOfHostileSurroundings(t *testing.T) {

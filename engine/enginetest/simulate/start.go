@@ -91,6 +91,7 @@ func (s *sim) tellAll() {
 		changes = append(changes, engine.PutGroup(s.world.groups[id]))
 	}
 	changes = append(changes, s.retellObjects()...)
+	changes = append(changes, s.retellMeasures()...)
 	changes = append(changes, s.queuesAtFirst(false)...)
 	for _, name := range s.world.order {
 		changes = append(changes, engine.PutNode(s.world.nodes[name]))

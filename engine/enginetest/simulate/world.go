@@ -70,6 +70,7 @@ func (w *simWorld) run(e *booked, b model.Binding, t *simTask) error {
 	}
 	if e.node == "" {
 		e.node, e.devices, e.known, e.unreported = b.Node, b.Devices, false, true
+		w.arrive(b.Workload)
 	}
 	if !w.reach && s.chance(8) {
 		return errLostAnswer
