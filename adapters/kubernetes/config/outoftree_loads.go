@@ -9,8 +9,10 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/loadawarescheduling"
 	"github.com/berth-project/berth/plugins/loadvariationriskbalancing"
 	"github.com/berth-project/berth/plugins/lowriskovercommitment"
@@ -30,20 +32,46 @@ type trimaranSpec struct {
 	WatcherAddress string `json:"watcherAddress"`
 }
 
-// check refuses what cannot be read. The library that reads a metric provider is not here.
+// check refuses what cannot be read. As upstream, watcherAddress comes before metricProvider, and a metrics server
+// is asked where there is neither.
 func (t *trimaranSpec) check() error {
-	if t.MetricProvider.Type != "" || t.MetricProvider.Address != nil {
-		return errors.New("arguments: metricProvider: is not read here; run load-watcher as a service and set watcherAddress")
+	if t.WatcherAddress != "" {
+		return checkWatcher(t.WatcherAddress)
 	}
-	return checkWatcher(t.WatcherAddress)
+	switch p := &t.MetricProvider; p.Type {
+	case "", metricsServer:
+		return nil
+	case prometheus:
+		return checkURL("metricProvider.address", ptr.Deref(p.Address, ""), "Prometheus")
+	default:
+		return fmt.Errorf("arguments: metricProvider.type: %q is neither %q nor %q; of others run load-watcher as a service and set watcherAddress", p.Type, metricsServer, prometheus)
+	}
+}
+
+// source is where the loads for the plugin come from; none where that is not said, or no good.
+func (t *trimaranSpec) source(plugin string) []LoadSource {
+	p := &t.MetricProvider
+	switch byProvider := plugin != plugins.Peaks && plugin != plugins.LoadAwareScheduling; {
+	case t.WatcherAddress != "":
+		return []LoadSource{{Address: t.WatcherAddress}}
+	case !byProvider || t.check() != nil:
+		return nil
+	case p.Type == prometheus:
+		return []LoadSource{{Provider: prometheus, Address: *p.Address, Token: ptr.Deref(p.Token, ""), Unverified: ptr.Deref(p.InsecureSkipVerify, true)}}
+	}
+	return []LoadSource{{Provider: metricsServer}}
 }
 
 func checkWatcher(address string) error {
+	return checkURL("watcherAddress", address, "a load-watcher service")
+}
+
+func checkURL(field, address, of string) error {
 	if address == "" {
-		return errors.New("arguments: watcherAddress: must be set, to the URL of a load-watcher service")
+		return fmt.Errorf("arguments: %s: must be set, to the URL of %s", field, of)
 	}
 	if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("arguments: watcherAddress: %q is no URL of a service", address)
+		return fmt.Errorf("arguments: %s: %q is no URL of a service", field, address)
 	}
 	return nil
 }

@@ -6,20 +6,40 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"time"
 
+	"k8s.io/client-go/dynamic"
+
 	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/model"
+)
+
+// Provider says who has measured.
+type Provider string
+
+// The providers; the empty value means a load-watcher service.
+const (
+	Service       Provider = "load-watcher"
+	MetricsServer Provider = "KubernetesMetricsServer" // the API metrics.k8s.io
+	Prometheus    Provider = "Prometheus"
 )
 
 // Options are what a [Source] is made of.
 type Options struct {
-	// Address is the URL of the service, to which "/watcher" is added.
+	Provider Provider // default: Service
+	// Address is the URL of the service, to which "/watcher" is added, or of Prometheus. It must be empty
+	// with MetricsServer.
 	Address string
+	// Metrics lists NodeMetrics, and Capacity is what a node has in all, false where it is not known. Both are
+	// for MetricsServer, which needs them.
+	Metrics  dynamic.Interface
+	Capacity func(node string) (model.Resources, bool)
 	// Apply takes what was measured; that of an engine.
 	Apply func(...engine.Change) error
-	// Client asks the service. Default: one that waits for 55 seconds at most.
+	// Client asks the service or Prometheus. Default: one of its own.
 	Client *http.Client
 	// Interval is the time between two questions. Default: 30 seconds.
 	Interval time.Duration
@@ -28,42 +48,63 @@ type Options struct {
 	Failed func(error)
 }
 
-// Source asks a service again and again. It is made with [New].
+// Source asks for what was measured again and again. It is made with [New].
 type Source struct {
 	o    Options
-	url  string
-	last time.Time // when the last report that was passed on ends
+	name string // for people
+	// read asks once. The error is also about what is left out.
+	read func(ctx context.Context, now time.Time) ([]*model.NodeLoad, error)
+	last map[string]time.Time // when the last report of each node that was passed on ends
 }
 
-// Defaults of the options; the largest answer that is read, in bytes; how far ahead of this
-// machine's clock the service's may be.
+// Defaults of the options; how long an answer may take; the largest that is read, in bytes; how far ahead of this
+// machine's clock the service's may be; and the percentage from which on a load is not believed.
 const (
-	defaultTimeout  = 55 * time.Second
 	defaultInterval = 30 * time.Second
+	timeout         = 55 * time.Second
 	largest         = 64 << 20
 	tolerance       = time.Minute
+	absurd          = 10_000
 )
 
 // New makes a source, and says what is wrong with the options.
 func New(o Options) (*Source, error) {
-	u, err := url.Parse(o.Address)
+	if o.Provider == "" {
+		o.Provider = Service
+	}
+	s := &Source{name: string(o.Provider), last: map[string]time.Time{}}
+	var err error
+	switch o.Provider {
+	case Service:
+		s.read, err = readService(&o)
+	case Prometheus:
+		s.read, err = readPrometheus(&o)
+	case MetricsServer:
+		s.read, err = readMetrics(&o)
+	default:
+		err = fmt.Errorf("provider: %q is not one of %s, %s, %s", o.Provider, Service, MetricsServer, Prometheus)
+	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("load-watcher: address: %w", err)
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, fmt.Errorf("load-watcher: address: %q is no URL of a service", o.Address)
 	case o.Apply == nil:
-		return nil, errors.New("load-watcher: apply: must be set")
+		err = errors.New("apply: must be set")
 	case o.Interval < 0:
-		return nil, fmt.Errorf("load-watcher: interval: %v is negative", o.Interval)
+		err = fmt.Errorf("interval: %v is negative", o.Interval)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
 	if o.Client == nil {
-		o.Client = &http.Client{Timeout: defaultTimeout}
+		o.Client = &http.Client{}
 	}
 	if o.Interval == 0 {
 		o.Interval = defaultInterval
 	}
-	return &Source{o: o, url: u.JoinPath("watcher").String()}, nil
+	if o.Address != "" {
+		s.name += " at " + o.Address
+	}
+	s.o = o
+	return s, nil
 }
 
 // Run asks at once and then at every interval, until ctx ends. It is called once.
@@ -72,7 +113,7 @@ func (s *Source) Run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := s.poll(ctx); err != nil && ctx.Err() == nil && s.o.Failed != nil {
-			s.o.Failed(fmt.Errorf("load-watcher at %s: %w", s.o.Address, err))
+			s.o.Failed(fmt.Errorf("%s: %w", s.name, err))
 		}
 		select {
 		case <-ctx.Done():
@@ -84,51 +125,92 @@ func (s *Source) Run(ctx context.Context) {
 
 // poll asks once, and passes on what is new. The error is also about what was left out.
 func (s *Source) poll(ctx context.Context) error {
-	a, err := s.ask(ctx)
-	if err != nil {
-		return err
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	loads, problems := s.read(ctx, time.Now())
+	var changes []engine.Change
+	fresh := map[string]time.Time{}
+	for _, l := range loads {
+		if l.At.After(s.last[l.Node]) {
+			changes = append(changes, engine.PutObject(l))
+			fresh[l.Node] = l.At
+		}
 	}
-	at, err := a.ends(time.Now())
-	if err != nil || !at.After(s.last) {
-		return err
-	}
-	loads, problems := a.loads(at)
-	changes := make([]engine.Change, len(loads))
-	for i, l := range loads {
-		changes[i] = engine.PutObject(l)
+	if len(changes) == 0 {
+		return problems
 	}
 	if err := s.o.Apply(changes...); err != nil {
 		return errors.Join(err, problems)
 	}
-	s.last = at
+	maps.Copy(s.last, fresh)
 	return problems
 }
 
-// ask fetches the service's answer.
-func (s *Source) ask(ctx context.Context) (*answer, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Accept", "application/json")
-	response, err := s.o.Client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the answer has status %s", response.Status)
-	}
-	text, err := io.ReadAll(io.LimitReader(response.Body, largest+1))
+// baseURL is the address, which must be one of a service.
+func baseURL(address string) (*url.URL, error) {
+	u, err := url.Parse(address)
 	switch {
 	case err != nil:
+		return nil, fmt.Errorf("address: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("address: %q is no URL of a service", address)
+	}
+	return u, nil
+}
+
+// readService asks a load-watcher service.
+func readService(o *Options) (func(context.Context, time.Time) ([]*model.NodeLoad, error), error) {
+	u, err := baseURL(o.Address)
+	if err != nil {
 		return nil, err
+	}
+	return func(ctx context.Context, now time.Time) ([]*model.NodeLoad, error) {
+		var a answer
+		if err := ask(ctx, o.Client, u.JoinPath("watcher").String(), &a); err != nil {
+			return nil, err
+		}
+		at, err := a.ends(now)
+		if err != nil {
+			return nil, err
+		}
+		return a.loads(at)
+	}, nil
+}
+
+// ask fetches an answer.
+func ask(ctx context.Context, client *http.Client, from string, into any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, http.NoBody)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Accept", "application/json")
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, largest+1))
+	switch {
+	case response.StatusCode != http.StatusOK:
+		return fmt.Errorf("the answer has status %s%s", response.Status, reason(text))
+	case err != nil:
+		return err
 	case len(text) > largest:
-		return nil, fmt.Errorf("the answer has more than %d bytes", largest)
+		return fmt.Errorf("the answer has more than %d bytes", largest)
 	}
-	var a answer
-	if err := json.Unmarshal(text, &a); err != nil {
-		return nil, fmt.Errorf("the answer: %w", err)
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("the answer: %w", err)
 	}
-	return &a, nil
+	return nil
+}
+
+// reason is what Prometheus says of a failure.
+func reason(text []byte) string {
+	var said struct {
+		Error string `json:"error"`
+	}
+	if json.Unmarshal(text, &said) != nil || said.Error == "" {
+		return ""
+	}
+	return ": " + said.Error
 }

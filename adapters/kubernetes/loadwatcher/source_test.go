@@ -160,6 +160,30 @@ func (f *failing) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(text))}, nil
 }
 
+// One that does not answer is given up in time.
+func TestPollInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, p := range []Provider{Service, Prometheus} {
+			s, err := New(Options{Provider: p, Address: "http://nobody.example", Apply: (&reports{}).apply, Client: &http.Client{Transport: silent{}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			if err := s.poll(t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != timeout {
+				t.Errorf("%s: %v after %v", p, err, time.Since(began))
+			}
+		}
+	})
+}
+
+// silent is a transport that never answers.
+type silent struct{}
+
+func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
 // Run asks at once and at each interval, goes on after a failure, and ends with its context.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -216,6 +240,10 @@ func TestOptions(t *testing.T) {
 		{Options{Address: "http://a b", Apply: apply}, "address: "},
 		{Options{Address: "http://a"}, "apply: must be set"},
 		{Options{Address: "http://a", Apply: apply, Interval: -1}, "interval: -1ns is negative"},
+		{Options{Provider: "SignalFx", Address: "http://a", Apply: apply}, `"SignalFx" is not one of load-watcher, KubernetesMetricsServer, Prometheus`},
+		{Options{Provider: Prometheus, Address: "prometheus:9090", Apply: apply}, "Prometheus: address: "},
+		{Options{Provider: MetricsServer, Address: "http://a", Apply: apply}, "address: must be empty"},
+		{Options{Provider: MetricsServer, Apply: apply}, "metrics: must be set"},
 	} {
 		if _, err := New(c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c.o.Address, err)
