@@ -21,9 +21,12 @@ func Choose(all []Processor, taken []int, n int) []int {
 		return nil
 	}
 	var chosen []int
+	used := map[int]bool{} // sockets
 	for len(chosen) < n {
 		left := n - len(chosen)
-		chosen = append(chosen, best(m, left).take(left)...)
+		from := m.best(left, used)
+		used[from.socket()] = true
+		chosen = append(chosen, from.take(left)...)
 	}
 	slices.Sort(chosen)
 	return chosen
@@ -91,16 +94,49 @@ func (n *node) free() (free int) {
 
 func (c *core) free() int { return len(c.available) }
 
-// best is the fullest of the places that still hold n; where none does, the emptiest:
-// filling up the emptiest ones first leads to the fewest. There is at least one.
-func best[P interface{ free() int }](places []P, n int) P {
-	return slices.MinFunc(places, func(a, b P) int {
-		x, y := a.free(), b.free()
-		if x >= n && y >= n {
-			return cmp.Compare(x, y)
+// socket is that of the node; where there are several in it, that of its first core.
+func (n *node) socket() int { return n.cores[0].socket }
+
+func (m machine) freeIn(socket int) (free int) {
+	for _, n := range m {
+		if n.socket() == socket {
+			free += n.free()
 		}
-		return cmp.Compare(y, x)
+	}
+	return free
+}
+
+// best is the node to take n from. Of nodes that have as much free, one in a socket that is used already comes
+// first, then one in the fullest socket that still holds n.
+func (m machine) best(n int, used map[int]bool) *node {
+	return slices.MinFunc(m, func(a, b *node) int {
+		return cmp.Or(better(a.free(), b.free(), n), compareBool(used[b.socket()], used[a.socket()]), better(m.freeIn(a.socket()), m.freeIn(b.socket()), n))
 	})
+}
+
+// compareBool: false comes first.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// best is the better of the cores to take n from. There is at least one.
+func best(cores []*core, n int) *core {
+	return slices.MinFunc(cores, func(a, b *core) int { return better(a.free(), b.free(), n) })
+}
+
+// better compares what is free in two places: the fullest that still holds n comes first; where none does, the emptiest:
+// filling up the emptiest ones first leads to the fewest.
+func better(x, y, n int) int {
+	if x >= n && y >= n {
+		return cmp.Compare(x, y)
+	}
+	return cmp.Compare(y, x)
 }
 
 // take takes so many of the node's processors, or all where it has fewer.

@@ -26,10 +26,11 @@ func grid(nodes, cores, threads int) []Processor {
 
 // TestChoose is which processors a task gets, of machines with some taken.
 func TestChoose(t *testing.T) {
-	laptop := grid(1, 4, 1)  // 0 to 3
-	desktop := grid(1, 4, 2) // siblings: 0 4, 1 5, 2 6, 3 7
-	server := grid(2, 4, 2)  // node 0: 0 8, 1 9, 2 10, 3 11; node 1: 4 12, 5 13, 6 14, 7 15
-	four := grid(4, 4, 1)    // node 0: 0 to 3, node 1: 4 to 7, ...
+	laptop := grid(1, 4, 1)                // 0 to 3
+	desktop := grid(1, 4, 2)               // siblings: 0 4, 1 5, 2 6, 3 7
+	server := grid(2, 4, 2)                // node 0: 0 8, 1 9, 2 10, 3 11; node 1: 4 12, 5 13, 6 14, 7 15
+	four := grid(4, 4, 1)                  // node 0: 0 to 3, node 1: 4 to 7, ...
+	dies := shape{2, 2, 2, 2}.processors() // node 0: 0 to 3, node 1: 4 to 7, in the next socket node 2: 8 to 11, ...
 	hybrid := []Processor{{ID: 0}, {ID: 1}, {ID: 2, Core: 1}, {ID: 3, Core: 2}, {ID: 4, Core: 3}}
 	for _, c := range []struct {
 		name    string
@@ -66,6 +67,10 @@ func TestChoose(t *testing.T) {
 		{"more than a node has", server, "", 10, "0-4,8-12"},
 		{"the emptier node first, where both are needed", server, "0,8", 10, "1,4-7,9,12-15"},
 		{"as few nodes as can be", four, "0-2,4-5", 6, "6-11"},
+		{"the fullest socket of equal nodes", dies, "4,6", 4, "0-3"},
+		{"also where it is the second", dies, "12,14", 4, "8-11"},
+		{"as few sockets as can be", dies, "4", 8, "8-15"},
+		{"the second node in the same socket", dies, "0-3,8-9", 6, "10-15"},
 		{"broken cores of the fullest node come before another node", server, "0-3", 4, "8-11"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,7 +9,9 @@
 //
 // Choose takes processors from one NUMA node where that has enough of them: from the
 // fullest such node, so that the emptiest stays whole for a large task. Else it takes
-// from as few nodes as can be. Within a node it takes whole cores first, so that no
-// two tasks slow each other down on one, and then fills up cores that are in part
-// taken already. The same machine, taken in the same way, gives the same answer.
+// from as few nodes as can be. Of nodes that have as much free it takes one in a socket
+// that it takes from already, and else one in the fullest socket that has enough. Within a
+// node it takes whole cores first, so that no two tasks slow each other down on one, and
+// then fills up cores that are in part taken already. The same machine, taken in the same
+// way, gives the same answer.
 package cpuset

@@ -26,14 +26,13 @@ func (s shape) processors() (all []Processor) {
 // TestKnownChoices: Koordinator's accumulator of CPUs, nodenumaresource/cpu_accumulator_test.go, commit a7a1b76b, all rows
 // of its tables. It takes full cores or a thread of each (spread), from the fullest node or, where "least" says so, the emptiest;
 // and a task can have cores or nodes to itself. Here it is first as few nodes as can be, then the fullest that
-// have enough, then whole cores. Where that is not the same, "why" says which of it counted.
+// have enough, of these those in the fullest socket, then whole cores. Where that is not the same, "why" says which of it counted.
 //
 // Left out is what it shares between tasks (MaxRefCount, by reference count) and takes first if it can (preferred CPUs): here
 // a task has its processors to itself, whoever else is there.
 func TestKnownChoices(t *testing.T) {
 	const (
 		fewer   = "two nodes are enough"
-		first   = "of nodes with as much free the first counts, whatever the rest of the socket has"
 		node    = "a node is used up before another is touched, also where that shares cores"
 		fullest = "the fullest node that has enough, as with MostAllocated"
 		spread  = "whole cores before a thread of each"
@@ -54,7 +53,7 @@ func TestKnownChoices(t *testing.T) {
 		{"a whole socket", shape{2, 1, 4, 2}, "", 8, "0-7", "", ""},
 		{"more than a socket", shape{2, 1, 4, 2}, "", 12, "0-11", "", ""},
 		{"a whole socket, where one is not whole", shape{2, 1, 4, 2}, "0-1", 8, "8-15", "", ""},
-		{"in the fullest socket", shape{2, 2, 4, 2}, "0-5,16-23", 6, "24-29", "8-13", first},
+		{"in the fullest socket", shape{2, 2, 4, 2}, "0-5,16-23", 6, "24-29", "", ""},
 		{"most of them in one socket", shape{2, 2, 4, 2}, "0-5,16-23", 12, "6-15,24-25", "8-15,24-27", fewer},
 		{"the first of equal nodes", shape{2, 2, 4, 2}, "0-3,8-11", 4, "4-7", "", ""},
 		{"broken cores, and enough whole ones", shape{2, 2, 2, 2}, "0,2,4,8,12", 4, "10-11,14-15", "1,5-7", node},
@@ -66,7 +65,7 @@ func TestKnownChoices(t *testing.T) {
 		{"least: a whole socket", shape{2, 1, 4, 2}, "", 8, "0-7", "", ""},
 		{"least: more than a socket", shape{2, 1, 4, 2}, "", 12, "0-11", "", ""},
 		{"least: a whole socket, where one is not whole", shape{2, 1, 4, 2}, "0-1", 8, "8-15", "", ""},
-		{"least: in the emptiest socket", shape{2, 2, 4, 2}, "0-5,16-23", 6, "8-13", "", ""},
+		{"least: in the emptiest socket", shape{2, 2, 4, 2}, "0-5,16-23", 6, "8-13", "24-29", fullest},
 		{"least: most of them in one socket", shape{2, 2, 4, 2}, "0-5,16-23", 12, "6-15,24-25", "8-15,24-27", fewer},
 		{"least: the second socket", shape{2, 2, 4, 2}, "0-3,8-11", 4, "16-19", "4-7", fullest},
 		{"least: broken cores, and enough whole ones", shape{2, 2, 2, 2}, "0,2,4,8,12", 4, "10-11,14-15", "1,5-7", node},
