@@ -125,6 +125,36 @@ func TestFilter(t *testing.T) {
 
 // A node that is full of workloads is no reason to call it hopeless, unless
 // something else is.
+// TestKnownOvercommitment: amounts that Koordinator's manager computes of what is requested and not used (slo-controller/noderesource,
+// batchresource/plugin_test.go, commit a7a1b76b) are amounts of the node like others: the first of its tables reports 22 cores and 25 GB for batch
+// workloads. They take nothing from the others, who have all cores, and when the amounts shrink nothing more is placed.
+func TestKnownOvercommitment(t *testing.T) {
+	const batchCPU, batchMemory = "kubernetes.io/batch-cpu", "kubernetes.io/batch-memory"
+	batch := func(cpu, memory int64) model.Resources {
+		return amounts(0, 0, 0, some(batchCPU, cpu), some(batchMemory, memory))
+	}
+	node := func(cpu, memory int64) *model.Node {
+		return &model.Node{Name: "n", Allocatable: amounts(100_000, 120, 0, some(batchCPU, cpu), some(batchMemory, memory))}
+	}
+	for _, c := range []struct {
+		name         string
+		node         *model.Node
+		wanted, used model.Resources
+		want         string
+	}{
+		{"what is left of batch", node(22_000, 25), batch(2_000, 5), batch(20_000, 20), "Success"},
+		{"more of batch CPU", node(22_000, 25), batch(2_001, 5), batch(20_000, 20), "Unschedulable: Insufficient " + batchCPU},
+		{"more of batch memory", node(22_000, 25), batch(2_000, 6), batch(20_000, 20), "Unschedulable: Insufficient " + batchMemory},
+		{"all cores beside batch", node(22_000, 25), amounts(100_000, 120, 0), batch(22_000, 25), "Success"},
+		{"the amounts have shrunk below what is used", node(10_000, 10), batch(1, 1), batch(20_000, 20), "Unschedulable: Insufficient " + batchCPU + ", Insufficient " + batchMemory},
+		{"they are not reported any more", node(0, 0), batch(1, 0), batch(20_000, 20), "UnschedulableAndUnresolvable: Insufficient " + batchCPU},
+	} {
+		if got := filter(t, newFit(t, nil), c.wanted, c.node, c.used).String(); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
 func TestFilterPlaces(t *testing.T) {
 	for _, c := range []struct {
 		most   int64
