@@ -86,13 +86,13 @@ type Queue struct {
 	// Reclaim says whose tasks in other queues its own jobs, not those of queues below it, may
 	// displace to get what the queue is entitled to. One that may preempts in itself, too: see
 	// Preempts. Default: never.
-	Reclaim Reclaim `json:"reclaim,omitempty"`
+	Reclaim Reclaim `json:"reclaim,omitempty" since:"2"`
 	// MinRuntime is for how long a task of it, or of a queue below it, has its node at least
 	// before other queues may reclaim it. Default: 0.
-	MinRuntime job.Duration `json:"minRuntime,omitzero"`
+	MinRuntime job.Duration `json:"minRuntime,omitzero" since:"2"`
 	// Protected is the part of its fair share that nobody may reclaim, in percent. The fair share
 	// is what its weight gives it among the queues beside it that have jobs. Default: 0.
-	Protected int32 `json:"protected,omitempty"`
+	Protected int32 `json:"protected,omitempty" since:"2"`
 }
 
 // InTree reports whether it says anything about its place among queues. Where no queue

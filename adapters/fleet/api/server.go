@@ -10,8 +10,13 @@ import (
 type ServerStatus struct {
 	ID      string `json:"id"`
 	Version string `json:"version"`
-	Leader  string `json:"leader,omitempty"` // ID
-	Term    uint64 `json:"term"`
+	// StateVersion is the version of the fleet's state. It rises to KnownVersion, the newest
+	// that this server's program knows, once all servers know that; until then what came
+	// with it is refused. Servers without versions have neither.
+	StateVersion int    `json:"stateVersion,omitempty"`
+	KnownVersion int    `json:"knownVersion,omitempty"`
+	Leader       string `json:"leader,omitempty"` // ID
+	Term         uint64 `json:"term"`
 	// Applied is the index of the last change that is in the state.
 	Applied uint64    `json:"applied"`
 	Started time.Time `json:"started"`

@@ -37,13 +37,24 @@ func statusCommand(a *app) *cobra.Command {
 				if s.Leader == s.ID {
 					leader += " (this server)"
 				}
-				fields(w, "Server", s.ID, "Version", s.Version, "Leader", leader, "Term", strconv.FormatUint(s.Term, 10),
+				fields(w, "Server", s.ID, "Version", s.Version, "State", stateVersion(&s), "Leader", leader, "Term", strconv.FormatUint(s.Term, 10),
 					"Applied", strconv.FormatUint(s.Applied, 10), "Started", a.stamp(s.Started), "Nodes", strconv.Itoa(s.Nodes),
 					"Jobs", strconv.Itoa(s.Jobs), "Pending", strconv.Itoa(s.Pending), "Running", strconv.Itoa(s.Running))
 				fields(w, "To place", partsOfQueue(s.Queue))
 			}})
 		}),
 	}
+}
+
+// stateVersion says which version the fleet's state has, and whether that is all that the server knows.
+func stateVersion(s *api.ServerStatus) string {
+	switch {
+	case s.StateVersion == 0: // an older server
+		return ""
+	case s.StateVersion < s.KnownVersion:
+		return fmt.Sprintf("version %d, and %d when all servers know it", s.StateVersion, s.KnownVersion)
+	}
+	return fmt.Sprintf("version %d", s.StateVersion)
 }
 
 // partsOfQueue says in plain words how many tasks are in each part of the engine's queue.

@@ -68,7 +68,7 @@ func benchmarkPropose(b *testing.B, leader *node, callers int) {
 	for range callers {
 		go func() {
 			for left.Add(-1) >= 0 {
-				if _, err := leader.Propose(b.Context(), command); err != nil {
+				if _, err := leader.Propose(b.Context(), 1, command); err != nil {
 					done <- err
 					return
 				}

@@ -281,7 +281,7 @@ func (c *cluster) wait(what string, ok func() bool) {
 func (c *cluster) propose(command string) {
 	c.t.Helper()
 	c.wait("a leader that takes "+command, func() bool {
-		_, err := c.leader().Propose(c.t.Context(), []byte(command))
+		_, err := c.leader().Propose(c.t.Context(), 1, []byte(command))
 		return err == nil
 	})
 }
@@ -344,7 +344,7 @@ type outcome struct {
 func (c *cluster) proposeOnce(ctx context.Context, command string) outcome {
 	for _, n := range c.all() {
 		if _, ok := n.Leads(); ok {
-			place, err := n.Propose(context.WithoutCancel(ctx), []byte(command))
+			place, err := n.Propose(context.WithoutCancel(ctx), 1, []byte(command))
 			return outcome{place, err}
 		}
 	}

@@ -25,6 +25,9 @@ type Config struct {
 	Dir string
 	// Machine is the state. It starts empty; Open restores it. Required.
 	Machine Machine
+	// Knows is the newest version of commands and pictures that Machine knows. What is
+	// newer in the log stops the replica, see ErrNewer. Default: 1.
+	Knows uint8
 	// Keeper has the server's certificates. Required.
 	Keeper *pki.Keeper
 	// Trust refuses other servers' certificates that were revoked. Default: none.
@@ -98,6 +101,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.segment == 0 {
 		c.segment = wal.DefaultSegmentSize
+	}
+	if c.Knows == 0 {
+		c.Knows = firstVersion
 	}
 	if c.depth == 0 {
 		c.depth = defaultDepth

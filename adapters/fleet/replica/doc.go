@@ -28,6 +28,13 @@
 // and be started again, which reads what is there. The other servers go on. A
 // write that fails because the disk is full is no different.
 //
+// # When servers have different programs
+//
+// Each entry has the version that a server must know to apply it. Who proposes makes
+// sure that all servers know it; one that does not, because it was started with an
+// older program again, stops as with a failed disk, see [ErrNewer]. It never leaves
+// an entry out: its state would differ from the others' for good.
+//
 // # Connections
 //
 // Servers listen on one port for everything. Package muxer tells the connections

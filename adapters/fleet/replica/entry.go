@@ -6,10 +6,13 @@ import (
 	"fmt"
 )
 
-// An entry of the log is a version byte and then, for each command, its length
-// (unsigned varint) and its bytes. An entry without commands does nothing; it
-// shows that everything before it is applied.
-const entryVersion = 1
+// An entry of the log is a byte with the version that a server must know to apply
+// it, the largest of its commands', and then, for each command, its length (unsigned
+// varint) and its bytes. An entry without commands does nothing; it shows that
+// everything before it is applied.
+
+// firstVersion is what every server knows.
+const firstVersion = 1
 
 // Limits of an entry. A follower that is far behind gets several in one message.
 const (
@@ -21,12 +24,12 @@ const (
 	maxEntryCommands = 1024
 )
 
-func encodeEntry(commands [][]byte) []byte {
+func encodeEntry(version uint8, commands [][]byte) []byte {
 	size := 1
 	for _, c := range commands {
 		size += binary.MaxVarintLen32 + len(c)
 	}
-	b := append(make([]byte, 0, size), entryVersion)
+	b := append(make([]byte, 0, size), version)
 	for _, c := range commands {
 		b = binary.AppendUvarint(b, uint64(len(c)))
 		b = append(b, c...)
@@ -34,14 +37,17 @@ func encodeEntry(commands [][]byte) []byte {
 	return b
 }
 
-// decodeEntry reads what encodeEntry wrote. The commands share the entry's
-// memory.
-func decodeEntry(b []byte) ([][]byte, error) {
+// decodeEntry reads what encodeEntry wrote, for a server that knows versions up to
+// one. The commands share the entry's memory.
+func decodeEntry(b []byte, knows uint8) ([][]byte, error) {
 	if len(b) == 0 {
 		return nil, errors.New("log entry is empty")
 	}
-	if b[0] != entryVersion {
-		return nil, fmt.Errorf("log entry has version %d, this program knows %d: a newer one wrote it", b[0], entryVersion)
+	switch v := b[0]; {
+	case v > knows:
+		return nil, fmt.Errorf("%w: log entry has version %d, this program knows up to %d", ErrNewer, v, knows)
+	case v < firstVersion:
+		return nil, fmt.Errorf("log entry has version %d", v)
 	}
 	var commands [][]byte
 	for b = b[1:]; len(b) > 0; {

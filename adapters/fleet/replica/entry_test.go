@@ -14,7 +14,7 @@ func TestEntryRoundTrip(t *testing.T) {
 	for _, commands := range [][][]byte{
 		nil, {{}}, {[]byte("a"), {}, bytes.Repeat([]byte{7}, MaxCommand)}, make([][]byte, maxEntryCommands),
 	} {
-		got, err := decodeEntry(encodeEntry(commands))
+		got, err := decodeEntry(encodeEntry(1, commands), 1)
 		require.NoError(t, err)
 		require.Len(t, got, len(commands))
 		for i := range got {
@@ -27,6 +27,7 @@ func TestEntriesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for want, entry := range map[string][]byte{
 		"empty":                    {},
+		"version 0":                {0},
 		"version 2":                {2},
 		"command 0":                {1, 5, 'a'},
 		"command 1":                {1, 1, 'a', 0x80},
@@ -34,20 +35,20 @@ func TestEntriesThatCannotBeRead(t *testing.T) {
 		"command 0 has a wrong":    append(binary.AppendUvarint([]byte{1}, MaxCommand+1), make([]byte, MaxCommand+1)...),
 		"log entry: command 0 has": {1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f},
 	} {
-		_, err := decodeEntry(entry)
+		_, err := decodeEntry(entry, 1)
 		require.ErrorContains(t, err, want)
 	}
 }
 
 func FuzzDecodeEntry(f *testing.F) {
-	f.Add(encodeEntry([][]byte{[]byte("a"), nil, []byte("bcd")}))
+	f.Add(encodeEntry(1, [][]byte{[]byte("a"), nil, []byte("bcd")}))
 	f.Add([]byte{2, 1})
 	f.Fuzz(func(t *testing.T, entry []byte) {
-		commands, err := decodeEntry(entry)
+		commands, err := decodeEntry(entry, 1)
 		if err != nil {
 			return
 		}
-		again, err := decodeEntry(encodeEntry(commands))
+		again, err := decodeEntry(encodeEntry(1, commands), 1)
 		require.NoError(t, err)
 		require.Equal(t, commands, again)
 	})

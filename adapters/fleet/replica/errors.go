@@ -23,6 +23,9 @@ var (
 	ErrTooBig = errors.New("the command is too big")
 	// ErrUnknownMember: there is no server with that ID.
 	ErrUnknownMember = errors.New("no such server")
+	// ErrNewer: the log, or a picture, has what only newer programs know. The replica has
+	// applied nothing of it, and stopped.
+	ErrNewer = errors.New("a newer program wrote it: start this server with the program of the others")
 	// ErrBackup: what was given is not a whole, unaltered backup. Nothing was done.
 	ErrBackup = errors.New("not a backup that can be restored")
 )

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -20,7 +21,7 @@ type Machine interface {
 	Snapshot() (Picture, error)
 	// Restore replaces the state by that of a picture. It is not called at the same
 	// time as Apply, but others may be reading the state. If it fails the state must
-	// be as it was.
+	// be as it was. Of a picture that a newer program has made the error is ErrNewer.
 	Restore(r io.Reader) error
 }
 
@@ -36,23 +37,39 @@ type Picture interface {
 // at once; there is nothing to gain, they are batches already.
 type fsm struct {
 	machine Machine
+	knows   uint8
 	counts  *counts
+	fail    func(error)
+	// stopped is why nothing is applied any more: to leave out what cannot be read would
+	// make this server's state differ from the others' for good.
+	stopped error
 }
 
 // applied is what fsm hands back of an entry.
 type applied struct {
 	index, term uint64
 	results     []any
+	err         error // it was not applied
 }
 
-// Apply implements raft.FSM. An entry that cannot be read ends the program: to
-// leave it out would make this server's state differ from the others' for good.
+// stop ends the replica, which applies nothing from here on.
+func (f *fsm) stop(err error) error {
+	f.stopped = err
+	f.fail(err)
+	return err
+}
+
+// Apply implements raft.FSM.
 func (f *fsm) Apply(l *raft.Log) any {
-	commands, err := decodeEntry(l.Data)
-	if err != nil {
-		panic(fmt.Sprintf("entry %d of the log cannot be applied: %v", l.Index, err))
+	a := applied{index: l.Index, term: l.Term, err: f.stopped}
+	if a.err != nil {
+		return a
 	}
-	a := applied{index: l.Index, term: l.Term}
+	commands, err := decodeEntry(l.Data, f.knows)
+	if err != nil {
+		a.err = f.stop(fmt.Errorf("entry %d of the log cannot be applied: %w", l.Index, err))
+		return a
+	}
 	if len(commands) > 0 {
 		a.results = f.machine.Apply(l.Index, l.Term, commands)
 	}
@@ -67,6 +84,9 @@ func (f *fsm) Apply(l *raft.Log) any {
 
 // Snapshot implements raft.FSM.
 func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
+	if f.stopped != nil {
+		return nil, f.stopped
+	}
 	p, err := f.machine.Snapshot()
 	if err != nil {
 		return nil, err
@@ -77,7 +97,14 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 // Restore implements raft.FSM.
 func (f *fsm) Restore(r io.ReadCloser) error {
 	defer r.Close()
-	return f.machine.Restore(r)
+	if f.stopped != nil {
+		return f.stopped
+	}
+	err := f.machine.Restore(r)
+	if errors.Is(err, ErrNewer) {
+		return f.stop(err)
+	}
+	return err
 }
 
 // StoreConfiguration implements raft.ConfigurationStore. raft keeps the members

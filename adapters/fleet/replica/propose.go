@@ -11,16 +11,21 @@ import (
 
 // Propose submits a command and waits until it is committed by a majority and
 // applied here; it returns the machine's result for it. Only the leader can. The
+// version is what a server must know to apply it: others stop when they meet it, so
+// the caller makes sure that all know it. The
 // errors are ErrNotLeader, ErrTooBig, ErrClosed, ErrLost, and the context's; where
 // ErrLost is not among them the command was not and will not be committed.
 //
 // Commands of one caller, each proposed after the answer to the one before, are
 // applied in that order. The command's bytes must not be changed any more.
-func (r *Replica) Propose(ctx context.Context, command []byte) (any, error) {
+func (r *Replica) Propose(ctx context.Context, version uint8, command []byte) (any, error) {
 	if len(command) > MaxCommand {
 		return nil, fmt.Errorf("%w: %d bytes, more than %d", ErrTooBig, len(command), MaxCommand)
 	}
-	a, err := r.proposer.propose(ctx, &proposal{command: command})
+	if version < firstVersion || version > r.conf.Knows {
+		return nil, fmt.Errorf("a command of version %d, and this server knows %d to %d", version, firstVersion, r.conf.Knows)
+	}
+	a, err := r.proposer.propose(ctx, &proposal{version: version, command: command})
 	return a.result, err
 }
 
@@ -33,6 +38,7 @@ func (r *Replica) barrier(ctx context.Context) (term uint64, err error) {
 
 // proposal is a command that waits for its answer.
 type proposal struct {
+	version uint8
 	command []byte
 	barrier bool        // there is no command
 	given   bool        // it was taken into an entry; guarded by proposer.mu
@@ -177,19 +183,27 @@ func (p *proposer) send() {
 }
 
 func encodeBatch(batch []*proposal) []byte {
+	version := uint8(firstVersion)
 	commands := make([][]byte, 0, len(batch))
 	for _, q := range batch {
 		if !q.barrier {
+			version = max(version, q.version)
 			commands = append(commands, q.command)
 		}
 	}
-	return encodeEntry(commands)
+	return encodeEntry(version, commands)
 }
 
 // receive answers the proposals of each entry.
 func (p *proposer) receive() {
 	for f := range p.flights {
 		err := p.r.translate(f.future.Error())
+		var a applied
+		if err == nil {
+			if a = f.future.Response().(applied); a.err != nil {
+				err = fmt.Errorf("%w: %w", ErrLost, a.err)
+			}
+		}
 		<-p.slots
 		if err != nil {
 			for _, q := range f.proposals {
@@ -197,7 +211,6 @@ func (p *proposer) receive() {
 			}
 			continue
 		}
-		a := f.future.Response().(applied)
 		next := 0
 		for _, q := range f.proposals {
 			one := answer{term: a.term}

@@ -90,12 +90,16 @@ func (r *Replica) startRaft(rc *raft.Config) error {
 		}
 	}
 	var err error
-	r.raft, err = raft.NewRaft(rc, &fsm{machine: r.conf.Machine, counts: &r.counts}, s.log, s.wal, s.snap, r.trans)
+	machine := &fsm{machine: r.conf.Machine, knows: r.conf.Knows, counts: &r.counts, fail: r.fail}
+	r.raft, err = raft.NewRaft(rc, machine, s.log, s.wal, s.snap, r.trans)
+	if err != nil && r.Err() != nil {
+		return r.Err() // it says more
+	}
 	return err
 }
 
-// fail stops the replica because its disk has failed. raft's main goroutine calls
-// it, so it only gives the sign.
+// fail stops the replica because its disk has failed, or the machine cannot go on.
+// raft's goroutines call it, so it only gives the sign.
 func (r *Replica) fail(err error) {
 	r.log.Error("the replica stops", "error", err)
 	r.stop(err)

@@ -23,7 +23,7 @@ func TestOneServer(t *testing.T) {
 	s := c.start("s1", true)
 	c.leader()
 	for i := range 10 {
-		place, err := s.Propose(t.Context(), fmt.Append(nil, "c", i))
+		place, err := s.Propose(t.Context(), 1, fmt.Append(nil, "c", i))
 		require.NoError(t, err)
 		require.Equal(t, i, place)
 	}
@@ -61,11 +61,11 @@ func TestCommandsAreLimited(t *testing.T) {
 	c := newCluster(t)
 	s := c.start("s1", true)
 	c.leader()
-	_, err := s.Propose(t.Context(), make([]byte, MaxCommand+1))
+	_, err := s.Propose(t.Context(), 1, make([]byte, MaxCommand+1))
 	require.ErrorIs(t, err, ErrTooBig)
-	_, err = s.Propose(t.Context(), bytes.Repeat([]byte{'x'}, MaxCommand))
+	_, err = s.Propose(t.Context(), 1, bytes.Repeat([]byte{'x'}, MaxCommand))
 	require.NoError(t, err)
-	_, err = s.Propose(t.Context(), nil)
+	_, err = s.Propose(t.Context(), 1, nil)
 	require.NoError(t, err, "an empty command is a command")
 	require.Equal(t, 2, s.machine.len())
 }
@@ -85,7 +85,7 @@ func TestFollowersCatchUpAndDecline(t *testing.T) {
 		if n == leader {
 			continue
 		}
-		_, err := n.Propose(t.Context(), []byte("no"))
+		_, err := n.Propose(t.Context(), 1, []byte("no"))
 		require.ErrorIs(t, err, ErrNotLeader)
 		var not *NotLeaderError
 		require.ErrorAs(t, err, &not)
@@ -110,7 +110,7 @@ func TestProposalGivenUpBeforeItIsSentIsNotMade(t *testing.T) {
 		s.proposer.slots <- struct{}{}
 	}
 	result := make(chan error, 1)
-	go func() { _, err := s.Propose(ctx, []byte("no")); result <- err }()
+	go func() { _, err := s.Propose(ctx, 1, []byte("no")); result <- err }()
 	c.wait("it waits", func() bool { return s.Stats().Waiting == 1 })
 	cancel(given)
 	err := <-result
@@ -129,7 +129,7 @@ func TestClosedReplicaAnswers(t *testing.T) {
 	s := c.start("s1", true)
 	c.leader()
 	c.stop("s1")
-	_, err := s.Propose(t.Context(), nil)
+	_, err := s.Propose(t.Context(), 1, nil)
 	require.ErrorIs(t, err, ErrClosed)
 	require.NotErrorIs(t, err, ErrLost)
 	require.ErrorIs(t, s.Verify(t.Context()), ErrClosed)

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/berth-project/berth/adapters/fleet/scheduler"
+	"github.com/berth-project/berth/adapters/fleet/state"
 )
 
 // Config says how a server works. Dir, ID and Listen are required.
@@ -47,6 +48,9 @@ type Config struct {
 	// Version of the program, for people.
 	Version string
 	Logger  hclog.Logger
+
+	// knows is the newest version of the state that the server knows; tests have older servers.
+	knows int
 }
 
 // Join says which fleet a new server is to take part in.
@@ -78,6 +82,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Slowness == 0 {
 		c.Slowness = 1
+	}
+	if c.knows == 0 {
+		c.knows = state.Version
 	}
 	if c.Limits.Rate == 0 {
 		c.Limits.Rate = 100

@@ -35,14 +35,17 @@ type three struct {
 	stops   []func()
 }
 
-func begunThree(t *testing.T) *three {
+func begunThree(t *testing.T, changes ...func(*Config)) *three {
 	t.Helper()
-	w := &three{fleet: begun(t, func(c *Config) { c.Slowness = 1 })}
+	changes = append(changes, func(c *Config) { c.Slowness = 1 })
+	w := &three{fleet: begun(t, changes...)}
 	w.servers, w.configs, w.stops = []*Server{w.server}, []Config{w.server.cfg}, []func(){w.stop}
 	token := w.joinToken(api.RoleServer).Token
 	for _, id := range []string{"s2", "s3"} {
 		cfg := w.config(id)
-		cfg.Slowness = 1
+		for _, change := range changes {
+			change(&cfg)
+		}
 		cfg.Join = &Join{Servers: []string{w.server.Addr().String()}, Token: token}
 		s, stop := w.start(cfg)
 		t.Cleanup(stop)

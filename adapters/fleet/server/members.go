@@ -23,7 +23,7 @@ func (s *Server) status(*request) (any, error) {
 	l, _ := s.replica.Leader()
 	out := api.ServerStatus{
 		ID: s.cfg.ID, Version: s.cfg.Version, Leader: l.ID, Term: l.Term, Applied: s.replica.Stats().AppliedIndex,
-		Started: s.started.UTC(),
+		Started: s.started.UTC(), StateVersion: v.Version(), KnownVersion: s.cfg.knows,
 	}
 	for j := range v.Jobs() {
 		out.Jobs++

@@ -44,6 +44,8 @@ var (
 	operators = []pki.Role{pki.Operator}
 	agents    = []pki.Role{pki.Agent}
 	servers   = []pki.Role{pki.Server}
+	// peopleAndServers: a leader asks the other servers what they know, and they ask it who that is.
+	peopleAndServers = []pki.Role{pki.User, pki.Operator, pki.Server}
 )
 
 // routes is the one table of what can be asked, and by whom. That jobs are their
@@ -94,7 +96,7 @@ func (s *Server) routes() []route {
 		{"GET /v1/usage", people, leader, s.usage},
 		{"GET /v1/records", people, leader, s.records},
 
-		{"GET /v1/self", people, anywhere, s.self},
+		{"GET /v1/self", peopleAndServers, anywhere, s.self},
 		{"GET /v1/tokens", operators, leader, s.listTokens},
 		{"POST /v1/tokens", operators, leader, s.createToken},
 		{"DELETE /v1/tokens/{id}", operators, leader, s.removeToken},
@@ -102,7 +104,7 @@ func (s *Server) routes() []route {
 		{"GET /v1/revocations", operators, leader, s.listRevocations},
 		{"POST /v1/revocations", operators, leader, s.revoke},
 
-		{"GET /v1/server/status", people, anywhere, s.status},
+		{"GET /v1/server/status", peopleAndServers, anywhere, s.status},
 		{"GET /v1/server/members", operators, leader, s.members},
 		{"POST /v1/server/members", servers, leader, s.addMember},
 		{"DELETE /v1/server/members/{id}", operators, leader, s.removeMember},

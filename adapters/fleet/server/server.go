@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -58,6 +59,15 @@ type leadership struct {
 // machine is the state as the replication knows it.
 type machine struct{ *state.State }
 
+// Restore implements replica.Machine.
+func (m machine) Restore(r io.Reader) error {
+	err := m.State.Restore(r)
+	if errors.Is(err, state.ErrNewer) {
+		return fmt.Errorf("%w (%w)", replica.ErrNewer, err)
+	}
+	return err
+}
+
 // Snapshot implements replica.Machine.
 func (m machine) Snapshot() (replica.Picture, error) { return m.State.Snapshot(), nil }
 
@@ -99,7 +109,7 @@ func (s *Server) open() error {
 	}
 	s.addr = l.Addr()
 	s.replica, err = replica.Open(replica.Config{
-		ID: s.cfg.ID, Address: s.cfg.Advertise, Dir: filepath.Join(s.cfg.Dir, raftDir), Machine: machine{s.state},
+		ID: s.cfg.ID, Address: s.cfg.Advertise, Dir: filepath.Join(s.cfg.Dir, raftDir), Machine: machine{s.state}, Knows: uint8(s.cfg.knows),
 		Keeper: s.keeper, Trust: s.trust, Bootstrap: s.cfg.Bootstrap, Slowness: s.cfg.Slowness, Log: s.cfg.Logger.Named("replica"),
 	})
 	if err != nil {
@@ -148,6 +158,10 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 	})
 	all.Go(func() error { return s.takePart(inner) })
+	all.Go(func() error {
+		_ = s.replica.Lead(inner, s.raise) // s.lead ends in the same way, and says so
+		return nil
+	})
 	all.Go(func() error { s.renew(inner); return nil })
 	all.Go(func() error { s.cutOff(inner); return nil })
 	all.Go(func() error {
@@ -220,6 +234,7 @@ func (s *Server) lead(ctx context.Context, term uint64) {
 		s.fail(fmt.Errorf("it cannot lead: %w", err))
 		return
 	}
+	s.raiseAlone(ctx, term)
 	log.Info("this server leads")
 	s.leading.Store(&leadership{Controller: c, term: term, since: time.Now(), done: ctx.Done()})
 	defer func() {
@@ -243,11 +258,15 @@ func (s *Server) fail(err error) {
 // propose has a command recorded.
 func (s *Server) propose(ctx context.Context, c *state.Command) (state.Result, error) {
 	c.At = time.Now().UTC()
+	version, err := s.versionFor(c)
+	if err != nil {
+		return state.Result{}, err
+	}
 	text, err := c.Encode()
 	if err != nil {
 		return state.Result{}, err
 	}
-	r, err := s.replica.Propose(ctx, text)
+	r, err := s.replica.Propose(ctx, version, text)
 	if err != nil {
 		return state.Result{}, err
 	}

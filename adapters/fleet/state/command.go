@@ -52,6 +52,8 @@ type Command struct {
 	// too. Its time is that of who asks: certificates are compared with it.
 	Revoke *api.Revocation `json:"revoke,omitempty"`
 	Purge  *Purge          `json:"purge,omitempty"`
+	// Raise, where not 0, is the version of the state from here on, see Version.
+	Raise int `json:"raise,omitempty"`
 	// Restored follows the restoration of a backup, see Continue.
 	Restored bool `json:"restored,omitempty"`
 }
@@ -121,7 +123,7 @@ type Report struct {
 	Tasks []api.Report `json:"tasks"`
 	// SecondOpinion: a mistake that the node speaks of has to be confirmed, see Claim. When
 	// older programs wrote the command it was taken at its word.
-	SecondOpinion bool `json:"secondOpinion,omitempty"`
+	SecondOpinion bool `json:"secondOpinion,omitempty" since:"2"`
 }
 
 // NodeStatus is what the leader finds about a node.
@@ -165,7 +167,7 @@ type Purge struct {
 	Records int       `json:"records"`
 	// ByQueues: a user's limit is that of StoredLimit. Else it is MaxStored, as it was
 	// when older programs wrote the command.
-	ByQueues bool `json:"byQueues,omitempty"`
+	ByQueues bool `json:"byQueues,omitempty" since:"2"`
 }
 
 // Encode is the command as it is written to the log.

@@ -19,3 +19,8 @@ func (v View) Holdings() map[string]Holding {
 
 // FromTheLargest is fromTheLargest.
 var FromTheLargest = fromTheLargest
+
+// Rows are one of each row.
+var Rows = []any{
+	meta{}, Job{}, chunk{}, Element{}, Task{}, Node{}, Used{}, key{}, total{}, Record{},
+}

@@ -49,6 +49,9 @@ func Continue(backup io.Reader, present View, at time.Time, w io.Writer) error {
 	if err := s.Restore(backup); err != nil {
 		return err
 	}
+	if v := s.View().Version(); v > present.Version() {
+		return fmt.Errorf("the backup is of version %d, and not all servers of this fleet know that: it has version %d", v, present.Version())
+	}
 	txn := s.db.Txn(true)
 	t := newTx(txn, s.View().Index(), 0)
 	m := *t.meta()
@@ -99,6 +102,7 @@ func (t *tx) leaveOut(present View, at time.Time) {
 		t.m.Now = at
 	}
 	used := present.meta()
+	t.m.Version = used.Version // it never falls
 	since := uint64(age.Milliseconds() * jobsASecond / 1000)
 	t.m.NextJob = max(t.m.NextJob+job.ID(since), used.NextJob) + restoredJobs
 	// Readers of records continue after the last one that they have read.

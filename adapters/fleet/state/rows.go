@@ -263,6 +263,8 @@ type total struct {
 
 // meta is what there is one of.
 type meta struct {
+	// Version is that of the state, 0 for 1, which is from before there were any.
+	Version int    `json:"version,omitempty"`
 	NextJob job.ID `json:"nextJob"`
 	NextSeq uint64 `json:"nextSeq"`
 	// Attempts: no new attempt of a job before Since has a number up to this; see

@@ -10,9 +10,6 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// formatVersion is that of a picture. A server refuses what is newer.
-const formatVersion = 1
-
 // Picture is the state at one moment, to be written while it goes on.
 type Picture struct {
 	view View
@@ -30,7 +27,7 @@ type line struct {
 	Row   json.RawMessage `json:"r"`
 }
 
-// header is the first line.
+// header is the first line. It has the version of the state.
 type header struct {
 	Berth int `json:"berthState"`
 }
@@ -45,7 +42,7 @@ func (p *Picture) WriteTo(w io.Writer) (int64, error) {
 	count := &counter{w: w}
 	buffered := bufio.NewWriterSize(count, 1<<16)
 	enc := json.NewEncoder(buffered)
-	if err := enc.Encode(header{Berth: formatVersion}); err != nil {
+	if err := enc.Encode(header{Berth: p.view.Version()}); err != nil {
 		return count.n, err
 	}
 	rows := 0
@@ -107,6 +104,9 @@ func (t *table[T]) read(txn *memdb.Txn, text []byte) error {
 // one.
 var ErrPicture = errors.New("not a whole picture of a fleet's state")
 
+// ErrNewer says that a newer program has made the picture.
+var ErrNewer = errors.New("it is newer than this program")
+
 // Restore replaces the state by a picture. Where it is not whole the state stays as
 // it is. Events are forgotten.
 func (s *State) Restore(r io.Reader) error {
@@ -133,8 +133,8 @@ func readPicture(txn *memdb.Txn, r io.Reader) error {
 	if err := dec.Decode(&h); err != nil || h.Berth == 0 {
 		return ErrPicture
 	}
-	if h.Berth > formatVersion {
-		return fmt.Errorf("it is of format %d, and this program knows up to %d: use a newer one", h.Berth, formatVersion)
+	if h.Berth > Version {
+		return fmt.Errorf("%w: it is of version %d, and this program knows up to %d", ErrNewer, h.Berth, Version)
 	}
 	for rows := 0; ; rows++ {
 		var l line

@@ -18,6 +18,9 @@ func (v View) sound() error {
 }
 
 func (v View) soundMeta() error {
+	if m := v.meta(); m.Version < 0 || m.Version > Version {
+		return fmt.Errorf("its version is %d", m.Version)
+	}
 	if m := v.meta(); m.Attempts < 0 || m.Attempts > maxLeftOut || m.NextJob > maxNumber || m.NextSeq > maxNumber || m.Since > m.NextJob {
 		return fmt.Errorf("the next job is to be %d, record %d, and attempts begin after %d", m.NextJob, m.NextSeq, m.Attempts)
 	}

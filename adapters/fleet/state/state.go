@@ -194,6 +194,8 @@ func (t *tx) applyRest(c *Command) Result {
 		return t.revoke(c.Revoke)
 	case c.Purge != nil:
 		return t.purge(c.Purge)
+	case c.Raise != 0:
+		return t.raise(c.Raise)
 	case c.Restored:
 		return t.restored()
 	}
