@@ -70,6 +70,7 @@ func New(c Config) (*Agent, error) {
 		reportNow: make(chan struct{}, 1),
 		events:    make(chan func(*table)),
 	}
+	a.folderCalls.limit = c.folderLimit
 	a.poller = newPoller(a)
 	a.load = newLoadBook(a)
 	a.unhealthy = complaints{what: map[string]string{}, notify: a.poller.wakeUp}

@@ -39,14 +39,14 @@ func (a *Agent) watchSelf(ctx context.Context) {
 func (a *Agent) checkFolder() {
 	a.checking.Lock() // the last result counts
 	defer a.checking.Unlock()
-	a.unhealthy.set("data folder", errorText(a.folderCalls.do(a.tryFolder)))
+	a.unhealthy.set("data folder", errorText(a.folderCalls.do(a.tryFolder, nil)))
 }
 
 // noteFolder has the node complain of a data folder because of which a task could not be
 // started, before that is reported: or each job to come would be tried here first. That a
 // try succeeds means little, because it may need less room than the task did.
 func (a *Agent) noteFolder() {
-	if err := a.folderCalls.do(a.tryFolder); err != nil {
+	if err := a.folderCalls.do(a.tryFolder, nil); err != nil {
 		a.unhealthy.set("data folder", err.Error())
 	}
 }
@@ -60,17 +60,23 @@ var errNoAnswer = fmt.Errorf("it does not answer: what takes milliseconds has no
 
 // bounded lets nobody wait longer than folderLimit for a file system. Calls to one that hangs
 // cannot be broken off, so while any is late no more are made. Any goroutine may use it.
-type bounded struct{ late atomic.Int64 }
+type bounded struct {
+	limit time.Duration // folderLimit, but in tests
+	late  atomic.Int64
+}
+
+// hang reports whether one does not answer.
+func (b *bounded) hang() bool { return b.late.Load() > 0 }
 
 // do runs f on a goroutine of its own. The error errNoAnswer says that f has not ended, or
-// has not been begun.
-func (b *bounded) do(f func() error) error {
-	if b.late.Load() > 0 {
+// has not been begun. In the first case late is run, if it is not nil, when f ends after all.
+func (b *bounded) do(f func() error, late func()) error {
+	if b.hang() {
 		return errNoAnswer
 	}
 	done := make(chan error, 1)
 	go func() { done <- f() }()
-	limit := time.NewTimer(folderLimit)
+	limit := time.NewTimer(b.limit)
 	defer limit.Stop()
 	select {
 	case err := <-done:
@@ -79,8 +85,10 @@ func (b *bounded) do(f func() error) error {
 	}
 	b.late.Add(1)
 	go func() {
-		<-done
-		b.late.Add(-1)
+		defer b.late.Add(-1)
+		if <-done; late != nil {
+			late()
+		}
 	}()
 	return errNoAnswer
 }

@@ -22,6 +22,9 @@ type Config struct {
 	Address string
 	// Version of the program, for people.
 	Version string
+
+	// folderLimit and firstWord are the constants of these names, but in tests.
+	folderLimit, firstWord time.Duration
 	// DataDir is an absolute path; it is made where it is not there. Tasks' users must
 	// be able to pass through the folders above it.
 	DataDir string
@@ -135,6 +138,8 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.MaxProcesses, 32768)
 	setDefault(&c.MaxStarts, 16)
 	setDefault(&c.MinUID, 1000)
+	setDefault(&c.folderLimit, folderLimit)
+	setDefault(&c.firstWord, firstWord)
 	if c.Accounts == "" {
 		c.Accounts = AccountsOwn
 		if os.Geteuid() == 0 {

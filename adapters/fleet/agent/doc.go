@@ -8,6 +8,9 @@
 // to do so is on disk, and where it is on disk no shim is forked again. A task whose
 // shim never came ends as BOOT_FAIL.
 //
+// A start is given up where the data folder does not answer for eight seconds, or the shim
+// says nothing for a minute, and ends as BOOT_FAIL. What then comes too late is killed.
+//
 // Tasks outlive the agent. Each runs under a shim of its own (package shim); an agent
 // that starts finds the shims of the one before it and goes on. Time limits are the
 // shims' business and need neither agent nor servers.

@@ -58,7 +58,7 @@ func (a *Agent) sendReports(ctx context.Context, batch []*api.Report) error {
 		if !r.State.Ended() {
 			continue
 		}
-		if err := a.folders.writeTaken(r.Task); err != nil {
+		if err := a.folderCalls.do(func() error { return a.folders.writeTaken(r.Task) }, nil); err != nil {
 			// Then the next agent sends it again, which changes nothing.
 			a.log.Warn("that a report was taken cannot be written down", "task", r.Task, "error", err)
 		}

@@ -35,6 +35,8 @@ type runner struct {
 	// closed its socket, which it does by ending.
 	shim   *exec.Cmd
 	closed bool
+	// due is when a shim that this agent started must have said something.
+	due time.Time
 	// prolog: it ran, so the epilog should.
 	prolog bool
 }
@@ -86,12 +88,22 @@ func (r *runner) run(ctx context.Context) {
 
 // look finds out how far the task of an order has come, which may have been started before:
 // then nothing is left of the order. It reports false where the task has ended, or the agent
-// ends. What cannot be read now is read later, for nothing is started twice.
+// ends. What cannot be read now is read later, for nothing is started twice. Where the folder
+// hangs the task is not started here any more.
 func (r *runner) look(ctx context.Context) bool {
 	a := r.agent
 	for failures := 1; ; failures++ {
-		stage, report, _, err := a.folders.look(r.id)
+		var stage stage
+		var report api.Report
+		err := r.inFolder(func() (err error) {
+			stage, report, _, err = a.folders.look(r.id)
+			return err
+		})
 		switch {
+		case errors.Is(err, errNoAnswer):
+			report := r.notStarted(err)
+			a.do(ctx, func(t *table) { t.ended(report) })
+			return false
 		case err != nil:
 			a.log.Error("a task's folder cannot be read", "task", r.id, "error", err)
 			a.unhealthy.set("data folder", err.Error())
@@ -115,12 +127,13 @@ const reportRoom = 1 << 20
 // writeReport writes a report down. Where there is no room for it logs give way, also those
 // of its task.
 func (r *runner) writeReport(ctx context.Context, report api.Report) error {
-	err := r.agent.folders.writeReport(report)
+	write := func() error { return r.agent.folders.writeReport(report) }
+	err := r.inFolder(write)
 	if !isFull(err) {
 		return err
 	}
 	r.agent.giveRoom(ctx, reportRoom, r.id)
-	return r.agent.folders.writeReport(report)
+	return r.inFolder(write)
 }
 
 func (r *runner) dir() string { return r.agent.folders.task(r.id) }
@@ -133,7 +146,12 @@ func (r *runner) neverRan(state job.State, message string) api.Report {
 // watch follows the task to its end, by its shim where there is one.
 func (r *runner) watch(ctx context.Context) (api.Report, error) {
 	for {
-		conn, err := shim.Dial(r.dir())
+		if r.late() {
+			if report := r.giveUp(); report.State != "" {
+				return report, nil
+			}
+		}
+		conn, err := r.dial()
 		switch {
 		case errors.Is(err, shim.ErrGone):
 			r.closed = true
@@ -153,6 +171,55 @@ func (r *runner) watch(ctx context.Context) (api.Report, error) {
 			return api.Report{}, errLeft
 		}
 	}
+}
+
+// dial connects to the shim.
+func (r *runner) dial() (*shim.Conn, error) {
+	var conn *shim.Conn
+	err := r.agent.folderCalls.do(func() (err error) {
+		conn, err = shim.Dial(r.dir())
+		return err
+	}, func() {
+		if conn != nil {
+			conn.Close()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
+
+// firstWord is how long a shim may say nothing that was started. It opens the files of the
+// task before, which may be on any file system.
+const firstWord = time.Minute
+
+// late reports whether the shim should have said something by now.
+func (r *runner) late() bool {
+	return r.shim != nil && r.last.State == "" && !time.Now().Before(r.due)
+}
+
+// giveUp kills a shim that says nothing. Where it hangs in the kernel it ends there, and
+// starts nothing any more. The report is empty where the shim has written down that the task has
+// begun: then it is the agent that cannot hear it.
+func (r *runner) giveUp() api.Report {
+	var status shim.Status
+	err := r.inFolder(func() (err error) {
+		status, err = shim.ReadStatus(r.dir())
+		return err
+	})
+	if err == nil && status.State != "" {
+		r.due = time.Now().Add(r.agent.cfg.firstWord)
+		return api.Report{}
+	}
+	r.shim.Process.Kill()
+	go r.shim.Wait() // which may take as long as the file system is away
+	if errors.Is(err, errNoAnswer) {
+		report := r.notStarted(err)
+		report.State = job.NodeFail // it may have begun
+		return report
+	}
+	return r.neverRan(job.BootFail, fmt.Sprintf("it has not begun for %v: is a file system away that it needs?", r.agent.cfg.firstWord))
 }
 
 // lingerLimit is how long a shim may take to end that has said how its task ended. It
@@ -186,9 +253,16 @@ func (r *runner) follow(ctx context.Context, conn *shim.Conn) (ended bool, err e
 	if r.stop != nil {
 		r.tell(conn, *r.stop)
 	}
-	var linger <-chan time.Time
+	var linger, late <-chan time.Time
+	if r.shim != nil && r.last.State == "" {
+		late = time.After(time.Until(r.due))
+	}
 	for {
 		select {
+		case <-late:
+			if r.late() {
+				return false, nil
+			}
 		case <-ctx.Done():
 			return false, errLeft
 		case <-linger:
@@ -315,6 +389,10 @@ func (r *runner) cleanUp(ctx context.Context, report *api.Report) error {
 	}
 	if ctx.Err() != nil {
 		return errLeft
+	}
+	if a.folderCalls.hang() { // the report does not wait for that
+		go os.RemoveAll(a.folders.work(r.id))
+		return nil
 	}
 	if err := os.RemoveAll(a.folders.work(r.id)); err != nil {
 		a.log.Error("a task's folder cannot be removed", "task", r.id, "error", err)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -43,6 +44,9 @@ func (r *runner) start(ctx context.Context) (api.Report, error) {
 	case <-ctx.Done():
 		return api.Report{}, errLeft
 	}
+	if err := r.inFolder(func() error { r.agent.disk(); return nil }); err != nil { // to see whether it answers
+		return r.notStarted(err), nil
+	}
 	r.agent.giveRoom(ctx, 0)
 	stop, err := r.unlessStopped(ctx, r.prepare)
 	if stop != nil {
@@ -65,6 +69,10 @@ func (r *runner) start(ctx context.Context) (api.Report, error) {
 // cannot do much with paths of the agent's own folder: those are in the log.
 func (r *runner) notStarted(err error) api.Report {
 	message := err.Error()
+	if errors.Is(err, errNoAnswer) {
+		message = "data folder: " + message
+		r.agent.unhealthy.set("data folder", err.Error())
+	}
 	var own *fs.PathError
 	if errors.As(err, &own) && strings.HasPrefix(own.Path, r.agent.cfg.DataDir) {
 		message = strings.ReplaceAll(message, own.Error(), "data folder: "+own.Err.Error())
@@ -126,7 +134,7 @@ func (r *runner) prepare(ctx context.Context) error {
 	if err := checkDevices(run.GPUs, gpus); err != nil {
 		return err
 	}
-	if err := a.folders.makeWork(r.id, run.Spec.Script, who, other); err != nil {
+	if err := r.inFolder(func() error { return a.folders.makeWork(r.id, run.Spec.Script, who, other) }); err != nil {
 		return err
 	}
 	env := environment(*r.order, place{node: a.cfg.Node, gpus: gpus, who: who, work: a.folders.work(r.id)})
@@ -245,40 +253,80 @@ func truncates(o api.Order, pattern string) bool {
 		(o.Run.Array == 0 || job.PathHas(pattern, 'a'))
 }
 
-// fork writes down that the task is started, the mark, and starts its shim. From the
-// mark on there is no way back: whatever comes, it is not started again.
+// inFolder does something in the data folder. Where that hangs the error is errNoAnswer, and
+// the start is given up: f may end much later, and must leave the runner alone.
+func (r *runner) inFolder(f func() error) error { return r.agent.folderCalls.do(f, nil) }
+
+// fork starts the task's shim. Where the data folder hangs meanwhile it is given up: a
+// shim that then comes after all is killed.
 func (r *runner) fork() error {
-	dir := r.dir()
+	task, gaveUp := r.task, &atomic.Bool{}
+	var cmd *exec.Cmd
+	err := r.agent.folderCalls.do(func() (err error) {
+		cmd, err = r.agent.forkShim(task, r.dir(), gaveUp)
+		return err
+	}, func() {
+		if cmd != nil {
+			r.tooLate(cmd)
+		}
+	})
+	if err != nil {
+		gaveUp.Store(true)
+		return err
+	}
+	r.shim, r.due = cmd, time.Now().Add(r.agent.cfg.firstWord)
+	return nil
+}
+
+// forkShim writes down in the task's folder that it is started, the mark, and starts its
+// shim, unless that is given up by now. From the mark on there is no way back: whatever comes, it
+// is not started again.
+func (a *Agent) forkShim(task shim.Task, dir string, gaveUp *atomic.Bool) (*exec.Cmd, error) {
 	if err := durable.Mkdir(dir); err != nil {
-		return fmt.Errorf("writing down that it is started: %w", err)
+		return nil, fmt.Errorf("writing down that it is started: %w", err)
 	}
 	if started, err := shim.HasTask(dir); started || err != nil {
-		return errors.Join(errors.New("it was started before"), err)
+		return nil, errors.Join(errors.New("it was started before"), err)
 	}
 	socket, err := shim.Listen(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer socket.Close()
 	log, err := os.OpenFile(filepath.Join(dir, "shim.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer log.Close()
 	// All that takes time or may fail is before the mark.
-	if err := shim.WriteTask(dir, r.task); err != nil {
-		return fmt.Errorf("writing down that it is started: %w", err)
+	if err := shim.WriteTask(dir, task); err != nil {
+		return nil, fmt.Errorf("writing down that it is started: %w", err)
 	}
-	cmd := exec.Command(r.agent.cfg.Shim, "shim", dir) //nolint:noctx // It outlives the agent.
+	if gaveUp.Load() {
+		return nil, errNoAnswer // nobody hears it
+	}
+	cmd := exec.Command(a.cfg.Shim, "shim", dir) //nolint:noctx // It outlives the agent.
 	cmd.Dir, cmd.Stderr = "/", log
 	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=20"}
 	cmd.ExtraFiles = []*os.File{socket}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("starting the shim: %w", err)
+		return nil, fmt.Errorf("starting the shim: %w", err)
 	}
-	r.shim = cmd
-	return nil
+	return cmd, nil
+}
+
+// tooLate kills a shim that came after its start was given up, and what it has started.
+func (r *runner) tooLate(shim *exec.Cmd) {
+	r.agent.log.Warn("a task was started too late, it is killed", "task", r.id)
+	shim.Process.Kill()
+	shim.Wait() // it was killed
+	ctx, cancel := context.WithTimeout(context.Background(), clearLimit)
+	defer cancel()
+	late := proc.Leftovers{Mark: r.agent.folders.mark(r.id)}
+	if err := errors.Join(late.Kill(ctx), r.agent.clearGroup(ctx, r.id.String())); err != nil {
+		r.agent.log.Error("what was started too late does not end", "task", r.id, "error", err)
+	}
 }
 
 // leftovers are the task's processes that its shim left behind, where there is no

@@ -79,7 +79,7 @@ func (t *table) see(term uint64) error {
 	if term == t.term {
 		return nil
 	}
-	err := t.agent.folderCalls.do(func() error { return t.agent.folders.writeTerm(term) })
+	err := t.agent.folderCalls.do(func() error { return t.agent.folders.writeTerm(term) }, nil)
 	t.agent.unhealthy.set("term", errorText(err))
 	if err == nil {
 		t.term = term
