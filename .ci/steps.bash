@@ -146,7 +146,7 @@ step_e2e_kubernetes() {
 # Real servers, agents and tasks. What a machine does not have (namespaces, a browser,
 # a virtual machine) is left out, and the tests say so.
 step_e2e_fleet() {
-  .ci/tools/debian iproute2:ip chromium:chromium qemu-system-x86:qemu-system-x86_64 busybox-static:busybox
+  .ci/tools/debian iproute2:ip chromium:chromium qemu-system-x86:qemu-system-x86_64 busybox-static:busybox systemd:systemctl
   BERTH_VM_KERNEL=$(.ci/tools/kernel) || echo 'without a virtual machine'
   export BERTH_VM_KERNEL
   nested adapters/fleet/e2e go test -short -count=1 -p 1 -timeout 20m ./cluster ./scenario ./readme ./page ./vm ./load

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 func TestMountPoint(t *testing.T) {
@@ -231,4 +232,29 @@ func FuzzMountPoint(f *testing.F) {
 			t.Fatalf("%q: more than a line", own)
 		}
 	})
+}
+
+// Groups of tasks are below the group that systemd has delegated, where the agent is in a group "agent" of
+// it, and else beside it: in a group above groups of tasks no other agent could be started.
+func TestWhereGroupsAre(t *testing.T) {
+	for _, c := range []struct{ name, own, delegated, want string }{
+		{"below", "/system.slice/berth-agent.service/agent", "/system.slice/berth-agent.service", "/system.slice/berth-agent.service"},
+		{"beside", "/system.slice/berth-agent.service", "/system.slice/berth-agent.service", "/system.slice"},
+		{"in its own, at the top", "/berth", "/berth", "/berth"},
+		{"not delegated", "/system.slice/berth-agent.service", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			proc, mount := t.TempDir(), t.TempDir()
+			require.NoError(t, os.MkdirAll(filepath.Join(mount, c.own), 0o755))
+			if err := unix.Setxattr(filepath.Join(mount, c.delegated), "user.delegate", []byte("1"), 0); c.delegated != "" && err != nil {
+				t.Skipf("the file system of temporary files has no attributes: %v", err)
+			}
+			require.NoError(t, os.Mkdir(filepath.Join(proc, "self"), 0o755))
+			require.NoError(t, os.WriteFile(filepath.Join(proc, "self/mountinfo"), []byte("30 1 0:26 / "+mount+" rw - cgroup2 cgroup2 rw\n"), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(proc, "self/cgroup"), []byte("0::"+c.own+"\n"), 0o644))
+			parent, err := findParent(proc)
+			require.NoError(t, err)
+			require.Equal(t, filepath.Join(mount, c.want), parent)
+		})
+	}
 }

@@ -9,8 +9,11 @@
 //   - below its own group, where that was delegated to it (systemd's Delegate=yes).
 //     A group with processes of its own cannot have limited groups below it, so the
 //     unit should have DelegateSubgroup=agent, and KillMode=process so that tasks
-//     outlive the agent; without the former, Open moves this process into a group
-//     "agent" below;
+//     outlive the agent;
+//   - beside its own group, where systemd is older than 254 and does not know
+//     DelegateSubgroup: it would start no other agent above the groups of tasks that
+//     outlived this one. Where this process may not, it moves into a group "agent"
+//     below its own;
 //   - else, as root, below the root of the hierarchy;
 //   - else there is none, and the error says so.
 //

@@ -166,6 +166,11 @@ func findParent(proc string) (string, error) {
 			return filepath.Dir(group), nil
 		}
 		if delegated(group) {
+			// So systemd starts the next agent in this very group, too. The kernel refuses that
+			// while there are limited groups below it, of tasks that outlived this agent.
+			if above := filepath.Dir(group); above != mount && unix.Access(above, unix.W_OK) == nil {
+				return above, nil
+			}
 			return group, moveInto(filepath.Join(group, agentGroup))
 		}
 	}

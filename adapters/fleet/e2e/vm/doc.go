@@ -10,5 +10,8 @@
 //
 //	apt-get install qemu-system-x86 busybox-static
 //
+// A second machine has the systemd of this one as its first process, and the units of
+// deploy/systemd: what they promise to tasks is tested there.
+//
 // The kernel is the newest in /boot, or the file that BERTH_VM_KERNEL names.
 package vm

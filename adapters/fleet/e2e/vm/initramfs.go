@@ -22,6 +22,9 @@ func (a *archive) file(name string, mode os.FileMode, content []byte) {
 // folder adds a folder.
 func (a *archive) folder(name string) { a.entry(name, 0o040755, nil) }
 
+// link adds a symbolic link.
+func (a *archive) link(name, to string) { a.entry(name, 0o120777, []byte(to)) }
+
 // end ends the archive.
 func (a *archive) end() error {
 	a.entry("TRAILER!!!", 0, nil)

@@ -111,10 +111,15 @@ func boot(t *testing.T) *guest {
 	dir := t.TempDir()
 	image := filepath.Join(dir, "initramfs")
 	require.NoError(t, writeImage(t, image, busybox))
+	return runMachine(t, qemu, kernel, image, "quiet loglevel=0 rdinit=/init")
+}
+
+// runMachine runs a machine to its end.
+func runMachine(t *testing.T, qemu, kernel, image, options string) *guest {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, qemu, "-accel", "tcg", "-cpu", "max,vendor=GenuineIntel", "-m", "1024", "-smp", "4,sockets=1,cores=2,threads=2", "-nographic", "-no-reboot",
-		"-nic", "none", "-kernel", kernel, "-initrd", image, "-append", "console=ttyS0 quiet loglevel=0 panic=-1 rdinit=/init")
+		"-nic", "none", "-kernel", kernel, "-initrd", image, "-append", "console=ttyS0 panic=-1 "+options)
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	g := &guest{jobs: map[string]api.JobDetail{}, logs: map[string]string{}}
@@ -169,18 +174,20 @@ func tools(t *testing.T) (qemu, kernel, busybox string) {
 	return
 }
 
+// build is a program of a package of ours.
+func build(t *testing.T, module, pkg string) []byte {
+	program := filepath.Join(t.TempDir(), "program")
+	c := exec.Command("go", "build", "-o", program, pkg)
+	c.Dir, c.Env = module, append(os.Environ(), "CGO_ENABLED=0")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	text, err := os.ReadFile(program)
+	require.NoError(t, err)
+	return text
+}
+
 // writeImage writes the file system of the machine.
 func writeImage(t *testing.T, image, busybox string) error {
-	dir := t.TempDir()
-	build := func(module, name, pkg string) []byte {
-		c := exec.Command("go", "build", "-o", filepath.Join(dir, name), pkg)
-		c.Dir, c.Env = module, append(os.Environ(), "CGO_ENABLED=0")
-		out, err := c.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		require.NoError(t, err)
-		return text
-	}
 	shell, err := os.ReadFile(busybox)
 	require.NoError(t, err)
 	f, err := os.Create(image)
@@ -192,8 +199,8 @@ func writeImage(t *testing.T, image, busybox string) error {
 	for _, d := range []string{"bin", "dev", "jobs", "etc"} {
 		a.folder(d)
 	}
-	a.file("init", 0o755, build(".", "guest", "./guest"))
-	a.file("berth", 0o755, build("../..", "berth", "./cmd/berth"))
+	a.file("init", 0o755, build(t, ".", "./guest"))
+	a.file("berth", 0o755, build(t, "../..", "./cmd/berth"))
 	a.file("bin/busybox", 0o755, shell)
 	a.file("etc/passwd", 0o644, []byte("root:x:0:0:root:/tmp:/bin/sh\n"))
 	a.file("etc/group", 0o644, []byte("root:x:0:\n"))

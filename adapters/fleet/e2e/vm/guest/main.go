@@ -14,7 +14,11 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	work := run
+	if os.Getpid() != 1 { // systemd is the first
+		work = runUnits
+	}
+	if err := work(); err != nil {
 		fmt.Println("GUEST FAILED:", err)
 	}
 	syscall.Sync()
