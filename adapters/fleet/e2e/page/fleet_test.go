@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // where something is broken.
 const patience = 60 * time.Second
 
-// fleet is a server, and an agent on a node "n1", in this process.
+// fleet is a server, and an agent of each node, in this process.
 type fleet struct {
 	dir       string
 	address   string
@@ -45,8 +45,8 @@ type fleet struct {
 	admin     *client.Client
 }
 
-// startFleet starts a fleet of one server and one node, which end with the test.
-func startFleet(t *testing.T) *fleet {
+// startFleet starts a fleet of one server and of nodes, which end with the test.
+func startFleet(t *testing.T, nodes ...string) *fleet {
 	t.Helper()
 	f := &fleet{dir: t.TempDir(), address: freeAddress(t)}
 	s, err := server.New(t.Context(), server.Config{
@@ -63,11 +63,13 @@ func startFleet(t *testing.T) *fleet {
 	f.authority, err = pki.LoadAuthority(filepath.Join(f.dir, "s1"))
 	require.NoError(t, err)
 	f.admin = f.client(t, pki.Identity{Role: pki.Operator, Name: "root"})
-	f.startAgent(ctx, t, all)
-	f.eventually(t, "node n1 is ready", func() bool {
-		n, err := f.admin.Node(t.Context(), "n1")
-		return err == nil && n.State == api.NodeReady
-	})
+	for _, name := range nodes {
+		f.startAgent(ctx, t, all, name)
+		f.eventually(t, "node "+name+" is ready", func() bool {
+			n, err := f.admin.Node(t.Context(), name)
+			return err == nil && n.State == api.NodeReady
+		})
+	}
 	return f
 }
 
@@ -107,10 +109,13 @@ func (f *fleet) client(t *testing.T, who pki.Identity) *client.Client {
 	return c
 }
 
-// startAgent starts the agent, and serves its logs.
-func (f *fleet) startAgent(ctx context.Context, t *testing.T, all *errgroup.Group) {
+// keptOutput is how much of each stream of a task the agents keep at most.
+const keptOutput = 2 << 20
+
+// startAgent starts the agent of a node, and serves its logs.
+func (f *fleet) startAgent(ctx context.Context, t *testing.T, all *errgroup.Group, name string) {
 	t.Helper()
-	keeper := f.keeper(t, pki.Identity{Role: pki.Agent, Name: "n1"})
+	keeper := f.keeper(t, pki.Identity{Role: pki.Agent, Name: name})
 	servers, err := client.New(client.Config{
 		Servers: []string{f.address}, TLS: keeper.ClientTLS(pki.Identity{Role: pki.Server}, "h2", "http/1.1"),
 	})
@@ -119,8 +124,9 @@ func (f *fleet) startAgent(ctx context.Context, t *testing.T, all *errgroup.Grou
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	a, err := agent.New(agent.Config{
-		Node: "n1", Address: l.Addr().String(), Version: "test", DataDir: filepath.Join(f.dir, "n1"),
+		Node: name, Address: l.Addr().String(), Version: "test", DataDir: filepath.Join(f.dir, name),
 		Server: servers, Accounts: agent.AccountsOwn, Cgroup: agent.NoCgroup,
+		Logs: agent.LogLimits{FileBytes: keptOutput / 2, Files: 2},
 	})
 	require.NoError(t, err)
 	h := &http.Server{Handler: a.Handler(), TLSConfig: keeper.ServerTLS("h2", "http/1.1"), ReadHeaderTimeout: patience}

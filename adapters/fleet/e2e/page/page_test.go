@@ -25,7 +25,7 @@ const hostile = "<img src=x onerror=alert(1)>"
 // TestPage is a user's visit, step by step, in one browser.
 func TestPage(t *testing.T) {
 	findBrowser(t)
-	f := startFleet(t)
+	f := startFleet(t, "n1")
 	eve := f.client(t, pki.Identity{Role: pki.User, Name: "eve"})
 	gate := filepath.Join(t.TempDir(), "gate")
 	running := f.submit(t, eve, job.Spec{
