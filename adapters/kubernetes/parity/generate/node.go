@@ -26,6 +26,9 @@ func (s *Source) Node(i int) *v1.Node {
 	n.Spec.Taints = s.taints()
 	n.Spec.Unschedulable = s.Percent(6)
 	n.Status.Allocatable = s.allocatable()
+	if s.Measured {
+		n.Status.Capacity = s.capacity()
+	}
 	n.Status.Images = s.images()
 	n.Status.DeclaredFeatures = s.declared()
 	return n

@@ -76,6 +76,9 @@ func (s *Source) containers(spec *v1.PodSpec) {
 		if i == 0 || s.Percent(50) {
 			c.Resources.Requests = s.Requests()
 		}
+		if s.Measured {
+			c.Resources.Limits = s.limits(c.Resources.Requests)
+		}
 		spec.Containers = append(spec.Containers, c)
 	}
 	if s.Huge || !s.Wild(20) {

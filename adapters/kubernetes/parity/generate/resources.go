@@ -106,6 +106,31 @@ func (s *Source) Requests() v1.ResourceList {
 	return r
 }
 
+// limits are the most that a container may use, which is no less than what it asks for.
+func (s *Source) limits(requests v1.ResourceList) v1.ResourceList {
+	l := v1.ResourceList{}
+	for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
+		if !s.Percent(60) {
+			continue
+		}
+		limit := requests[name].DeepCopy()
+		if limit.IsZero() || s.Percent(50) {
+			more := quantity("700m")
+			if name == v1.ResourceMemory {
+				more = quantity("300Mi")
+			}
+			limit.Add(more)
+		}
+		l[name] = limit
+	}
+	return l
+}
+
+// capacity is what a node has, whether pods can have it or not.
+func (s *Source) capacity() v1.ResourceList {
+	return v1.ResourceList{v1.ResourceCPU: s.quantities("1", "2500m", "4", "8", "16"), v1.ResourceMemory: s.quantities("1Gi", "16Gi", "33Gi")}
+}
+
 // podResources are requests of the pod as a whole; mostly nil.
 func (s *Source) podResources() *v1.ResourceRequirements {
 	if s.ByContainer || !s.Wild(10) {

@@ -46,6 +46,9 @@ type Mood struct {
 	// ComparingOff: the feature gate of the two operators is off, and pods have them
 	// from when it was on.
 	ComparingOff bool
+	// Measured: what is in use is measured. Containers have limits, and nodes more than what
+	// pods can have of it.
+	Measured bool
 	// Nodes is how many names of nodes there are.
 	Nodes int
 	// Zones is how many names of zones there are; 0 stands for 4.

@@ -98,6 +98,15 @@ func moodOf(number uint64) generate.Mood {
 
 // round asks all plugins about some pods and some events.
 func (c *comparison) round() {
+	c.roundOfCycles()
+	for range eventsPerRound {
+		c.compareEvent()
+		c.compareQueueing()
+	}
+}
+
+// roundOfCycles asks all plugins about some pods.
+func (c *comparison) roundOfCycles() {
 	var pods []*v1.Pod
 	for range podsPerRound {
 		pods = append(pods, c.candidate())
@@ -110,10 +119,6 @@ func (c *comparison) round() {
 				c.compareCycle(p, q)
 			}
 		}
-	}
-	for range eventsPerRound {
-		c.compareEvent()
-		c.compareQueueing()
 	}
 }
 

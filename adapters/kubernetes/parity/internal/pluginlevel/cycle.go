@@ -174,10 +174,11 @@ func (a *asked) normalize(plugin fwk.ScorePlugin, refNodes []fwk.NodeInfo, subNo
 	if plugin.ScoreExtensions() == nil {
 		return
 	}
+	point := "NormalizeScore" + ofRange(refScores)
 	status := plugin.ScoreExtensions().NormalizeScore(a.ctx, a.refState, a.pod, refScores)
 	st := a.subject.normalize(a.subState, a.info, subNodes, subScores)
 	a.same("NormalizeScore status", ofReference(status), ofSubject(st), nil)
 	for i, n := range refNodes {
-		a.same("NormalizeScore", fmt.Sprint(refScores[i].Score), fmt.Sprint(subScores[i]), n.Node())
+		a.same(point, fmt.Sprint(refScores[i].Score), fmt.Sprint(subScores[i]), n.Node())
 	}
 }

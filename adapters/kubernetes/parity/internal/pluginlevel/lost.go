@@ -2,6 +2,7 @@ package pluginlevel
 
 import (
 	"math"
+	"math/big"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -114,6 +115,24 @@ func (h *happening) asksFor(such func(v1.ResourceName, resource.Quantity) bool) 
 // beyondHundredfold ends the names of places where the reference's sums and
 // products wrap around.
 const beyondHundredfold = " for amounts whose hundredfold is no int64"
+
+// ofRange says of scores that the hundredfold of what is between them is no int64.
+func ofRange(scores fwk.NodeScoreList) string {
+	least, most := new(big.Int), new(big.Int)
+	for i, s := range scores {
+		score := big.NewInt(s.Score)
+		if i == 0 || score.Cmp(least) < 0 {
+			least = score
+		}
+		if i == 0 || score.Cmp(most) > 0 {
+			most = score
+		}
+	}
+	if between := most.Sub(most, least); between.Mul(between, big.NewInt(100)).IsInt64() {
+		return ""
+	}
+	return beyondHundredfold
+}
 
 // beyond says of a node that there are amounts on it, or asked for by the pod,
 // whose hundredfold is no int64.

@@ -26,6 +26,8 @@ import (
 	kvolumebinding "k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding"
 	kvolumerestrictions "k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumerestrictions"
 	kvolumezone "k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumezone"
+	"sigs.k8s.io/scheduler-plugins/pkg/noderesources"
+	"sigs.k8s.io/scheduler-plugins/pkg/podstate"
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/twin"
@@ -75,6 +77,8 @@ var constructors = map[string]constructor{
 	plugins.TopologyPlacementGenerator: func(ctx context.Context, args runtime.Object, h fwk.Handle, f feature.Features) (fwk.Plugin, error) {
 		return ktopologyaware.New(ctx, args, h, f)
 	},
+	plugins.NodeResourcesAllocatable: plain(noderesources.NewAllocatable),
+	plugins.PodState:                 plain(podstate.New),
 	plugins.DefaultPreemption: func(ctx context.Context, args runtime.Object, h fwk.Handle, f feature.Features) (fwk.Plugin, error) {
 		return defaultpreemption.New(ctx, args, h, f)
 	},
