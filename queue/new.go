@@ -22,7 +22,6 @@ func New(timing Timing, compat extpoints.Compat, hooks Hooks) (*Queue, error) {
 		classes:  make(map[string]*alike),
 		groups:   groups{byRoot: make(map[string]*Item), leaves: make(map[string]*leaf)},
 	}
-	q.settled = q.followAlike
 	q.active = &heap{less: q.before}
 	if cfg.ByQueues {
 		q.tree = newTree(q.beforeInLine())

@@ -31,8 +31,7 @@ type Queue struct {
 	groups
 
 	classes map[string]*alike
-	settled func(*Item) // is told of a workload of its own that has a new place
-	latest  time.Time   // the last time that a call was given
+	latest  time.Time // the last time that a call was given
 
 	// Kept between calls to save the allocation; empty in between.
 	matched []*registration
@@ -110,25 +109,6 @@ func (q *Queue) take(it *Item) {
 		h.remove(it)
 	} else {
 		q.unschedulable.remove(it)
-	}
-}
-
-// settle records that an item is now in a place, and tells of the move.
-func (q *Queue) settle(it *Item, to Place, why cause) {
-	if to != Active {
-		q.turns.release(it)
-	}
-	if why.at.After(q.latest) {
-		q.latest = why.at
-	}
-	switch {
-	case it.Group != nil:
-		q.settleTree(it, to, why)
-	case it.entity != nil:
-		q.seat(it, to, it.entity.ID(), why)
-	default:
-		q.seat(it, to, "", why)
-		q.settled(it)
 	}
 }
 

@@ -65,3 +65,52 @@ func (q *Queue) requeue(it *Item, v verdict, why cause) {
 		q.toActive(it, why, askGates)
 	}
 }
+
+// settle records that an item is now in a place, and tells of the move.
+func (q *Queue) settle(it *Item, to Place, why cause) {
+	if to != Active {
+		q.turns.release(it)
+	}
+	if why.at.After(q.latest) {
+		q.latest = why.at
+	}
+	switch {
+	case it.Group != nil:
+		q.settleTree(it, to, why)
+	case it.entity != nil:
+		q.seat(it, to, it.entity.ID(), why)
+	default:
+		q.seat(it, to, "", why)
+		q.followAlike(it)
+	}
+}
+
+// followAlike follows a workload of its own to the place where it is now.
+func (q *Queue) followAlike(it *Item) {
+	left := q.leaveAlike(it)
+	switch it.place {
+	case InFlight:
+		it.leads = left
+		return
+	case Active, Unschedulable:
+		q.joinAlike(it)
+	}
+	if it.among == nil || it.among.name != left {
+		q.wakeNext(left)
+	}
+}
+
+// wakeNext wakes the first of the class that waits, unless an active one is before it.
+func (q *Queue) wakeNext(class string) {
+	c := q.classes[class]
+	if c == nil || len(c.waiting) == 0 || q.leader(c.waiting[0]) != nil {
+		return
+	}
+	q.goesNext(c.waiting[0]) // where a gate stops it, the next follows
+}
+
+// goesNext lets an item that waits be tried without an event.
+func (q *Queue) goesNext(it *Item) {
+	q.take(it)
+	q.toActive(it, labelled(NextAlike, q.latest), askGates)
+}

@@ -1,0 +1,89 @@
+package queue
+
+import (
+	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/model"
+)
+
+// Placed tells that the workload in flight has a node, although it is not Done: those like it that wait
+// behind it go on. Call it where a workload with a node waits for something else, as on Permit; Done
+// implies it. Of a workload that is not in flight it takes no notice.
+func (q *Queue) Placed(id string) {
+	if it := q.inFlight.byID[id]; it != nil {
+		q.passOn(it)
+	}
+}
+
+// passOn lets those behind an item in flight go on.
+func (q *Queue) passOn(it *Item) {
+	class := it.leads
+	it.leads = ""
+	q.wakeNext(class)
+}
+
+// wake requeues an item that waits for an event. One that has a class may be followed by one before
+// it, so it goes with wakeFirst, which must be called at the end.
+func (q *Queue) wake(it *Item, how verdict, why cause) {
+	c := it.among
+	if c == nil || it.place != Unschedulable {
+		q.wakeNow(it, how, why)
+		return
+	}
+	c.woken = it
+	q.woken = append(q.woken, wakeUp{it, c, how, why})
+}
+
+func (q *Queue) wakeNow(it *Item, how verdict, why cause) {
+	q.take(it)
+	if why.event.Label == UnschedulableTimeout {
+		it.setFlushed(true)
+	}
+	q.requeue(it, how, why)
+}
+
+// wakeFirst requeues the first of each class.
+func (q *Queue) wakeFirst() {
+	for i := 0; i < len(q.woken); i++ {
+		w := q.woken[i]
+		if w.class.woken != w.item {
+			continue // another is before it
+		}
+		w.class.woken = nil
+		if w.item.among == w.class && w.item.place == Unschedulable { // else it has followed another meanwhile
+			q.wakeNow(w.item, w.how, w.why)
+		}
+	}
+	clear(q.woken)
+	q.woken = q.woken[:0]
+}
+
+// changeAlike takes an item out of its class, in which it must not change, and for good if the new version
+// of its workload is another to plugins. To be called after the change is a function that puts it back, or
+// wakes it, since nobody's rejection stands for it any more, and lets those behind it go on.
+func (q *Queue) changeAlike(it *Item, new *extpoints.WorkloadInfo) (changed func()) {
+	was := it.among
+	left := q.leaveAlike(it)
+	if was != nil && !sameButData(it.Workload, new.Workload) {
+		it.Class = ""
+	}
+	return func() {
+		switch {
+		case was == nil || it.among != nil:
+		case it.Class == "" && it.place == Unschedulable:
+			q.goesNext(it)
+		case it.place == Active || it.place == Unschedulable:
+			q.joinAlike(it)
+		}
+		if it.among == nil || it.among.name != left {
+			q.wakeNext(left)
+		}
+	}
+}
+
+// sameButData reports whether plugins see no difference between two versions of a workload, its Data aside, which
+// may be something else in a replay.
+func sameButData(a, b *model.Workload) bool {
+	x, y := *a, *b
+	x.Data, y.Data = nil, nil
+	return x.AlikeTo(&y)
+}
