@@ -19,66 +19,56 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// rude is a plugin, and more, that does something at one of its points, for the workload "w".
+// rude is a plugin, and more, that does something at its points. The node is empty where it is not
+// asked about one.
 type rude struct {
-	at string
-	do func()
-}
-
-func (p *rude) act(point string, w *model.Workload) {
-	if point == p.at && w.ID == "w" {
-		p.do()
-	}
+	act func(point, workload, node string)
 }
 
 func (*rude) Name() string { return "Rude" }
 
 func (p *rude) PreEnqueue(w *model.Workload) *extpoints.Status {
-	p.act("PreEnqueue", w)
+	p.act("PreEnqueue", w.ID, "")
 	return nil
 }
 
 func (p *rude) EventsToRegister() ([]extpoints.EventHint, error) {
 	hint := func(w *model.Workload, _ *extpoints.Event) (extpoints.Hint, error) {
-		p.act("hint", w)
+		p.act("hint", w.ID, "")
 		return extpoints.HintSkip, nil
 	}
 	return []extpoints.EventHint{{Event: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Add}, Hint: hint}}, nil
 }
 
 func (p *rude) PreFilter(_ *extpoints.CycleState, w *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
-	p.act("PreFilter", w.Workload)
+	p.act("PreFilter", w.ID, "")
 	return nil, nil
 }
 
 func (p *rude) Filter(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, n *extpoints.NodeInfo) *extpoints.Status {
-	if n.Node.Name == "n150" { // of a worker, where there are several
-		p.act("Filter", w.Workload)
-	}
+	p.act("Filter", w.ID, n.Node.Name)
 	return nil
 }
 
 func (p *rude) PreScore(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, _ []*extpoints.NodeInfo) *extpoints.Status {
-	p.act("PreScore", w.Workload)
+	p.act("PreScore", w.ID, "")
 	return nil
 }
 
 func (p *rude) Score(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, n *extpoints.NodeInfo) (int64, *extpoints.Status) {
-	if n.Node.Name == "n150" {
-		p.act("Score", w.Workload)
-	}
+	p.act("Score", w.ID, n.Node.Name)
 	return 0, nil
 }
 
 func (p *rude) Reserve(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) *extpoints.Status {
-	p.act("Reserve", w.Workload)
+	p.act("Reserve", w.ID, "")
 	return nil
 }
 
 func (p *rude) Unreserve(*extpoints.CycleState, *extpoints.WorkloadInfo, *model.Binding) {}
 
 func (p *rude) Permit(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) (*extpoints.Status, time.Duration) {
-	p.act("Permit", w.Workload)
+	p.act("Permit", w.ID, "")
 	return nil, 0
 }
 
@@ -87,18 +77,18 @@ func (p *rude) PreBindPreFlight(*extpoints.CycleState, *extpoints.WorkloadInfo, 
 }
 
 func (p *rude) PreBind(_ context.Context, _ *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) *extpoints.Status {
-	p.act("PreBind", w.Workload)
+	p.act("PreBind", w.ID, "")
 	return nil
 }
 
 func (p *rude) PostBind(_ context.Context, _ *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *model.Binding) {
-	p.act("PostBind", w.Workload)
+	p.act("PostBind", w.ID, "")
 }
 
 // Write makes it the writer of the recorder: it has come to w when its line is written.
 func (p *rude) Write(line []byte) (int, error) {
 	if bytes.Contains(line, []byte(`"w"`)) {
-		p.act("Write", &model.Workload{ID: "w"})
+		p.act("Write", "w", "")
 	}
 	return len(line), nil
 }
@@ -117,20 +107,24 @@ func (friend) PreBind(context.Context, *extpoints.CycleState, *extpoints.Workloa
 }
 
 // surroundings are a configuration whose plugin, listener, orchestrator and recorder do
-// something at one point.
+// something at one point, for the workload "w".
 func surroundings(at string, workers int, do func()) engine.Config {
-	p := &rude{at, do}
+	p := &rude{func(point, workload, node string) {
+		if point == at && workload == "w" && (node == "" || node == "n150") { // of a worker, where there are several
+			do()
+		}
+	}}
 	cfg := config(&world{onBind: func(_ context.Context, id string) error {
-		p.act("Bind", &model.Workload{ID: id})
+		p.act("Bind", id, "")
 		return nil
 	}})
 	cfg.Workers, cfg.PercentageOfNodesToScore = workers, 100
 	cfg.Logger = hclog.New(&hclog.LoggerOptions{Output: io.Discard})
 	cfg.Recorder = engine.NewRecorder(p)
 	cfg.Listener = engine.Listener{
-		Submitted: func(e engine.SubmittedEvent) { p.act("Submitted", e.Workload) },
-		Popped:    func(e engine.PoppedEvent) { p.act("Popped", e.Workload) },
-		Bound:     func(e engine.PlacedEvent) { p.act("Bound", e.Workload) },
+		Submitted: func(e engine.SubmittedEvent) { p.act("Submitted", e.Workload.ID, "") },
+		Popped:    func(e engine.PoppedEvent) { p.act("Popped", e.Workload.ID, "") },
+		Bound:     func(e engine.PlacedEvent) { p.act("Bound", e.Workload.ID, "") },
 	}
 	use(&cfg, friend{})
 	use(&cfg, p)
