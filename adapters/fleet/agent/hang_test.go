@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/berth-project/berth/adapters/fleet/agent/internal/proc"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -64,24 +64,38 @@ func answer(t *testing.T, fifo string) {
 	})
 }
 
-// A shim that says nothing is killed, and what it would have started never runs.
+// A shim that says nothing is killed, and what it would have started never runs; so is one that
+// an agent before this one has started.
 func TestShimThatSaysNothing(t *testing.T) {
-	ran := filepath.Join(openFolder(t), "ran")
-	n := newNode(t, func(c *Config) {
-		fifo, late := filepath.Join(c.DataDir, "fifo"), filepath.Join(c.DataDir, "late")
-		require.NoError(t, unix.Mkfifo(fifo, 0o600))
-		require.NoError(t, os.WriteFile(late, fmt.Appendf(nil, "#!/bin/sh\nread x < %s\nexec %s \"$@\"\n", fifo, c.Shim), 0o700))
-		c.Shim, c.firstWord = late, time.Second
-	})
-	report := n.run(script(1, "echo ran > "+ran))
-	require.Equal(t, job.BootFail, report.State)
-	require.Equal(t, "it has not begun for 1s: is a file system away that it needs?", report.Message)
-	require.Empty(t, n.agent.unhealthy.String(), "the data folder answers")
-	eventually(t, "its end", func() bool {
-		_, err := os.OpenFile(filepath.Join(n.dir, "fifo"), os.O_WRONLY|unix.O_NONBLOCK, 0)
-		return err != nil && strings.Contains(err.Error(), "no such device")
-	})
-	require.NoFileExists(t, ran)
+	for _, again := range []bool{false, true} {
+		t.Run(fmt.Sprintf("another agent: %t", again), func(t *testing.T) {
+			ran := filepath.Join(openFolder(t), "ran")
+			n := &node{t: t, server: newServer(), dir: openFolder(t)}
+			fifo, late := filepath.Join(n.dir, "fifo"), filepath.Join(n.dir, "late")
+			require.NoError(t, unix.Mkfifo(fifo, 0o600))
+			begin := func(limit time.Duration) {
+				n.start(func(c *Config) {
+					require.NoError(t, os.WriteFile(late, fmt.Appendf(nil, "#!/bin/sh\nread x < %s\nexec %s \"$@\"\n", fifo, c.Shim), 0o700))
+					c.Shim, c.firstWord = late, limit
+				})
+			}
+			o := script(1, "echo ran > "+ran)
+			shim := proc.Leftovers{Mark: "BERTH_TASK_DIR=" + filepath.Join(n.dir, "work", o.Task.String())}
+			if again {
+				begin(time.Hour)
+				n.server.order(o)
+				eventually(t, "a shim", func() bool { return len(shim.Find()) > 0 })
+				n.stop()
+			}
+			begin(time.Second)
+			report := n.run(o)
+			require.Equal(t, job.BootFail, report.State)
+			require.Equal(t, "it has not begun for 1s: is a file system away that it needs?", report.Message)
+			require.Empty(t, n.agent.unhealthy.String(), "the data folder answers")
+			eventually(t, "the end of the shim", func() bool { return len(shim.Find()) == 0 })
+			require.NoFileExists(t, ran)
+		})
+	}
 }
 
 // A call that comes to its end after it was given up is cleaned up after, and calls are made again.

@@ -35,7 +35,7 @@ type runner struct {
 	// closed its socket, which it does by ending.
 	shim   *exec.Cmd
 	closed bool
-	// due is when a shim that this agent started must have said something.
+	// due is when the shim must have said something.
 	due time.Time
 	// prolog: it ran, so the epilog should.
 	prolog bool
@@ -56,6 +56,7 @@ func (r *runner) run(ctx context.Context) {
 	} else {
 		r.prolog = true
 		r.task, _ = shim.ReadTask(r.dir()) // what is not known is done without
+		r.due = time.Now().Add(r.agent.cfg.firstWord)
 	}
 	if err == nil && report.State == "" {
 		report, err = r.watch(ctx)
@@ -190,30 +191,32 @@ func (r *runner) dial() (*shim.Conn, error) {
 	return conn, nil
 }
 
-// firstWord is how long a shim may say nothing that was started. It opens the files of the
+// firstWord is how long a shim may say nothing. It opens the files of the
 // task before, which may be on any file system.
 const firstWord = time.Minute
 
 // late reports whether the shim should have said something by now.
-func (r *runner) late() bool {
-	return r.shim != nil && r.last.State == "" && !time.Now().Before(r.due)
-}
+func (r *runner) late() bool { return r.last.State == "" && !time.Now().Before(r.due) }
 
 // giveUp kills a shim that says nothing. Where it hangs in the kernel it ends there, and
 // starts nothing any more. The report is empty where the shim has written down that the task has
-// begun: then it is the agent that cannot hear it.
+// begun, for then it is the agent that cannot hear it, and where the shim is not found: agents
+// before this one did not mark it.
 func (r *runner) giveUp() api.Report {
 	var status shim.Status
 	err := r.inFolder(func() (err error) {
 		status, err = shim.ReadStatus(r.dir())
 		return err
 	})
-	if err == nil && status.State != "" {
+	unknown := r.shim == nil && len(r.leftovers().Find()) == 0
+	if err == nil && status.State != "" || unknown {
 		r.due = time.Now().Add(r.agent.cfg.firstWord)
 		return api.Report{}
 	}
-	r.shim.Process.Kill()
-	go r.shim.Wait() // which may take as long as the file system is away
+	if r.shim != nil { // else cleanUp kills it
+		r.shim.Process.Kill()
+		go r.shim.Wait() // which may take as long as the file system is away
+	}
 	if errors.Is(err, errNoAnswer) {
 		report := r.notStarted(err)
 		report.State = job.NodeFail // it may have begun
@@ -254,7 +257,7 @@ func (r *runner) follow(ctx context.Context, conn *shim.Conn) (ended bool, err e
 		r.tell(conn, *r.stop)
 	}
 	var linger, late <-chan time.Time
-	if r.shim != nil && r.last.State == "" {
+	if r.last.State == "" {
 		late = time.After(time.Until(r.due))
 	}
 	for {

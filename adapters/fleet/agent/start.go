@@ -307,7 +307,7 @@ func (a *Agent) forkShim(task shim.Task, dir string, gaveUp *atomic.Bool) (*exec
 	}
 	cmd := exec.Command(a.cfg.Shim, "shim", dir) //nolint:noctx // It outlives the agent.
 	cmd.Dir, cmd.Stderr = "/", log
-	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=20"}
+	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=20", a.folders.mark(task.ID)}
 	cmd.ExtraFiles = []*os.File{socket}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
@@ -330,7 +330,7 @@ func (r *runner) tooLate(shim *exec.Cmd) {
 }
 
 // leftovers are the task's processes that its shim left behind, where there is no
-// control group that has them.
+// control group that has them, and the shim.
 func (r *runner) leftovers() proc.Leftovers {
 	l := proc.Leftovers{Mark: r.agent.folders.mark(r.id)}
 	if r.last.Boot == r.agent.boot {
