@@ -47,9 +47,12 @@ func (p *LoadVariationRiskBalancing) score(m *model.ResourceLoad, request, capac
 	if capacity <= 0 {
 		return 0
 	}
-	mu := helper.Part(m.Average/100 + float64(request)/float64(capacity))
+	// By amounts, as upstream: percentages would round to another score now and then.
+	whole := float64(capacity)
+	amount := func(percent float64) float64 { return min(percent*whole/100, whole) }
+	mu := helper.Part((amount(m.Average) + float64(request)) / whole)
 	// The root of 0 is 1 divided by 0: to the power of infinity only 1 is not 0.
-	sigma := helper.Part(p.margin * math.Pow(helper.Part(m.StdDev/100), 1/p.sensitivity))
+	sigma := helper.Part(p.margin * math.Pow(amount(m.StdDev)/whole, 1/p.sensitivity))
 	return (1 - (mu+sigma)/2) * 100
 }
 

@@ -58,6 +58,7 @@ func TestScoreOfAResource(t *testing.T) {
 		{"margin", 2, 1, 100, 10, 40, 36, 39},
 		{"four cores", 1, 1, 4000, 500, 30, 10, 74},
 		{"four cores, margin and sensitivity", 3, 2, 4000, 500, 30, 10, 31},
+		{"by amounts, not percentages", 1, 1, 1000, 100, 33.0, 0, 79},
 		{"all of it, sensitivity 0", 1, 0, 100, 10, 40, 100, 25},
 	} {
 		t.Run(c.name, func(t *testing.T) {
