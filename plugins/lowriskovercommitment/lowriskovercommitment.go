@@ -48,21 +48,32 @@ func mayUse(w *model.Workload, name string) int64 {
 // workload that is looked at and without. Requests are no more than the capacity, which is
 // what can be allocated.
 type sums struct {
-	request, limit               float64
-	requestWithout, limitWithout float64
-	capacity                     float64
+	request, limit               int64
+	requestWithout, limitWithout int64
+	capacity                     int64
+}
+
+// part is the amount as a part of the capacity.
+func (n *sums) part(amount int64) float64 { return float64(amount) / float64(n.capacity) }
+
+// plus adds amounts, up to the largest there is.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // promised are the sums of the resource on the node.
 func promised(name string, w *model.Workload, node *extpoints.NodeInfo) sums {
 	var n sums
-	n.capacity = float64(node.Node.Allocatable.Get(name))
+	n.capacity = node.Node.Allocatable.Get(name)
 	for _, other := range node.Workloads {
-		n.requestWithout += float64(other.Requests.Get(name))
-		n.limitWithout += float64(mayUse(other.Workload, name))
+		n.requestWithout = plus(n.requestWithout, other.Requests.Get(name))
+		n.limitWithout = plus(n.limitWithout, mayUse(other.Workload, name))
 	}
-	n.request = min(n.requestWithout+float64(w.Requests.Get(name)), n.capacity)
-	n.limit = n.limitWithout + float64(mayUse(w, name))
+	n.request = min(plus(n.requestWithout, w.Requests.Get(name)), n.capacity)
+	n.limit = plus(n.limitWithout, mayUse(w, name))
 	n.requestWithout = min(n.requestWithout, n.capacity)
 	return n
 }
@@ -71,7 +82,7 @@ func promised(name string, w *model.Workload, node *extpoints.NodeInfo) sums {
 func (p *LowRiskOverCommitment) risk(name string, n sums, measured *model.ResourceLoad) float64 {
 	byLimits, byLoad := 0.0, 0.0
 	if n.limit > n.capacity {
-		byLimits = (n.limit - n.capacity) / (n.limit - n.request)
+		byLimits = float64(n.limit-n.capacity) / float64(n.limit-n.request)
 	}
 	if measured != nil && n.capacity > 0 {
 		byLoad = 1 - p.withinRequests(n, measured)
@@ -90,14 +101,14 @@ func (p *LowRiskOverCommitment) withinRequests(n sums, measured *model.ResourceL
 	mu, sigma := helper.Part(measured.Average/100), helper.Part(measured.StdDev/100)
 	sigma = min(sigma*math.Sqrt(float64(p.args.Smoothing)), math.Sqrt(mu*(1-mu)*largestVariance))
 	atMost := distribution(mu, sigma)
-	within := atMost(n.requestWithout / n.capacity)
+	within := atMost(n.part(n.requestWithout))
 	if n.limitWithout >= n.capacity || n.requestWithout > n.limitWithout {
 		return within
 	}
 	if n.limitWithout == 0 {
 		return 1 // nothing is on the node
 	}
-	if all := atMost(n.limitWithout / n.capacity); mu > 0 && sigma > 0 && all > 0 {
+	if all := atMost(n.part(n.limitWithout)); mu > 0 && sigma > 0 && all > 0 {
 		within = helper.Part(within / all)
 	}
 	return within

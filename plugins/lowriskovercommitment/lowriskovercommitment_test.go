@@ -53,6 +53,7 @@ func TestRisk(t *testing.T) {
 		{name: "a distribution", resource: model.CPU, n: sums{2500, 6000, 2000, 5000, 4000}, avg: 30, stdDev: 10, want: .3867},
 		{name: "no more than the limits", resource: model.CPU, n: sums{2500, 3500, 2000, 3000, 4000}, avg: 30, stdDev: 10, want: .0833},
 		{name: "not measured", resource: model.CPU, n: sums{2500, 6000, 2000, 5000, 4000}, withoutReport: true, want: .2857},
+		{name: "more than a float64 tells apart", resource: model.Memory, n: sums{1 << 53, 1<<53 + 1, 0, 0, 1 << 53}, withoutReport: true, want: .5},
 		{name: "nothing can be allocated", resource: model.CPU, n: sums{0, 100, 0, 0, 0}, avg: 30, stdDev: 10, want: .5},
 		{name: "idle", resource: model.CPU, n: sums{2500, 2500, 2000, 2000, 4000}, want: 0},
 		{name: "full", resource: model.CPU, n: sums{2500, 2500, 2000, 2000, 4000}, avg: 100, stdDev: 30, want: .5},
