@@ -15,6 +15,7 @@ type Peaks struct {
 	models  map[string]PowerModel
 	maxAge  time.Duration
 	unknown int64 // the score of a node of which nothing can be said
+	rounds  bool  // as upstream where a score is too large
 }
 
 // New makes the plugin. The error lists everything that is wrong with the arguments.
@@ -24,7 +25,7 @@ func New(a Args, h extpoints.Handle) (*Peaks, error) {
 	}
 	p := &Peaks{models: a.Models, maxAge: helper.LoadAge(a.MaxAge, h.Compat()), unknown: math.MaxInt64}
 	if h.Compat() == extpoints.KubeScheduler137 {
-		p.unknown = 0
+		p.unknown, p.rounds = 0, true
 	}
 	return p, nil
 }
@@ -81,10 +82,19 @@ func (p *Peaks) NormalizeScore(_ *extpoints.CycleState, _ *extpoints.WorkloadInf
 		case most == least:
 			scores[i] = extpoints.MaxScore
 		default:
-			scores[i] = extpoints.MaxScore - helper.Stretch(score, least, most, extpoints.MaxScore)
+			scores[i] = extpoints.MaxScore - p.stretch(score, least, most)
 		}
 	}
 	return nil
+}
+
+// stretch is where the score is between the least and the most, from 0 to 100. Upstream's hundredfold
+// of a score is rounded where a float64 does not hold it, so that the most may come out as 99.
+func (p *Peaks) stretch(score, least, most int64) int64 {
+	if p.rounds {
+		return int64(float64(extpoints.MaxScore) * float64(score-least) / float64(most-least))
+	}
+	return helper.Stretch(score, least, most, extpoints.MaxScore)
 }
 
 // NodeLocal implements [extpoints.NodeLocalPlugin]: it reads the CPU request.

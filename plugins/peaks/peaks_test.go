@@ -119,6 +119,17 @@ func TestNormalizeScore(t *testing.T) {
 	}
 }
 
+// Upstream's hundredfold of a score that a float64 does not hold is rounded.
+func TestNormalizeScoreOfLargeOnes(t *testing.T) {
+	for compat, want := range map[extpoints.Compat]int64{extpoints.Improved: 0, extpoints.KubeScheduler137: 1} {
+		scores := []int64{0, 33084476195786140}
+		made(t, compat, Args{}).NormalizeScore(nil, nil, nil, scores)
+		if scores[0] != 100 || scores[1] != want {
+			t.Errorf("%v: got %v, want 100 and %d", compat, scores, want)
+		}
+	}
+}
+
 func TestArgs(t *testing.T) {
 	_, err := New(Args{Models: map[string]PowerModel{"a": {K1: math.Inf(1)}, "b": {K2: math.NaN()}, "c": sample}, MaxAge: -1}, extpointstest.NewHandle())
 	for _, want := range []string{`models: {K1:+Inf K2:0} of "a" is not finite`, `models: {K1:0 K2:NaN} of "b" is not finite`, "maxAge: -1ns is negative"} {
