@@ -35,6 +35,9 @@ func (s *Source) ChangePod(old *v1.Pod) *v1.Pod {
 		case 6: // something that no plugin cares for
 			p.Annotations = map[string]string{"note": Pick(s, "a", "b")}
 		}
+		if s.Measured {
+			c.Resources.Limits = s.limits(c.Resources.Requests)
+		}
 	}
 	return p
 }

@@ -106,9 +106,15 @@ func (s *Source) Requests() v1.ResourceList {
 	return r
 }
 
-// limits are the most that a container may use, which is no less than what it asks for.
+// limits are the most that a container may use, which is no less than what it asks for. Of other
+// resources than CPU, memory and storage it is just that, as an API server wants it.
 func (s *Source) limits(requests v1.ResourceList) v1.ResourceList {
-	l := v1.ResourceList{}
+	l := requests.DeepCopy()
+	if l == nil {
+		l = v1.ResourceList{}
+	}
+	delete(l, v1.ResourceCPU)
+	delete(l, v1.ResourceMemory)
 	for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
 		if !s.Percent(60) {
 			continue

@@ -160,7 +160,7 @@ func (a *asked) scores(scored []int) {
 			sub, st = a.subject.score(a.subState, a.info, subNodes[i])
 		}
 		refText, subText := fmt.Sprint(ref, " ", ofReference(status)), fmt.Sprint(sub, " ", ofSubject(st))
-		a.same("Score"+a.beyond(n, subNodes[i]), refText, subText, n.Node())
+		a.same("Score"+a.beyond(n, subNodes[i])+a.sums(n, subNodes[i]), refText, subText, n.Node())
 		refScores = append(refScores, fwk.NodeScore{Name: n.Node().Name, Score: ref})
 		subScores = append(subScores, sub)
 	}
@@ -175,6 +175,11 @@ func (a *asked) normalize(plugin fwk.ScorePlugin, refNodes []fwk.NodeInfo, subNo
 		return
 	}
 	point := "NormalizeScore" + ofRange(refScores)
+	for i, n := range refNodes {
+		if refScores[i].Score != subScores[i] {
+			point = "NormalizeScore" + a.sums(n, subNodes[i])
+		}
+	}
 	status := plugin.ScoreExtensions().NormalizeScore(a.ctx, a.refState, a.pod, refScores)
 	st := a.subject.normalize(a.subState, a.info, subNodes, subScores)
 	a.same("NormalizeScore status", ofReference(status), ofSubject(st), nil)

@@ -28,6 +28,9 @@ import (
 	kvolumezone "k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumezone"
 	"sigs.k8s.io/scheduler-plugins/pkg/noderesources"
 	"sigs.k8s.io/scheduler-plugins/pkg/podstate"
+	"sigs.k8s.io/scheduler-plugins/pkg/trimaran/loadvariationriskbalancing"
+	"sigs.k8s.io/scheduler-plugins/pkg/trimaran/lowriskovercommitment"
+	"sigs.k8s.io/scheduler-plugins/pkg/trimaran/targetloadpacking"
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/twin"
@@ -77,8 +80,12 @@ var constructors = map[string]constructor{
 	plugins.TopologyPlacementGenerator: func(ctx context.Context, args runtime.Object, h fwk.Handle, f feature.Features) (fwk.Plugin, error) {
 		return ktopologyaware.New(ctx, args, h, f)
 	},
-	plugins.NodeResourcesAllocatable: plain(noderesources.NewAllocatable),
-	plugins.PodState:                 plain(podstate.New),
+	plugins.NodeResourcesAllocatable:   plain(noderesources.NewAllocatable),
+	plugins.PodState:                   plain(podstate.New),
+	plugins.TargetLoadPacking:          plain(targetloadpacking.New),
+	plugins.LoadVariationRiskBalancing: plain(loadvariationriskbalancing.New),
+	plugins.LowRiskOverCommitment:      plain(lowriskovercommitment.New),
+	plugins.Peaks:                      plain(newPeaks),
 	plugins.DefaultPreemption: func(ctx context.Context, args runtime.Object, h fwk.Handle, f feature.Features) (fwk.Plugin, error) {
 		return defaultpreemption.New(ctx, args, h, f)
 	},

@@ -43,8 +43,13 @@ func RunSchedulerPlugins(seed, number uint64, report *differences.Report, mutati
 
 // remake makes the pairs, with other arguments each time.
 func (c *comparison) remake(mutation Mutation) error {
+	address, forget, err := c.measure()
+	if err != nil {
+		return err
+	}
+	defer forget() // it is asked when a plugin is made
 	c.pairs = nil
-	for _, v := range ofSchedulerPlugins(c.Source) {
+	for _, v := range append(ofSchedulerPlugins(c.Source), ofLoads(c.Source, address)...) {
 		p, err := newPair(c.Twin, c.handle, v, mutation)
 		if err != nil {
 			return err

@@ -38,6 +38,7 @@ func TestSchedulerPlugins(t *testing.T) {
 	}
 	for _, what := range []string{
 		"NodeResourcesAllocatable Score", "NodeResourcesAllocatable NormalizeScore", "PodState Score", "PodState NormalizeScore",
+		"TargetLoadPacking Score", "LoadVariationRiskBalancing Score", "LowRiskOverCommitment Score", "Peaks Score", "Peaks NormalizeScore",
 	} {
 		if n, least := report.Counted(what), int(cases)*100; n < least {
 			t.Errorf("%s: compared %d times only, want %d", what, n, least)
@@ -47,8 +48,12 @@ func TestSchedulerPlugins(t *testing.T) {
 
 // schedulerMutations are the points that each plugin of scheduler-plugins answers at.
 var schedulerMutations = map[string][]string{
-	"NodeResourcesAllocatable": {"Score", "NormalizeScore"},
-	"PodState":                 {"Score", "NormalizeScore"},
+	"NodeResourcesAllocatable":   {"Score", "NormalizeScore"},
+	"PodState":                   {"Score", "NormalizeScore"},
+	"TargetLoadPacking":          {"Score"},
+	"LoadVariationRiskBalancing": {"Score"},
+	"LowRiskOverCommitment":      {"Score"},
+	"Peaks":                      {"Score", "NormalizeScore"},
 }
 
 // Whatever a plugin of scheduler-plugins gets wrong is noticed.

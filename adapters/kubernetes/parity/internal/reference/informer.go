@@ -80,6 +80,9 @@ func key(object any) string {
 // AddEventHandler implements [cache.SharedInformer].
 func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	i.handlers = append(i.handlers, h)
+	for _, object := range i.GetIndexer().List() {
+		h.OnAdd(object, true)
+	}
 	return registration{}, nil
 }
 
