@@ -8,7 +8,7 @@ type Error struct {
 	Status int `json:"status"`
 	// Code is for programs, Message for people: what happened and what to do.
 	Code    ErrorCode `json:"code"`
-	Message string    `json:"message"`
+	Message string    `json:"message"` // what happened and what to do, in words
 	// Problems are all that is wrong with what was sent, each with its field.
 	Problems []Problem `json:"problems,omitempty"`
 	// Leader, of not_leader, is the address of the server to ask.
@@ -17,8 +17,8 @@ type Error struct {
 
 // Problem is what is wrong with one field.
 type Problem struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
+	Field   string `json:"field"`   // its path, for example "jobs[0].name"
+	Message string `json:"message"` // what is wrong with it
 }
 
 // ErrorCode says what kind of failure it is.

@@ -13,17 +13,17 @@ type Event struct {
 	// ID is larger than that of any earlier one, and the same on every server:
 	// "index.number" of the change that made it.
 	ID   string    `json:"id"`
-	At   time.Time `json:"at"`
-	Kind EventKind `json:"kind"`
+	At   time.Time `json:"at"`   // when it happened
+	Kind EventKind `json:"kind"` // what happened
 
-	Job     job.ID    `json:"job,omitempty"`
-	Owner   string    `json:"owner,omitempty"`
+	Job     job.ID    `json:"job,omitempty"`     // about which it is; empty where it is about a node
+	Owner   string    `json:"owner,omitempty"`   // the job's
 	Element *int32    `json:"element,omitempty"` // nil: the whole job
-	Attempt int32     `json:"attempt,omitempty"`
-	State   job.State `json:"state,omitempty"`
-	Node    string    `json:"node,omitempty"`
-	Message string    `json:"message,omitempty"`
-	By      string    `json:"by,omitempty"` // who asked for it
+	Attempt int32     `json:"attempt,omitempty"` // of the element; 0 where it is about none
+	State   job.State `json:"state,omitempty"`   // that was entered
+	Node    string    `json:"node,omitempty"`    // its name
+	Message string    `json:"message,omitempty"` // in words
+	By      string    `json:"by,omitempty"`      // who asked for it
 }
 
 // EventKind says what happened.

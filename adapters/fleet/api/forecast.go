@@ -12,13 +12,13 @@ type Forecast struct {
 	// P50 and P90 are by when it starts in 50 and in 90 of 100 cases. Zero: it did not start in
 	// so many of the simulations.
 	P50 time.Time `json:"p50,omitzero"`
-	P90 time.Time `json:"p90,omitzero"`
+	P90 time.Time `json:"p90,omitzero"` // see P50
 }
 
 // Calibration is how often forecasts came true, since the server leads: of Starts that were forecast, ByP50
 // were by their first P50, and ByP90 by their first P90.
 type Calibration struct {
-	Starts int `json:"starts"`
-	ByP50  int `json:"byP50"`
-	ByP90  int `json:"byP90"`
+	Starts int `json:"starts"` // that were forecast
+	ByP50  int `json:"byP50"`  // how many of them were by their first P50
+	ByP90  int `json:"byP90"`  // how many of them were by their first P90
 }

@@ -13,9 +13,9 @@ const (
 // them, from those that are still kept:
 // GET /v1/jobs/{id}/logs?element=&attempt=&rank=&stream=&offset=&follow=.
 type LogQuery struct {
-	Element int32
-	Attempt int32 // 0: the last
-	Rank    int32
+	Element int32  // its index
+	Attempt int32  // 0: the last
+	Rank    int32  // of the task
 	Stream  Stream // default: Stdout
 	// Offset is where to begin, in bytes; below 0 it counts from the end.
 	Offset int64

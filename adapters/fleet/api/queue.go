@@ -29,7 +29,7 @@ const MaxDefaultMemory = job.Bytes(1 << 40)
 // Queue is a class of jobs: PUT /v1/queues/{name}. The queue "default" is always
 // there.
 type Queue struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // unique in the fleet
 	// Priority is added to that of its jobs.
 	Priority int32 `json:"priority,omitempty"`
 	// MaxPriority is the highest that a user may give a job. Default: 0.
@@ -41,7 +41,7 @@ type Queue struct {
 	Nodes []job.Constraint `json:"nodes,omitempty"`
 	// DefaultTime and MaxTime are limits of an attempt's time. Zero: none.
 	DefaultTime job.Duration `json:"defaultTime,omitzero"`
-	MaxTime     job.Duration `json:"maxTime,omitzero"`
+	MaxTime     job.Duration `json:"maxTime,omitzero"` // see DefaultTime
 	// DefaultMemoryPerCPU is the memory of a job that names none, for each core that it
 	// asks for. Default: 0, and such a job counts as one that needs no memory.
 	DefaultMemoryPerCPU job.Bytes `json:"defaultMemoryPerCPU,omitzero"`
@@ -78,11 +78,11 @@ type Queue struct {
 	// Guaranteed is what it can count on, as long as there is room: what it does not lend
 	// others cannot use. Max is the most that it may use.
 	Guaranteed *Amounts `json:"guaranteed,omitempty"`
-	Max        *Amounts `json:"max,omitempty"`
+	Max        *Amounts `json:"max,omitempty"` // see Guaranteed
 	// Lend is how much of what it does not use of Guaranteed others may use. Default: all.
 	// Borrow is how much it may use beyond Guaranteed. Default: no limit.
 	Lend   *Amounts `json:"lend,omitempty"`
-	Borrow *Amounts `json:"borrow,omitempty"`
+	Borrow *Amounts `json:"borrow,omitempty"` // see Lend
 	// Reclaim says whose tasks in other queues its own jobs, not those of queues below it, may
 	// displace to get what the queue is entitled to. One that may preempts in itself, too: see
 	// Preempts. Default: never.
@@ -139,10 +139,10 @@ type QueueStatus struct {
 	Queue
 	// Pending and Running count elements.
 	Pending int32 `json:"pending"`
-	Running int32 `json:"running"`
+	Running int32 `json:"running"` // see Pending
 }
 
 // QueueList is the answer to GET /v1/queues.
 type QueueList struct {
-	Queues []QueueStatus `json:"queues"`
+	Queues []QueueStatus `json:"queues"` // by name
 }

@@ -33,7 +33,7 @@ func (r Repeat) days() int {
 // they could not end before it. It ends no tasks: what runs on its nodes when it begins runs on.
 // Exactly one of Nodes and Constraints is set.
 type Reservation struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // unique in the fleet
 	// Nodes are the nodes by name. There need not be such nodes yet.
 	Nodes []string `json:"nodes,omitempty"`
 	// Constraints select all nodes that fulfil them, also those that come later.
@@ -43,7 +43,7 @@ type Reservation struct {
 	Keep *Amounts `json:"keep,omitempty"`
 	// From and To are the interval: From is in it, To is not.
 	From time.Time `json:"from"`
-	To   time.Time `json:"to"`
+	To   time.Time `json:"to"` // see From
 	// Repeat has it come again after days or weeks: at the same time of the clock in the
 	// Zone, and for as long. A time that the clock skips is an hour off, and what would run
 	// into the next one ends when that begins. Empty: once.
@@ -54,12 +54,12 @@ type Reservation struct {
 	// Users may use it, and those of Accounts and of the accounts below them. Where there
 	// are neither nobody may, as for maintenance.
 	Users    []string `json:"users,omitempty"`
-	Accounts []string `json:"accounts,omitempty"`
+	Accounts []string `json:"accounts,omitempty"` // see Users
 	// Reason says what it is for.
 	Reason string `json:"reason,omitempty"`
 	// By is who made it, and Created when. The server fills them in.
 	By      string    `json:"by,omitempty"`
-	Created time.Time `json:"created,omitzero"`
+	Created time.Time `json:"created,omitzero"` // see By
 }
 
 // ReservationStatus is a reservation and when it is on: GET /v1/reservations.
@@ -70,14 +70,14 @@ type ReservationStatus struct {
 	// NextFrom and NextTo are the interval that is on, or the next one. They are zero
 	// where it is over.
 	NextFrom time.Time `json:"nextFrom,omitzero"`
-	NextTo   time.Time `json:"nextTo,omitzero"`
+	NextTo   time.Time `json:"nextTo,omitzero"` // see NextFrom
 	// Waiting counts jobs that name it and have not ended.
 	Waiting int32 `json:"waiting,omitempty"`
 }
 
 // ReservationList is the answer to GET /v1/reservations, by name.
 type ReservationList struct {
-	Reservations []ReservationStatus `json:"reservations"`
+	Reservations []ReservationStatus `json:"reservations"` // all there are
 }
 
 // ReservationResponse is the answer to POST /v1/reservations.
@@ -88,7 +88,10 @@ type ReservationResponse struct {
 }
 
 // Interval is a time from From on until before To.
-type Interval struct{ From, To time.Time }
+type Interval struct {
+	From time.Time // inclusive
+	To   time.Time // exclusive
+}
 
 // Open reports whether a user may use it who belongs to these accounts.
 func (r *Reservation) Open(user string, accounts []string) bool {

@@ -23,35 +23,35 @@ type TokenRequest struct {
 
 // TokenResponse is the only time that a token is shown.
 type TokenResponse struct {
-	Token string `json:"token"`
+	Token string `json:"token"` // to be presented as a bearer token
 	TokenInfo
 }
 
 // TokenInfo is what is known of a token.
 type TokenInfo struct {
-	ID      string    `json:"id"` // the first part of its hash
-	Role    Role      `json:"role"`
-	Name    string    `json:"name,omitempty"`
-	Created time.Time `json:"created"`
-	Expires time.Time `json:"expires,omitzero"`
-	By      string    `json:"by,omitempty"`
+	ID      string    `json:"id"`               // the first part of its hash
+	Role    Role      `json:"role"`             // what its bearer may do
+	Name    string    `json:"name,omitempty"`   // the user's
+	Created time.Time `json:"created"`          // when it was made
+	Expires time.Time `json:"expires,omitzero"` // zero: never
+	By      string    `json:"by,omitempty"`     // who made it
 }
 
 // TokenList is the answer to GET /v1/tokens; DELETE /v1/tokens/{id} removes one.
 type TokenList struct {
-	Tokens []TokenInfo `json:"tokens"`
+	Tokens []TokenInfo `json:"tokens"` // all there are
 }
 
 // Self says who the server takes the caller for: GET /v1/self.
 type Self struct {
-	Role Role   `json:"role"`
-	Name string `json:"name"`
+	Role Role   `json:"role"` // what the caller may do
+	Name string `json:"name"` // the caller's
 }
 
 // JoinTokenRequest makes a token for new servers or agents: POST /v1/join-tokens.
 type JoinTokenRequest struct {
-	Role    Role      `json:"role"` // agent or server
-	Expires time.Time `json:"expires,omitzero"`
+	Role    Role      `json:"role"`             // agent or server
+	Expires time.Time `json:"expires,omitzero"` // when it ends to be good; zero: never
 }
 
 // JoinRequest asks for a certificate: POST /v1/join, with the secret of a join
@@ -91,22 +91,22 @@ type RevocationRequest struct {
 // Revocation lists certificates that are no longer valid. It cannot be undone: to
 // restore access, issue a new certificate.
 type Revocation struct {
-	ID      string    `json:"id"`
-	Created time.Time `json:"created"`
-	Expires time.Time `json:"expires"`
-	By      string    `json:"by,omitempty"`
+	ID      string    `json:"id"`           // what was revoked
+	Created time.Time `json:"created"`      // when it was
+	Expires time.Time `json:"expires"`      // as in RevocationRequest
+	By      string    `json:"by,omitempty"` // who asked for it
 }
 
 // RevocationResponse is what was revoked, and the IDs of the tokens that were removed with
 // it.
 type RevocationResponse struct {
 	Revocation
-	Tokens []string `json:"tokens,omitempty"`
+	Tokens []string `json:"tokens,omitempty"` // that ended with it
 	// Jobs is how many jobs of a user or operator have not ended: they go on.
 	Jobs int `json:"jobs,omitempty"`
 }
 
 // RevocationList is the answer to GET /v1/revocations.
 type RevocationList struct {
-	Revocations []Revocation `json:"revocations"`
+	Revocations []Revocation `json:"revocations"` // all there are
 }

@@ -4,9 +4,9 @@ import "github.com/berth-project/berth/adapters/fleet/job"
 
 // Amounts are amounts of resources. What is left out is not said.
 type Amounts struct {
-	CPU    *job.MilliCPU `json:"cpu,omitempty"`
-	Memory *job.Bytes    `json:"memory,omitempty"`
-	Disk   *job.Bytes    `json:"disk,omitempty"`
+	CPU    *job.MilliCPU `json:"cpu,omitempty"`    // in thousandths of a core
+	Memory *job.Bytes    `json:"memory,omitempty"` // in bytes
+	Disk   *job.Bytes    `json:"disk,omitempty"`   // in bytes
 	// GPUs counts whole devices.
 	GPUs *int64 `json:"gpus,omitempty"`
 	// Other are amounts of resources that operators give names to.
@@ -51,7 +51,7 @@ const MaxWeight = 1_000_000
 // Account is what users belong to: PUT /v1/accounts/{name}. It may have limits, which
 // are for all its users and the accounts below it together.
 type Account struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // unique in the fleet
 	// Parent is the account that it is part of. Default: none.
 	Parent string `json:"parent,omitempty"`
 	// Queue is the queue for jobs of its users that name none. Default: that of the
@@ -61,13 +61,13 @@ type Account struct {
 
 // AccountList is the answer to GET /v1/accounts, by name.
 type AccountList struct {
-	Accounts []Account `json:"accounts"`
+	Accounts []Account `json:"accounts"` // all there are
 }
 
 // User is what operators say of a user: PUT /v1/users/{name}. Those of whom nothing is
 // said have the defaults.
 type User struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // unique in the fleet
 	// Account is the account that the user belongs to. Default: none.
 	Account string `json:"account,omitempty"`
 	// Queue is as Account.Queue, for the user alone.
@@ -79,7 +79,7 @@ type User struct {
 
 // UserList is the answer to GET /v1/users, by name.
 type UserList struct {
-	Users []User `json:"users"`
+	Users []User `json:"users"` // all there are
 }
 
 // Each says for whom a limit counts.
@@ -94,18 +94,18 @@ const (
 // Limit is the most that jobs may use at once, or over time: PUT /v1/limits/{name}. What would
 // be more waits. A limit ends no tasks.
 type Limit struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // unique in the fleet
 	// Queue, Account or User says whose it is; exactly one is set. Queues and accounts
 	// below it count, too.
 	Queue   string `json:"queue,omitempty"`
-	Account string `json:"account,omitempty"`
-	User    string `json:"user,omitempty"`
+	Account string `json:"account,omitempty"` // see Queue
+	User    string `json:"user,omitempty"`    // see Queue
 	// Each is for whom it counts. "user" is for the limit of a queue.
 	Each Each `json:"each,omitempty"`
 	// Running is how many tasks may run, Use what they may request together, and Hours that times
 	// the hours for which they have it. At least one of them is set.
 	Running *int64   `json:"running,omitempty"`
-	Use     *Amounts `json:"use,omitempty"`
+	Use     *Amounts `json:"use,omitempty"` // see Running
 	// Of Hours counts what was used, and what tasks under way will have used at the end of their time
 	// limits: a job without a time limit waits for ever.
 	Hours *Amounts `json:"hours,omitempty"`
@@ -116,5 +116,5 @@ type Limit struct {
 
 // LimitList is the answer to GET /v1/limits, by name.
 type LimitList struct {
-	Limits []Limit `json:"limits"`
+	Limits []Limit `json:"limits"` // all there are
 }

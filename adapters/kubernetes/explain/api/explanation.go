@@ -20,7 +20,7 @@ const (
 // PodExplanation says why a pod is where it is, or why it is nowhere.
 type PodExplanation struct {
 	metav1.TypeMeta `json:",inline"`
-	Pod             Pod `json:"pod"`
+	Pod             Pod `json:"pod"` // which pod is explained
 	// Phase is Pending, Assumed (a node was chosen), Bound (the API server was
 	// told), Confirmed (it was seen on the node) or Terminating.
 	Phase string `json:"phase"`
@@ -29,7 +29,7 @@ type PodExplanation struct {
 	Node string `json:"node,omitempty"`
 	// NominatedNode is the one that it waits for.
 	NominatedNode string `json:"nominatedNode,omitempty"`
-	Basis         Basis  `json:"basis"`
+	Basis         Basis  `json:"basis"` // what the explanation is made from
 	// At is the moment that is explained; with BasisNone when it got to its node.
 	At metav1.MicroTime `json:"at"`
 	// Message is the summary of why it fits nowhere, in kube-scheduler's words.
@@ -53,14 +53,14 @@ type PodExplanation struct {
 	// FilterPlugins and ScorePlugins are those that were asked, in order; extenders
 	// that prioritize come last.
 	FilterPlugins []string      `json:"filterPlugins,omitempty"`
-	ScorePlugins  []ScorePlugin `json:"scorePlugins,omitempty"`
+	ScorePlugins  []ScorePlugin `json:"scorePlugins,omitempty"` // see FilterPlugins
 	// Nodes are in the order in which they are looked at: all of them for a pod that
 	// waits, for one that has a node those that were looked at.
 	Nodes []Node `json:"nodes,omitempty"`
 	// Ties are the nodes with the highest score, where there is a score, and TieBreak
 	// is how one of them is chosen.
 	Ties     []string `json:"ties,omitempty"`
-	TieBreak string   `json:"tieBreak,omitempty"`
+	TieBreak string   `json:"tieBreak,omitempty"` // see Ties
 }
 
 // MaxClosestNodes is how many closest nodes are named.
@@ -68,29 +68,29 @@ const MaxClosestNodes = 10
 
 // Attempt is an attempt to place a pod that has failed.
 type Attempt struct {
-	At metav1.MicroTime `json:"at"`
+	At metav1.MicroTime `json:"at"` // when it failed
 	// Code is Unschedulable, UnschedulableAndUnresolvable, Pending or Error.
 	Code    string `json:"code"`
-	Message string `json:"message"`
+	Message string `json:"message"` // why, in kube-scheduler's words
 	// Plugins are those that rejected it.
 	Plugins []string `json:"plugins,omitempty"`
 }
 
 // Preemption is what would make room, on which node.
 type Preemption struct {
-	Node    string   `json:"node"`
-	Victims []Victim `json:"victims"`
+	Node    string   `json:"node"`    // its name
+	Victims []Victim `json:"victims"` // the pods that would have to go
 }
 
 // ScorePlugin is a plugin, or an extender, that scores nodes, and its weight.
 type ScorePlugin struct {
-	Plugin string `json:"plugin"`
-	Weight int64  `json:"weight"`
+	Plugin string `json:"plugin"` // its name
+	Weight int64  `json:"weight"` // by which its normalized scores are multiplied
 }
 
 // Node is what the plugins say of one node.
 type Node struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // of the node
 	// Feasible: the pod fits there.
 	Feasible bool `json:"feasible"`
 	// Unseen: no plugin was asked, because the nominated node will do, or because one
@@ -107,10 +107,10 @@ type Node struct {
 
 // Score is what a plugin gave a node.
 type Score struct {
-	Plugin string `json:"plugin"`
+	Plugin string `json:"plugin"` // its name
 	// Raw is as the plugin gave it, Normalized is in [0, 100], and Weighted is its
 	// part of the node's score.
 	Raw        int64 `json:"raw"`
-	Normalized int64 `json:"normalized"`
-	Weighted   int64 `json:"weighted"`
+	Normalized int64 `json:"normalized"` // in [0, 100]
+	Weighted   int64 `json:"weighted"`   // its part of the node's score
 }

@@ -5,7 +5,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // Simulation is what would become of pods that are not there yet.
 type Simulation struct {
 	metav1.TypeMeta `json:",inline"`
-	At              metav1.MicroTime `json:"at"`
+	At              metav1.MicroTime `json:"at"` // when it was simulated
 	// Fits: all pods of the request are placed.
 	Fits bool `json:"fits"`
 	// Pods are in the order in which they were tried: by priority, and otherwise as
@@ -28,25 +28,25 @@ const (
 // SimulatedPod is what happened to a pod.
 type SimulatedPod struct {
 	Pod     `json:",inline"`
-	Outcome Outcome `json:"outcome"`
+	Outcome Outcome `json:"outcome"` // what happened to it
 	// InCluster: it is not of the request, but waits in the cluster as a member of a
 	// group of the request.
 	InCluster bool `json:"inCluster,omitempty"`
 	// Node is where it would go, NominatedNode the one it would wait for.
 	Node          string `json:"node,omitempty"`
-	NominatedNode string `json:"nominatedNode,omitempty"`
+	NominatedNode string `json:"nominatedNode,omitempty"` // see Node
 	// Preempts are the pods that would be displaced for it. What is said of those
 	// after it is said of a cluster without them.
 	Preempts []Victim `json:"preempts,omitempty"`
 	// Message is the summary of why it would wait, in kube-scheduler's words, and
 	// Plugins are those that reject it.
 	Message string   `json:"message,omitempty"`
-	Plugins []string `json:"plugins,omitempty"`
+	Plugins []string `json:"plugins,omitempty"` // see Message
 	// SchedulingGates are the gates that would first have to be removed.
 	SchedulingGates []string `json:"schedulingGates,omitempty"`
 	// EvaluatedNodes were looked at, and on FeasibleNodes of them it fits.
 	EvaluatedNodes int `json:"evaluatedNodes"`
-	FeasibleNodes  int `json:"feasibleNodes"`
+	FeasibleNodes  int `json:"feasibleNodes"` // see EvaluatedNodes
 }
 
 // SimulatedGroup is what happened to a tree of pod groups.
@@ -54,11 +54,11 @@ type SimulatedGroup struct {
 	// Namespace and Name are those of the highest group; Composite where that is a
 	// composite pod group.
 	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	Composite bool   `json:"composite,omitempty"`
+	Name      string `json:"name"`                // see Namespace
+	Composite bool   `json:"composite,omitempty"` // see Namespace
 	// Placed: the tree is placed; not necessarily all members.
 	Placed  bool   `json:"placed"`
-	Message string `json:"message,omitempty"`
+	Message string `json:"message,omitempty"` // why the tree is not placed, in kube-scheduler's words
 	// Preempts are the pods that would be displaced for the group.
 	Preempts []Victim `json:"preempts,omitempty"`
 }
