@@ -32,6 +32,6 @@ func (p *Principal) Validate() error {
 		c.report("parent", "must not be the principal itself")
 	}
 	c.text("queue", p.Queue)
-	c.between("shares", p.Shares, 0, MaxWeight)
+	c.between("shares", p.Shares, 0, maxWeight)
 	return invalid("principal", p.Name, c.problems)
 }

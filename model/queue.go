@@ -144,7 +144,7 @@ func (q *Queue) Validate() error {
 	if q.Parent == q.Name && q.Name != "" {
 		c.report("parent", "must not be the queue itself")
 	}
-	c.between("weight", q.Weight, 0, MaxWeight)
+	c.between("weight", q.Weight, 0, maxWeight)
 	c.amountsByName("guaranteed", q.Guaranteed)
 	c.amountsByName("max", q.Max)
 	for _, name := range sortedKeys(q.Max) {
@@ -159,7 +159,7 @@ func (q *Queue) Validate() error {
 	q.checkHistory(&c)
 	for _, name := range sortedKeys(q.Prices) {
 		c.notEmpty("prices", name)
-		c.between("prices", q.Prices[name], 0, MaxWeight)
+		c.between("prices", q.Prices[name], 0, maxWeight)
 	}
 	oneOfOrEmpty(&c, "reclaim", q.Reclaim, reclaimPolicies)
 	if q.MinRuntime < 0 {
@@ -195,8 +195,8 @@ func (q *Queue) checkHistory(c *checker) {
 	c.halfLife(q.HalfLife)
 }
 
-// MaxWeight is the largest weight of a queue, the most shares of a principal, and the highest price.
-const MaxWeight = 1 << 30
+// maxWeight is the largest weight of a queue, the most shares of a principal, and the highest price.
+const maxWeight = 1 << 30
 
 // amountsByName reports what is no amount of a resource.
 func (c *checker) amountsByName(field string, amounts map[string]int64) {

@@ -16,7 +16,7 @@ func TestValidateQueue(t *testing.T) {
 	}{
 		{name: "the name alone", queue: Queue{Name: "q"}},
 		{name: "everything", queue: Queue{
-			Name: "q", Parent: "p", Weight: MaxWeight, Priority: -1,
+			Name: "q", Parent: "p", Weight: 1 << 30, Priority: -1,
 			Guaranteed: map[string]int64{CPU: 4000}, Max: map[string]int64{CPU: 4000, Memory: 0},
 			Lend: map[string]int64{CPU: 9000}, Borrow: map[string]int64{"gpu": math.MaxInt64},
 			Protected: PerMillion, Policy: OrderFIFO, Reclaim: ReclaimAny, MinRuntime: time.Hour,
@@ -29,7 +29,7 @@ func TestValidateQueue(t *testing.T) {
 			"guaranteed: has an empty name\nlend: -1 of \"cpu\" is less than 0\nlend: -2 of \"gpu\" is less than 0")},
 		{"more guaranteed than allowed", Queue{Name: "q", Guaranteed: map[string]int64{CPU: 2}, Max: map[string]int64{CPU: 1}}, lines(
 			`max: 1 of "cpu" is less than the 2 that are guaranteed`)},
-		{"by usage", Queue{Name: "q", Policy: OrderUsage, HalfLife: 7 * 24 * time.Hour, Prices: map[string]int64{CPU: 1, "gpu": MaxWeight}}, nil},
+		{"by usage", Queue{Name: "q", Policy: OrderUsage, HalfLife: 7 * 24 * time.Hour, Prices: map[string]int64{CPU: 1, "gpu": 1 << 30}}, nil},
 		{"without decay", Queue{Name: "q", Policy: OrderUsage, Prices: map[string]int64{CPU: -1, "": 0}}, lines(
 			"halfLife: 0s is not between 1s and 240000h0m0s: what has been used must decay\n" +
 				"prices: must not be empty\nprices: -1 is not between 0 and 1073741824")},
@@ -43,7 +43,7 @@ func TestValidateQueue(t *testing.T) {
 }
 
 func TestValidatePrincipal(t *testing.T) {
-	checkProblems(t, &Principal{Name: "p", Parent: "a", Queue: "q", Shares: MaxWeight})
+	checkProblems(t, &Principal{Name: "p", Parent: "a", Queue: "q", Shares: 1 << 30})
 	checkProblems(t, &Principal{}, "name: must not be empty")
 	checkProblems(t, &Principal{Name: "p", Parent: "p", Shares: -1},
 		"parent: must not be the principal itself", "shares: -1 is not between 0 and 1073741824")
