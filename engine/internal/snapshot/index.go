@@ -22,6 +22,9 @@ func (x *index) Topology(key string) *extpoints.Topology {
 	if t := x.topologies.get(key); t != nil {
 		return t
 	}
+	if f := x.topologies.before(key); f != nil {
+		return x.topologies.keep((*View)(x).renew(f))
+	}
 	return x.topologies.keep((*View)(x).topology(key))
 }
 

@@ -175,7 +175,7 @@ func BenchmarkTerms(b *testing.B) {
 // BenchmarkTopology asks for a topology that is remembered, and for one that is
 // not because a label changes.
 func BenchmarkTopology(b *testing.B) {
-	c := crowd{nodes: 5000}.short()
+	c := crowd{nodes: 20_000}.short()
 	for _, key := range []string{"zone", "hostname"} {
 		v := c.view(nil)
 		b.Run(key+"/remembered", func(b *testing.B) {

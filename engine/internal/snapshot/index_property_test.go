@@ -138,6 +138,9 @@ func (r *random) compareIndex(t *testing.T, h handle) {
 		return // the twin takes its time
 	}
 	checkIndex(t, h.view)
+	for _, key := range nodeKeys {
+		require.Equal(t, h.view.topology(key), h.view.Index().Topology(key))
+	}
 	questions := extpointstest.Questions{Keys: []string{pick(r, nodeKeys), "nothing"}, Namespaces: []string{pick(r, spaceNames), "nowhere"}}
 	for range 3 {
 		questions.Selectors = append(questions.Selectors, r.selector())

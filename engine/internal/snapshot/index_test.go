@@ -209,6 +209,51 @@ func TestTopologyIsRemembered(t *testing.T) {
 	require.Len(t, *v.topologies.made.Load(), maxTopologies)
 }
 
+// TestTopologyIsRenewed: after a change of some nodes a topology has the others from the one before; also where nobody
+// has asked in between, and on a branch. After many changes, and where a value has gone, it is made anew.
+func TestTopologyIsRenewed(t *testing.T) {
+	v := New()
+	put := func(v *View, name, zone, rack string) {
+		v.PutNode(&model.Node{Name: name, Zone: zone, Labels: map[string]string{"rack": rack}})
+	}
+	renewed := func(v *View, changes int) {
+		t.Helper()
+		x := v.Index()
+		if f := v.topologies.before("rack"); changes > 0 {
+			require.Len(t, f.changed, changes)
+		} else {
+			require.Nil(t, f)
+		}
+		require.Equal(t, v.topology("rack"), x.Topology("rack"))
+	}
+	for i := range 200 {
+		put(v, fmt.Sprint("n", i), fmt.Sprint(i%2), fmt.Sprint("r", i/3))
+	}
+	renewed(v, 0)
+	put(v, "n7", "1", "other") // a value in the middle
+	renewed(v, 1)
+	v.RemoveNode("n0")
+	put(v, "n300", "0", "")
+	renewed(v, 2)
+	put(v, "n301", "2", "r5")
+	b := v.Branch()
+	put(b, "n302", "0", "r60")
+	v.RemoveNode("n301")
+	b.RemoveNode("n1")
+	renewed(b, 3)
+	renewed(v, 2)
+	for i := range maxChanged {
+		put(v, fmt.Sprint("n", 400+i), "1", "new")
+	}
+	renewed(v, maxChanged)
+	for i := range maxChanged + 1 {
+		put(v, fmt.Sprint("n", 500+i), "1", "newer")
+	}
+	renewed(v, 0)
+	v.RemoveNode("n7") // the only one that has its value
+	renewed(v, 0)
+}
+
 // TestTopologyOfAFork: whether somebody forked and looked makes no difference to
 // the numbers that values have.
 func TestTopologyOfAFork(t *testing.T) {

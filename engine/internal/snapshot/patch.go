@@ -27,7 +27,7 @@ func (v *View) replaceNode(place int, n *model.Node) {
 		l.join(n.Zone, slot)
 	}
 	if info.Node.Zone != n.Zone || !maps.Equal(info.Node.Labels, n.Labels) {
-		v.topologies = nil
+		v.outdate(info.Slot)
 	}
 	states := imagesOf(n)
 	v.images.count(v.own(), info.Images, states)
@@ -66,12 +66,27 @@ func (v *View) addNode(n *model.Node) {
 	info := v.placeholders.replace(l.tok, n)
 	info.Slot = slot
 	v.countAll(info, +1)
-	v.topologies = nil
+	v.outdate(slot)
 	info.Images = imagesOf(n)
 	v.images.count(l.tok, nil, info.Images)
 	v.put(c, place, info)
 	c.images[place&chunkMask] = 0
 	v.changed(place)
+}
+
+// outdate notes that the node in the slot has come or gone, or has other labels.
+func (v *View) outdate(slot int32) {
+	list := v.former
+	if v.topologies != nil {
+		list = v.topologies.outdated()
+		v.topologies = nil
+	}
+	v.former = nil // a branch may have the list
+	for _, f := range list {
+		if len(f.changed) < maxChanged && !f.loses(slot) {
+			v.former = append(v.former, former{f.Topology, append(slices.Clip(f.changed), slot)})
+		}
+	}
 }
 
 // grow makes room for a place right behind the others.
@@ -97,7 +112,7 @@ func (v *View) RemoveNode(name string) {
 	info := v.info(place)
 	v.ownLayout().leave(info.Node.Zone, slot)
 	v.countAll(info, -1)
-	v.topologies = nil
+	v.outdate(slot)
 	v.images.count(v.own(), info.Images, nil)
 	if len(info.Workloads) > 0 {
 		info = v.change(place)

@@ -15,7 +15,7 @@ func (v *View) Settle() {
 		v.reorder()
 	}
 	if v.topologies == nil {
-		v.topologies = new(topologies)
+		v.topologies, v.former = &topologies{former: v.former}, nil
 	}
 }
 

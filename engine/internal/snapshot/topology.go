@@ -13,11 +13,60 @@ import (
 // and zones. A View drops it when a node comes, goes, or changes its labels or its
 // zone, and has a new one from the next settling on.
 //
-// To make a topology looks at every node, 0.1 ms for 5,000 with few values and
-// five times that for a name of their own each; it is for keys that come up in
-// every other decision.
+// To make a topology looks at every node, and is slow where each has a name of its own. So the new one looks
+// at the nodes that have changed only, and has the others from the one before, if somebody asks soon enough and no
+// value has gone.
 type topologies struct {
-	made atomic.Pointer[[]*extpoints.Topology]
+	made   atomic.Pointer[[]*extpoints.Topology]
+	former []former
+}
+
+// former is a topology from before some changes of nodes.
+type former struct {
+	*extpoints.Topology
+	changed []int32 // slots; never changed itself
+}
+
+// maxChanged is after how many changes nothing is left of a topology.
+const maxChanged = 64
+
+// loses reports whether the node in the slot is the last that may still have its value: nothing is to be left of a
+// value that is gone.
+func (f *former) loses(slot int32) bool {
+	if int(slot) >= len(f.Of) || f.Of[slot] == 0 {
+		return false
+	}
+	left := f.Nodes[f.Of[slot]]
+	for _, other := range f.changed {
+		if int(other) < len(f.Of) && f.Of[other] == f.Of[slot] {
+			left--
+		}
+	}
+	return left <= 1
+}
+
+// outdated are those that were asked for, and those from before of which none was.
+func (c *topologies) outdated() (list []former) {
+	if made := c.made.Load(); made != nil {
+		for _, t := range *made {
+			list = append(list, former{Topology: t})
+		}
+	}
+	for i := range c.former {
+		if c.get(c.former[i].Key) == nil && len(list) < maxTopologies {
+			list = append(list, c.former[i])
+		}
+	}
+	return list
+}
+
+// before is the topology of the key from before, nil where there is none.
+func (c *topologies) before(key string) *former {
+	i := slices.IndexFunc(c.former, func(f former) bool { return f.Key == key })
+	if i < 0 {
+		return nil
+	}
+	return &c.former[i]
 }
 
 // maxTopologies is how many topologies are remembered; with one for each name

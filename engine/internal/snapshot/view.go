@@ -70,10 +70,12 @@ type View struct {
 
 	// The index: the workloads on nodes by namespace and class, their affinity
 	// terms, and what was asked for of the nodes' labels. topologies is nil
-	// where nodes came, went or changed their labels since the last settling.
+	// where nodes came, went or changed their labels since the last settling; former are then
+	// those from before.
 	spaces     spaces
 	terms      termsOfKinds
 	topologies *topologies
+	former     []former
 
 	nominated  pmap[[]*extpoints.WorkloadInfo] // by name of node
 	namespaces pmap[*model.Namespace]
