@@ -20,10 +20,11 @@
 //
 // BestFit is the default: it needs to know nothing. Where the mix of workloads is known
 // (Args.Typical) FGD packs better, and Rollout best: on the published traces it
-// leaves 0.2 to 1.9 points less of all devices idle than FGD, and several points less where
+// leaves 0.2 to 1.6 points less of all devices idle than FGD, and several points less where
 // many workloads name models; engine/decisions/0046 has the numbers. Where the mix is
 // not known Rollout learns it from the workloads on nodes (Args.Relearn), and packs nearly as
-// well. A decision of Rollout costs up to about twice one of FGD.
+// well. A decision of Rollout costs up to about 1.5 times one of FGD, and up to
+// three times where it learns.
 //
 // Several requests are placed one after the other; devices are judged by
 // their own model. Of devices that are equally good the first by index is taken; of nodes with

@@ -17,9 +17,9 @@ const (
 	// choice is how many workloads a node is offered at a time, in the sequences that give
 	// it a choice; see offer.
 	choice = 3
-	// mostChoices is how many sequences with a choice are offered at most. They cost thrice
-	// as much as others, and more of them make little difference.
-	mostChoices = 64
+	// mostChoices is how many sequences with a choice are offered at most: they cost thrice
+	// as much as others.
+	mostChoices = 128
 	sampleSeed  = 1
 )
 
@@ -43,10 +43,12 @@ type mix struct {
 	// with less will take nothing.
 	leastCPU, leastShare int64
 	sample               []offered // all sequences, one after the other
-	// choices is how many sequences, the first ones, give nodes a choice.
-	choices int
-	choosy  []choosyShare // by models, of what is asked for; see prices
-	memo    memo
+	// sequences is how many there are. The first ones, so many as choices says, give nodes a choice.
+	sequences, choices int
+	// grain is what gains are rounded to: differences that the sample cannot tell.
+	grain  int64
+	choosy []choosyShare // by models, of what is asked for; see prices
+	memo   memo
 }
 
 // shape is a common shape of workload.
@@ -74,7 +76,7 @@ func newMix(list []Typical) *mix {
 		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.Share, b.Share), cmp.Compare(a.Count, b.Count),
 			slices.Compare(a.Models, b.Models), cmp.Compare(a.Weight, b.Weight))
 	})
-	m := &mix{models: map[string]int{}, leastCPU: math.MaxInt64, leastShare: math.MaxInt64}
+	m := &mix{models: map[string]int{}, leastCPU: math.MaxInt64, leastShare: math.MaxInt64, sequences: sequences, grain: 1}
 	m.memo.init()
 	m.number(list)
 	for i := range list {
@@ -113,12 +115,19 @@ func (m *mix) add(t *Typical) {
 // Weights of the parts of the potential.
 const (
 	muScale = 1 << 10
-	// mostMu is the weight of F where all demand is for whole devices.
+	// mostMu is what the weight of F gains where all demand is for whole devices.
 	mostMu = 6
+	// leastMu is the weight of F where none is, times muScale.
+	leastMu = muScale / 20
+	// mostGrain is what gains are rounded to where all demand is for shares: 8 thousandths of a
+	// device, less than the error of a gain, which is about 20.
+	mostGrain = 8 * scale
 )
 
 // weigh weighs F: it keeps devices whole, so it counts for as much as whole devices
-// are asked for, and nodes have a choice the more, the more shares are. It also sums up what is asked for by those that name models.
+// are asked for. Nodes have a choice the more, and gains are rounded the more, the more shares
+// are: rests of devices are what a sample judges worst. It also sums up what is asked for by
+// those that name models.
 func (m *mix) weigh() {
 	var all, whole int64
 	for i := range m.shapes {
@@ -132,8 +141,11 @@ func (m *mix) weigh() {
 		return
 	}
 	part := float64(whole) / float64(all)
-	m.wholeWeight = int64(math.Round(mostMu * muScale * part))
-	m.choices = int(math.Round(sequences * float64((1-part)*(1-part))))
+	m.wholeWeight = leastMu + int64(math.Round(mostMu*muScale*part))
+	choices := int(math.Round(sequences * float64((1-part)*(1-part))))
+	m.choices = min(choices, mostChoices)
+	m.sequences = sequences - choices + m.choices
+	m.grain = max(1, int64(math.Round(mostGrain*float64((1-part)*(1-part)))))
 	for i := range m.shapes {
 		if t := &m.shapes[i]; t.admits != nil {
 			m.addChoosy(t.admits, float64(t.weight*t.asks())/float64(all))
@@ -160,6 +172,12 @@ func (m *mix) addChoosy(admits []bool, part float64) {
 	m.choosy = append(m.choosy, choosyShare{admits, add})
 }
 
+// rounded is the nearest multiple of grain.
+func (m *mix) rounded(gain int64) int64 {
+	gain += m.grain / 2
+	return gain - (gain%m.grain+m.grain)%m.grain
+}
+
 // draw makes the sample: the shapes at equal distances, in an order that is a
 // function of the seed.
 func (m *mix) draw() {
@@ -167,7 +185,7 @@ func (m *mix) draw() {
 	for i := range m.shapes {
 		total += m.shapes[i].weight
 	}
-	const places = sequences * sequence
+	places := int64(m.sequences) * sequence
 	m.sample = make([]offered, 0, places)
 	end, next := int64(0), 0
 	for i := int64(0); i < places && len(m.shapes) > 0; i++ {

@@ -84,7 +84,10 @@ func (m *mix) potentialOf(p *pool) int64 {
 // workloads of the right sizes, and that CPU will run out before devices do. But a
 // rollout sees large workloads come after small ones have spoilt their node, on an
 // empty one as on one in use; F keeps room for them. Hence mu, which is 6 times the part
-// of the demand that is for whole devices.
+// of the demand that is for whole devices. And R believes that small workloads fill every
+// rest in the end, though all nodes wait for the same few: many states have
+// nearly the same R, and the sample decides between them. F prefers those that are of use now,
+// so mu is at least 0.05, also where only shares are asked for.
 //
 // Memory is not looked at.
 func (m *mix) potential(s *state) int64 {
@@ -97,24 +100,21 @@ func (m *mix) potential(s *state) int64 {
 	}
 	var b chanceBuffer
 	chances, lost := m.chances(&b, s, idle)
-	rest := m.rest(chances, s, idle)
-	if m.wholeWeight == 0 {
-		return rest
-	}
-	return lost/muScale*m.wholeWeight + rest
+	return lost/muScale*m.wholeWeight + m.rest(chances, s, idle)
 }
 
 // rest is R, in thousandths times scale.
 func (m *mix) rest(chances []bool, s *state, idle int64) int64 {
 	var after int64
-	for i := m.choices; i < sequences; i++ {
-		after += m.offer(m.sample[i*sequence:(i+1)*sequence], chances, s, idle)
+	for i := range m.sequences {
+		offered := m.sample[i*sequence : (i+1)*sequence]
+		if i < m.choices {
+			after += m.offerChoices(offered, chances, s, idle)
+		} else {
+			after += m.offer(offered, chances, s, idle)
+		}
 	}
-	withChoice := min(m.choices, mostChoices)
-	for i := range withChoice {
-		after += m.offerChoices(m.sample[i*sequence:(i+1)*sequence], chances, s, idle)
-	}
-	return after * scale / int64(sequences-m.choices+withChoice)
+	return after * scale / int64(m.sequences)
 }
 
 // chanceBuffer is where the caller of chances lets it keep them.

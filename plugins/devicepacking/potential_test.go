@@ -30,16 +30,12 @@ func plainPotential(m *mix, n *extpoints.NodeInfo) int64 {
 	for i := range m.shapes {
 		lost += m.shapes[i].weight * (idle - plainUsable(m, &m.shapes[i], n))
 	}
-	var offered int64
 	for i := 0; i < len(m.sample); i += sequence {
 		end := n.Clone()
 		atATime := 1
 		if i/sequence < m.choices {
-			if atATime = choice; i/sequence >= mostChoices {
-				continue
-			}
+			atATime = choice
 		}
-		offered++
 		for k := i; k < i+sequence; k += atATime {
 			plainOffer(m, m.sample[k:k+atATime], end)
 		}
@@ -47,7 +43,7 @@ func plainPotential(m *mix, n *extpoints.NodeInfo) int64 {
 			after += g
 		}
 	}
-	return lost/muScale*m.wholeWeight + after*scale/offered
+	return lost/muScale*m.wholeWeight + after*scale/int64(len(m.sample)/sequence)
 }
 
 func plainFitting(m *mix, t *shape, n *extpoints.NodeInfo) (list []int) {
@@ -176,7 +172,7 @@ func TestSampleIsStratified(t *testing.T) {
 		counts[m.shapes[o.shape].asks()]++
 	}
 	for i := range list {
-		want := list[i].Weight * sequences * sequence
+		want := list[i].Weight * float64(len(m.sample))
 		require.InDelta(t, want, counts[list[i].Share*list[i].Count], 1.01, "shape %d", i)
 	}
 	slices.Reverse(list)
@@ -186,12 +182,43 @@ func TestSampleIsStratified(t *testing.T) {
 	}
 }
 
+// Where all is asked for in shares only some sequences are used, and those have the mix.
+func TestSampleIsWhatIsUsed(t *testing.T) {
+	m := newMix([]Typical{{Share: 400, Count: 1, Weight: 0.6}, {Share: 500, Count: 1, Weight: 0.4}})
+	require.Equal(t, mostChoices, m.choices)
+	require.Equal(t, mostChoices, m.sequences)
+	require.Len(t, m.sample, mostChoices*sequence)
+	first := 0
+	for _, o := range m.sample {
+		if o.share == 400 {
+			first++
+		}
+	}
+	require.InDelta(t, 0.6*mostChoices*sequence, first, 1.01)
+}
+
+// Gains are rounded to the nearest grain, which is coarse where shares are asked for.
+func TestGrain(t *testing.T) {
+	grain := func(list ...Typical) int64 { return newMix(list).grain }
+	half, one := Typical{Share: 500, Count: 1, Weight: 1}, Typical{Share: 1000, Count: 1, Weight: 1}
+	require.EqualValues(t, mostGrain, grain(half))
+	require.EqualValues(t, 1, grain(one))
+	require.EqualValues(t, 1, grain(Typical{CPU: 1, Weight: 1}))
+	half.Weight, one.Weight = 0.5, 0.25
+	require.EqualValues(t, mostGrain/4, grain(half, one))
+	m := mix{grain: 8}
+	for gain, want := range map[int64]int64{0: 0, 3: 0, 4: 8, 11: 8, 12: 16, -4: 0, -5: -8, -12: -8, -13: -16} {
+		require.Equal(t, want, m.rounded(gain), "%d", gain)
+	}
+	require.EqualValues(t, -7, (&mix{grain: 1}).rounded(-7))
+}
+
 // A mix without devices, or of nothing that fits, is a mix too.
 func TestPotentialOfUnusualMixes(t *testing.T) {
 	n := gpus(4000, []string{"A", "A"}, []int64{1000, 500})
 	require.EqualValues(t, 1500*scale, potentialOf(newMix([]Typical{{CPU: 1, Weight: 1}}), n), "nobody wants devices")
 	huge := []Typical{{CPU: 1 << 60, Share: 1000, Count: 1, Weight: 1}}
-	require.EqualValues(t, (mostMu+1)*1500*scale, potentialOf(newMix(huge), n), "nobody fits")
+	require.EqualValues(t, (mostMu*muScale+leastMu)*1500*scale/muScale+1500*scale, potentialOf(newMix(huge), n), "nobody fits")
 	half := []Typical{{CPU: 1000, Share: 500, Count: 1, Weight: 1}}
 	require.EqualValues(t, 0, potentialOf(newMix(half), n), "all of it will be used")
 	require.EqualValues(t, 500*scale, potentialOf(newMix(half), gpus(2000, []string{"A", "A"}, []int64{1000, 500})), "CPU for two halves only")

@@ -12,6 +12,8 @@ import (
 //
 //	potential before - potential after - sum over the devices of price * share
 //
+// Potentials are estimates, from a sample, so gains are rounded (see mix.grain): of nodes that gain
+// the same then, the one with least left is preferred. The scores are
 // normalised so that the worst feasible node has 0 and the best 100; only the best
 // has 100. For a share every device that fits is tried; of equally good ones that
 // with least left is taken, and of those the first. Whole devices are the wholly free ones
@@ -108,7 +110,8 @@ func (p *rollout) look(s *extpoints.CycleState, w *extpoints.WorkloadInfo) *outl
 // are placed one after the other.
 func (p *rollout) Score(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) (int64, *extpoints.Status) {
 	o := p.outlook(s, w)
-	return min(max(p.remembered(o, w, node), -farthest), farthest), nil
+	score := o.mix.rounded(p.remembered(o, w, node)) - min(p.supply.idle(node), o.mix.grain-1)
+	return min(max(score, -farthest), farthest), nil
 }
 
 // remembered is the gain on the node, from memory where it is known.

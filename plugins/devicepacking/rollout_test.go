@@ -100,6 +100,20 @@ func TestRolloutPrefers(t *testing.T) {
 			[]int{1, 2},
 		},
 		{
+			"where shares are wanted, of those that gain the same, the one with least left",
+			[]devicepacking.Typical{share(0, 500)},
+			workload(0),
+			[]*extpoints.NodeInfo{node(9000, 1000, 1000), node(9000, 1000), node(9000, 1000, 500)},
+			[]int{1},
+		},
+		{
+			"where whole devices are wanted, none of those that gain the same",
+			[]devicepacking.Typical{whole(0, 1)},
+			workload(0),
+			[]*extpoints.NodeInfo{node(9000, 1000, 1000), node(9000, 1000)},
+			[]int{0, 1},
+		},
+		{
 			"none of several that are alike",
 			[]devicepacking.Typical{whole(0, 1)},
 			workload(0, ask(1, 1000)),

@@ -46,6 +46,15 @@ func (s *supply) unitsLeft(node *extpoints.NodeInfo) int64 {
 	return max(0, node.Node.Allocatable.Scalar(s.resource)-node.Requested.Scalar(s.resource))
 }
 
+// idle is what is left of all devices of the node, in thousandths.
+func (s *supply) idle(node *extpoints.NodeInfo) int64 {
+	if s.ofResource() {
+		return s.sum(s.unitsLeft(node))
+	}
+	b := base{class: s.class}
+	return b.idle(node)
+}
+
 // fill makes the pool one with so many units left.
 func (s *supply) fill(p *pool, units int64) {
 	for i := range p.free {

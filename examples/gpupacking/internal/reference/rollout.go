@@ -16,11 +16,13 @@ const (
 	rolloutSequences = 256
 	rolloutLength    = 60
 	rolloutChoice    = 3
-	rolloutChoices   = 64
+	rolloutChoices   = 128
 	rolloutSeed      = 1
 	rolloutUnit      = 1 << 20
 	rolloutMu        = 6
 	rolloutMuUnit    = 1 << 10
+	rolloutLeastMu   = rolloutMuUnit / 20
+	rolloutMostGrain = 8 * rolloutUnit
 	rolloutNu        = 4
 )
 
@@ -33,6 +35,7 @@ type rollout struct {
 	weight  []int64 // of each of mix
 	mu      int64
 	choices int
+	grain   int64
 	sample  []*trace.Shape
 	known   map[string]int64 // potentials, by all that they depend on
 }
@@ -54,13 +57,15 @@ func newRollout(t *trace.Trace, nodes []node) *rollout {
 		}
 	}
 	part := float64(whole) / float64(all)
-	r.mu = int64(math.Round(rolloutMu * rolloutMuUnit * part))
-	r.choices = int(math.Round(rolloutSequences * float64((1-part)*(1-part))))
+	r.mu = rolloutLeastMu + int64(math.Round(rolloutMu*rolloutMuUnit*part))
+	choices := int(math.Round(rolloutSequences * float64((1-part)*(1-part))))
+	r.choices = min(choices, rolloutChoices)
+	r.grain = max(1, int64(math.Round(rolloutMostGrain*float64((1-part)*(1-part)))))
 	// The middle of each of the places, along the weights laid end to end.
-	const places = rolloutSequences * rolloutLength
+	places := (rolloutSequences - choices + r.choices) * rolloutLength
 	for i := range int64(places) {
 		k, end := 0, r.weight[0]
-		for (2*i+1)*total >= 2*places*end {
+		for (2*i+1)*total >= 2*int64(places)*end {
 			k++
 			end += r.weight[k]
 		}
@@ -118,7 +123,7 @@ func (r *rollout) potential(n *node) int64 {
 }
 
 func (r *rollout) workOut(n *node) int64 {
-	var lost, idle, offered int64
+	var lost, idle int64
 	for i := range r.mix {
 		t := &r.mix[i].Shape
 		lost += r.weight[i] * t.Lost(n.model, n.cpu, n.gpus)
@@ -128,11 +133,7 @@ func (r *rollout) workOut(n *node) int64 {
 		atATime := 1
 		if i/rolloutLength < r.choices {
 			atATime = rolloutChoice
-			if i/rolloutLength >= rolloutChoices {
-				continue
-			}
 		}
-		offered++
 		for k := i; k < i+rolloutLength; k += atATime {
 			if pod := bestFitting(end, r.sample[k:k+atATime]); pod != nil {
 				end = after(end, pod, tightest{}.devices(end, pod))
@@ -140,7 +141,7 @@ func (r *rollout) workOut(n *node) int64 {
 		}
 		idle += end.idle()
 	}
-	return lost/rolloutMuUnit*r.mu + idle*rolloutUnit/offered
+	return lost/rolloutMuUnit*r.mu + idle*rolloutUnit/int64(len(r.sample)/rolloutLength)
 }
 
 // bestFitting is the shape that fits and leaves least on the GPU that it takes, those
@@ -164,15 +165,19 @@ func bestFitting(n *node, offered []*trace.Shape) *trace.Pod {
 	return best
 }
 
-// normalize subtracts the prices, and gives the best node 100.
+// normalize subtracts the prices, rounds, prefers nodes with less left, and gives the best
+// node 100.
 func (r *rollout) normalize(pod *trace.Pod, candidates []candidate) {
 	prices := map[string]int64{}
 	for i := range candidates {
-		model := r.nodes[candidates[i].node].model
+		n := &r.nodes[candidates[i].node]
+		model := n.model
 		if _, ok := prices[model]; !ok {
 			prices[model] = r.price(model)
 		}
-		candidates[i].score -= prices[model] * pod.Demand()
+		gain := candidates[i].score - prices[model]*pod.Demand()
+		steps := math.Floor(float64(gain+r.grain/2) / float64(r.grain))
+		candidates[i].score = int64(steps)*r.grain - min(n.idle(), r.grain-1)
 	}
 	spread(candidates)
 }
