@@ -31,8 +31,8 @@ func (o *ForecastOptions) problems() (list []error) {
 const fewestRuns = 9
 
 // Forecast is when workloads that wait will probably start. In each of a number of simulations
-// the engine's own code goes on from the present: what runs, and what starts, ends after a run
-// time that is drawn from those of similar workloads, in relation to their limits. Similar are
+// the engine's own code goes on from the present, with the reservations that there are: what runs, and what
+// starts, ends after a run time that is drawn from those of similar workloads, in relation to their limits. Similar are
 // those of the same principal in the same queue, where at least 8 of them have ended, else those in the
 // queue, else all; of each the last 128 count. What has no limit never ends. Nothing new comes, nothing
 // fails, and what would be displaced waits again.

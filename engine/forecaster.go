@@ -61,6 +61,7 @@ func (r *Raw) forecaster(now time.Time) (*forecaster, error) {
 	f.cfg.Queue.MaxInUnschedulable = never // events wake what can start
 	waiting, _ := r.queue.State()          // what is in flight waits on Permit, with its room
 	f.state = state{Queue: waiting, Decisions: r.decider.Past(), NextHold: r.nextHold}
+	f.plan = r.plan.Past()
 	f.choose(r.queue.InOrder(), cmp.Or(r.cfg.Forecast.Depth, 100))
 	return f, nil
 }

@@ -46,6 +46,8 @@ type state struct {
 //
 //   - what plugins keep by themselves;
 //   - past decisions, and why workloads were rejected, for Explain;
+//   - reservations and promises: the plan is made anew, and may come to other times. The engine itself
+//     makes it anew here, so that it goes on as a replay does;
 //   - for each node the moment as of which images are counted, and for a node that has
 //     changed its zone since the last node came or went, that it kept its place. The
 //     engine itself forgets both here, so that it goes on as a replay does;

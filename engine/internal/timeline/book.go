@@ -148,6 +148,11 @@ func (b *Book) Forget(id string) {
 	if !b.leave(id) {
 		return
 	}
+	b.drop(id)
+}
+
+// drop forgets what was planned for something that waits no more.
+func (b *Book) drop(id string) {
 	b.kept.forget(id)
 	if i := slices.IndexFunc(b.reservations, func(r Reservation) bool { return r.ID() == id }); i >= 0 {
 		b.gone()
