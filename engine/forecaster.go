@@ -66,9 +66,6 @@ func (r *Raw) forecaster(now time.Time) (*forecaster, error) {
 	return f, nil
 }
 
-// never is a time that no simulation reaches.
-const never = 100 * 365 * 24 * time.Hour
-
 // choose takes the first of those that wait, and leaves no others in the queue.
 func (f *forecaster) choose(waiting []*queue.Item, depth int) {
 	chosen := map[string]bool{}

@@ -128,6 +128,9 @@ func (s *simulation) dice(id string) uint64 {
 // or ending. Then only ends are awaited: something is tried again and again.
 const patience = 100
 
+// never is a time that no simulation reaches.
+const never = 100 * 365 * 24 * time.Hour
+
 // run goes on until all have started, or nothing more will.
 func (s *simulation) run(ctx context.Context) error {
 	for idle := 0; ; idle++ {
@@ -142,7 +145,7 @@ func (s *simulation) run(ctx context.Context) error {
 			idle = 0
 		}
 		due, isDue := s.raw.NextDue(s.at)
-		isDue = isDue && idle < patience
+		isDue = isDue && idle < patience && due.Sub(s.now) < never/2 // not what MaxInUnschedulable would let try again
 		switch {
 		case len(s.ends) > 0 && (!isDue || !due.Before(s.ends[0].at)):
 			idle = 0
