@@ -40,9 +40,9 @@ func gangByGates(t *testing.T, e *Env, gates map[string]bool, placements bool) {
 	}
 	about := "minCount (3) cannot be satisfied: 2 scheduled, 0 remaining"
 	if placements {
-		about = "0/1 placements are available, first placement status: " + about
+		about = "pod group is unschedulable, 0/1 placements are available, first placement status: " + about
 	}
-	e.AwaitGroup(t, "gang", noRoom("pod group is unschedulable, "+about+", pod group preemption: No preemption victims found for incoming preemptor"))
+	e.AwaitGroup(t, "gang", noRoom(about+", pod group preemption: No preemption victims found for incoming preemptor"))
 	e.Create(t, smallNode("b", "2").Obj())
 	e.AllBound(t, "gang", 3)
 	e.AwaitGroup(t, "gang", initiallyScheduled)
