@@ -39,7 +39,7 @@ func (s *sim) beforeAttempt() *moment {
 // checkTurn: what was given a node in the attempt has taken nothing that a workload whose turn is
 // before could have used, unless that one is held back.
 func (s *sim) checkTurn(t *moment) {
-	if t == nil || len(s.took) == 0 {
+	if t == nil || len(s.took) == 0 || s.misordered {
 		return
 	}
 	for _, id := range t.seen.ids {

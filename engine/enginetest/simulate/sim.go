@@ -64,6 +64,7 @@ type sim struct {
 	hostility    *hostility
 	broken       int  // how often the listener was told that the engine is
 	unreplayable bool // something that counts is not in the log
+	misordered   bool // Less has panicked: what waits may be in another order for as long as this engine lives
 	cut          bool // the recorder has failed
 
 	rotated int          // the step at which the last log began

@@ -53,7 +53,7 @@ func (s *sim) start() {
 		s.o.Configure(&cfg)
 	}
 	s.hostility.surround(&cfg, s.plugins.plan)
-	s.cut, s.unreplayable = false, false
+	s.cut, s.unreplayable, s.misordered = false, false, false
 	s.extended = len(cfg.Extenders) > 0
 	s.hostility.spare(func() { s.raw, err = engine.NewRaw(cfg) }) // there is no engine yet that could break
 	if err != nil {

@@ -19,7 +19,9 @@ func newHostility(s *sim, seed uint64) *hostility {
 	h.strikes = func(point string, how deed) {
 		s.reach("hostile: " + point + " " + string(how))
 		s.note(s.step, point+" "+string(how))
-		s.unreplayable = s.unreplayable || point == "Less" && how == panics // the order is another then
+		if point == "Less" && how == panics { // the order is another then
+			s.unreplayable, s.misordered = true, true
+		}
 	}
 	h.draw()
 	return h
