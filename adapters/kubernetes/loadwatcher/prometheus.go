@@ -59,11 +59,11 @@ func readPrometheus(o *Options) (func(context.Context, time.Time) ([]*model.Node
 		of := map[string]*model.NodeLoad{}
 		var problems error
 		for _, name := range slices.Sorted(maps.Keys(ratios)) {
-			averages, err1 := ask(ctx, now, fmt.Sprintf("avg_over_time(%s[15m])", ratios[name]))
+			averages, err1 := ask(ctx, now, overWindow("avg", name))
 			if problems = errors.Join(problems, err1); len(averages) == 0 {
 				continue
 			}
-			deviations, err2 := ask(ctx, now, fmt.Sprintf("stddev_over_time(%s[15m])", ratios[name]))
+			deviations, err2 := ask(ctx, now, overWindow("stddev", name))
 			problems = errors.Join(problems, err2)
 			for node, average := range averages {
 				if of[node] == nil {
@@ -78,6 +78,11 @@ func readPrometheus(o *Options) (func(context.Context, time.Time) ([]*model.Node
 		}
 		return list, problems
 	}, nil
+}
+
+// overWindow is the query for what a function makes of the resource's ratios over the window.
+func overWindow(function, resource string) string {
+	return fmt.Sprintf("%s_over_time(%s[%dm])", function, ratios[resource], int(window.Minutes()))
 }
 
 // percentages are the values by node. A port behind the name is that of who measures. The error says what is left out.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"time"
@@ -54,7 +53,7 @@ type Source struct {
 	name string // for people
 	// read asks once. The error is also about what is left out.
 	read func(ctx context.Context, now time.Time) ([]*model.NodeLoad, error)
-	last map[string]time.Time // when the last report of each node that was passed on ends
+	last map[string]time.Time // when the last report that was passed on ends, of each node in it
 }
 
 // Defaults of the options; how long an answer may take; the largest that is read, in bytes; how far ahead of this
@@ -129,11 +128,12 @@ func (s *Source) poll(ctx context.Context) error {
 	defer cancel()
 	loads, problems := s.read(ctx, time.Now())
 	var changes []engine.Change
-	fresh := map[string]time.Time{}
+	last := map[string]time.Time{} // no more than the answer has: nodes come and go
 	for _, l := range loads {
-		if l.At.After(s.last[l.Node]) {
+		last[l.Node] = s.last[l.Node]
+		if l.At.After(last[l.Node]) {
 			changes = append(changes, engine.PutObject(l))
-			fresh[l.Node] = l.At
+			last[l.Node] = l.At
 		}
 	}
 	if len(changes) == 0 {
@@ -142,7 +142,7 @@ func (s *Source) poll(ctx context.Context) error {
 	if err := s.o.Apply(changes...); err != nil {
 		return errors.Join(err, problems)
 	}
-	maps.Copy(s.last, fresh)
+	s.last = last
 	return problems
 }
 
