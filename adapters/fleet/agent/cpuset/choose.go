@@ -21,11 +21,11 @@ func Choose(all []Processor, taken []int, n int) []int {
 		return nil
 	}
 	var chosen []int
-	used := map[int]bool{} // sockets
+	used := map[int]int{} // 1 for each socket
 	for len(chosen) < n {
 		left := n - len(chosen)
 		from := m.best(left, used)
-		used[from.socket()] = true
+		used[from.socket()] = 1
 		chosen = append(chosen, from.take(left)...)
 	}
 	slices.Sort(chosen)
@@ -108,21 +108,10 @@ func (m machine) freeIn(socket int) (free int) {
 
 // best is the node to take n from. Of nodes that have as much free, one in a socket that is used already comes
 // first, then one in the fullest socket that still holds n.
-func (m machine) best(n int, used map[int]bool) *node {
+func (m machine) best(n int, used map[int]int) *node {
 	return slices.MinFunc(m, func(a, b *node) int {
-		return cmp.Or(better(a.free(), b.free(), n), compareBool(used[b.socket()], used[a.socket()]), better(m.freeIn(a.socket()), m.freeIn(b.socket()), n))
+		return cmp.Or(better(a.free(), b.free(), n), cmp.Compare(used[b.socket()], used[a.socket()]), better(m.freeIn(a.socket()), m.freeIn(b.socket()), n))
 	})
-}
-
-// compareBool: false comes first.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // best is the better of the cores to take n from. There is at least one.
