@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	"slices"
+
 	"github.com/berth-project/berth/model"
 )
 
@@ -47,12 +49,7 @@ func inZoneReport(t *model.NodeTopology, row *model.WorkloadRecord) bool {
 	if !t.Listed {
 		return row.PlacedAt.Before(t.At)
 	}
-	for _, id := range t.Workloads {
-		if id == row.ID {
-			return !row.PlacedAt.After(t.At)
-		}
-	}
-	return false
+	return slices.Contains(t.Workloads, row.ID) && !row.PlacedAt.After(t.At)
 }
 
 // haveRoom reports whether a zone has as much left, or all have where each part has a zone.
