@@ -1,6 +1,7 @@
 package nodedeclaredfeatures
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/berth-project/berth/extpoints"
@@ -9,7 +10,17 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	extpointstest.TestPlugin(t, extpointstest.Suite{Name: Name, Factory: extpoints.FactoryOf(New)})
+	extpointstest.TestPlugin(t, extpointstest.Suite{
+		Name: Name, Factory: extpoints.FactoryOf(New),
+		Random: func(r *rand.Rand) *extpointstest.Situation {
+			s := extpointstest.RandomSituation(r)
+			s.Workload.Features = []string{[]string{"a", "b"}[r.IntN(2)]}
+			for _, node := range s.View.NodeInfos {
+				node.Node.Features = [][]string{nil, {"a"}, {"b"}, {"a", "b"}}[r.IntN(4)]
+			}
+			return s
+		},
+	})
 }
 
 func TestFilter(t *testing.T) {
