@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/berth-project/berth/engine/internal/decide"
@@ -289,13 +288,4 @@ func (c *core) newPlan() {
 	for row := range c.rec.Store.Workloads() {
 		c.plan.Follow(&store.Change{Kind: store.WorkloadKind, NewWorkload: row})
 	}
-	for _, it := range c.queue.Unschedulable() {
-		c.plan.Rejected(it, rejectedByBackfill(it))
-	}
-}
-
-// rejectedByBackfill reports whether the item, or any of its members, was rejected for the sake of reservations: it is
-// the members of a tree of groups that plugins reject.
-func rejectedByBackfill(it *queue.Item) bool {
-	return slices.Contains(it.UnschedulablePlugins, decide.Backfill) || slices.ContainsFunc(it.Members, rejectedByBackfill)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -472,6 +473,36 @@ func TestPlannedHistoriesReplayFromTheMiddle(t *testing.T) {
 			require.NoError(t, err, "seed %d, %v", h.seed, how)
 			requireSameLines(t, h.events, events, "seed %d, %v, replayed", h.seed, how)
 			require.Equal(t, reserved(h.r.Reservations()), reserved(again.Reservations()), "seed %d, %v, replayed", h.seed, how)
+		}
+	}
+}
+
+// To begin a recording changes neither what is planned nor what is decided from then on.
+func TestPlannedHistoriesGoOnWhenARecordingBegins(t *testing.T) {
+	t.Parallel()
+	for i, how := range historyModes {
+		for _, seed := range append(seeds(t, 6), 5, 23) { // of 23 holds are before something in the plan
+			one := newPlannedHistory(t, seed*100+uint64(i), how, 1)
+			recorded := newPlannedHistory(t, seed*100+uint64(i), how, 1)
+			for step := range 40 {
+				one.step()
+				recorded.step()
+				if step%5 == 4 {
+					one.r.ForgetPlaces() // as StartRecording does
+					if err := recorded.r.StartRecording(recorded.now, engine.NewRecorder(io.Discard)); !errors.Is(err, engine.ErrUnderWay) {
+						require.NoError(t, err, "seed %d, %v", one.seed, how)
+					}
+				}
+				where := fmt.Sprintf("seed %d, %v, step %d at %v", one.seed, how, step, one.now.Sub(epoch))
+				require.Equal(t, reserved(one.r.Reservations()), reserved(recorded.r.Reservations()), where)
+				for id := range one.jobs {
+					was, _ := one.r.Promise(id)
+					is, _ := recorded.r.Promise(id)
+					was.Held, is.Held = nil, nil // as of the last plan, or of the recording
+					require.Equal(t, was, is, "%s, %s", where, id)
+				}
+			}
+			requireSameLines(t, one.events, recorded.events, "seed %d, %v", one.seed, how)
 		}
 	}
 }

@@ -33,3 +33,6 @@ func (b *Branch) FastAnswers() int { return b.decider.FastAnswers() }
 func (r *Raw) Panic(now time.Time, cause any) error {
 	return r.act("Apply", now, func() error { panic(cause) })
 }
+
+// ForgetPlaces has each node where it is as of when it came.
+func (r *Raw) ForgetPlaces() { r.rec.Renew(r.rec.State()) }

@@ -76,9 +76,6 @@ func TestAForecastOfWholeLimitsIsWhatHappens(t *testing.T) {
 			for range 10 * (1 + seed%3) {
 				h.step()
 			}
-			if len(h.r.InTurn()) < len(h.r.Waiting()) {
-				continue // a quota holds something back; the queue of a simulation finds out anew what
-			}
 			f, last := h.forecast(), h.now
 			promises := map[string]time.Time{} // until when each is to start
 			firm := how.by != engine.OrderByQueues

@@ -60,8 +60,7 @@ func (r *Raw) forecaster(now time.Time) (*forecaster, error) {
 	f.cfg.Forecast, f.cfg.RememberDecisions = ForecastOptions{}, -1
 	f.cfg.Queue.MaxInUnschedulable = never // events wake what can start
 	waiting, _ := r.queue.State()          // what is in flight waits on Permit, with its room
-	f.state = state{Queue: waiting, Decisions: r.decider.Past(), NextHold: r.nextHold}
-	f.plan = r.plan.Past()
+	f.state = state{Queue: waiting, Decisions: r.decider.Past(), NextHold: r.nextHold, Plan: r.plan.Past()}
 	f.choose(r.queue.InOrder(), cmp.Or(r.cfg.Forecast.Depth, 100))
 	return f, nil
 }
@@ -85,6 +84,7 @@ func (f *forecaster) choose(waiting []*queue.Item, depth int) {
 	}
 	q := f.state.Queue
 	q.Items = slices.DeleteFunc(q.Items, func(s queue.ItemState) bool { return !chosen[cmp.Or(s.Group, s.Workload)] })
+	q.Holds = slices.DeleteFunc(q.Holds, func(h queue.HoldState) bool { return !chosen[h.Item] })
 }
 
 // forecast makes the simulations.

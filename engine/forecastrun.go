@@ -23,7 +23,6 @@ type forecaster struct {
 	runs    int
 	now     time.Time
 	state   state // without its Record, and with no more in its queue than is forecast
-	plan    *timeline.Past
 	record  *record.Record
 	history *forecast.History
 	waiting []forecastItem // in order
@@ -73,7 +72,6 @@ func (f *forecaster) simulate(ctx context.Context, number int) (*simulation, err
 	if err := raw.goOnFrom(&f.state); err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
-	raw.plan.Resume(f.plan, raw.queue.InOrder())
 	if err := s.begin(); err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}

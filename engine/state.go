@@ -10,6 +10,7 @@ import (
 	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/forecast"
 	"github.com/berth-project/berth/engine/internal/record"
+	"github.com/berth-project/berth/engine/internal/timeline"
 	"github.com/berth-project/berth/engine/internal/wake"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/queue"
@@ -27,6 +28,8 @@ type state struct {
 	Ended *forecast.State `json:",omitempty"`
 	// Rooms are those that were made and not used yet.
 	Rooms rooms `json:",omitempty"`
+	// Plan is nil where nothing is planned.
+	Plan *timeline.Past `json:",omitempty"`
 }
 
 // StartRecording begins a recording in the middle of an engine's life: the header has
@@ -40,17 +43,16 @@ type state struct {
 // cannot be written down.
 //
 // The state has all nodes, workloads, groups, budgets, namespaces and objects, with what was
-// decided about them and where each is, the order of nodes and of the workloads on each, and
-// of each workload that waits its place in the queue, times, attempts, backoff,
+// decided about them and where each is, the order of nodes and of the workloads on each, reservations and
+// promises, and of each workload that waits its place in the queue, times, attempts, backoff,
 // nomination, gate, and the plugins that it waits for. It does not have:
 //
 //   - what plugins keep by themselves;
 //   - past decisions, and why workloads were rejected, for Explain;
-//   - reservations and promises: the plan is made anew, and may come to other times. The engine itself
-//     makes it anew here, so that it goes on as a replay does;
 //   - for each node the moment as of which images are counted, and for a node that has
-//     changed its zone since the last node came or went, that it kept its place. The
-//     engine itself forgets both here, so that it goes on as a replay does;
+//     changed its zone since the last node came or went, or has gone and come back since
+//     the last decision, that it kept its place. The engine itself forgets both here, so
+//     that it goes on as a replay does;
 //   - what anybody has asked for, with Handle.Activate say, that was not carried out yet:
 //     it is in the log when it is.
 func (r *Raw) StartRecording(now time.Time, rec *Recorder) error {
@@ -81,7 +83,7 @@ func (r *Raw) state() (*state, error) {
 	if !idle || !r.room.Idle() {
 		return nil, fmt.Errorf("%w: room is being made", ErrUnderWay)
 	}
-	return &state{r.rec.State(), waiting, r.decider.Past(), r.tasks.Made(), r.nextHold, r.forecasts.state(), r.rooms}, nil
+	return &state{r.rec.State(), waiting, r.decider.Past(), r.tasks.Made(), r.nextHold, r.forecasts.state(), r.rooms, r.plan.Past()}, nil
 }
 
 // goOnFrom makes the queue anew, of the state, whose record is the engine's. That the
@@ -107,6 +109,7 @@ func (r *Raw) goOnFrom(s *state) error {
 		return nil
 	})
 	r.newPlan()
+	r.plan.Resume(s.Plan, q.InOrder())
 	r.forecasts.resume(s.Ended)
 	return err
 }
@@ -123,7 +126,7 @@ func (r *Raw) resume(h *header) error {
 	if err := json.Unmarshal(h.State, &s); err != nil {
 		return err
 	}
-	if s.Record == nil || s.Queue == nil {
+	if s.Record == nil || s.Queue == nil || r.plan != nil && s.Plan == nil {
 		return errors.New("it is not whole")
 	}
 	r.rec.Load(s.Record)

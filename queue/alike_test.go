@@ -128,9 +128,9 @@ func (w *alikeWorld) end(id string) {
 
 // checkAwake: at rest what would fit is not asleep.
 func (w *alikeWorld) checkAwake(seed uint64, step int) {
-	for _, it := range w.Unschedulable() {
+	for _, it := range w.InOrder() {
 		m := it.Workload
-		if m.Requests.CPU <= w.room && !w.closed[m.Principal] {
+		if it.Place() == Unschedulable && m.Requests.CPU <= w.room && !w.closed[m.Principal] {
 			w.t.Errorf("seed %d, step %d: %s waits because of %v, and would fit", seed, step, m.ID, it.UnschedulablePlugins)
 		}
 	}

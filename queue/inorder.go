@@ -2,10 +2,6 @@ package queue
 
 import "slices"
 
-// Unschedulable lists the items that wait for an event and are not gated, in the order of
-// the active ones.
-func (q *Queue) Unschedulable() []*Item { return q.sorted(q.waitForEvents()) }
-
 // InOrder lists the items that are active, back off, or wait for an event and are not gated,
 // in the order of the active ones. By queues, and where Turns was asked for, that is the order of
 // their turns, see [Turns.All], with those last that a quota or a limit holds back.

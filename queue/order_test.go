@@ -2,6 +2,7 @@ package queue
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -278,9 +279,52 @@ func (o *orderRun) oneStep() {
 		o.q.Move(o.now, &extpoints.Event{ClusterEvent: nodeAdded}, nil)
 	case n < 19:
 		o.define()
+	default:
+		o.resume()
 	}
 	o.reorder()
 	o.twin.settle(o.waiting(Active))
+}
+
+// resume goes on with a new queue, which is told all that there is and resumes the state of the other.
+func (o *orderRun) resume() {
+	s, all := o.q.State()
+	text, err := json.Marshal(s)
+	if err != nil || !all {
+		o.fail("its state is whole: %v; %v", all, err)
+	}
+	items := o.q.waiting
+	o.q = newOrdered(o.t)
+	for _, name := range slices.Sorted(maps.Keys(o.twin.queues)) {
+		o.replace(nil, o.twin.queues[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.twin.principals)) {
+		o.replace(nil, o.twin.principals[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.twin.limits)) {
+		o.replace(nil, o.twin.limits[name])
+	}
+	for _, n := range o.twin.nodes {
+		o.q.NodeChanged(nil, n)
+	}
+	for _, w := range o.twin.running {
+		o.q.Charge(o.now, o.now, noEnd, w)
+	}
+	o.q.Reorder(o.now)
+	var written State
+	if err := json.Unmarshal(text, &written); err != nil {
+		o.fail("%v", err)
+	}
+	if err := o.q.Resume(&written, func(id string) *extpoints.WorkloadInfo { return items[id].Info }); err != nil {
+		o.fail("resume: %v", err)
+	}
+	for part, h := range o.twin.held {
+		h.item = o.q.waiting[h.item.ID()]
+		o.twin.held[part] = h
+	}
+	if again, _ := o.q.State(); !slices.Equal(again.Holds, s.Holds) {
+		o.fail("the holds are %v and were %v", again.Holds, s.Holds)
+	}
 }
 
 // check checks that what is charged to each part is what runs in it, and that those that

@@ -205,6 +205,17 @@ func (h *partHeap) drop(p *part) {
 	}
 }
 
+// holds lists those of the part and of all below it, each after those of the parts below.
+func (p *part) holds() (list []*hold) {
+	for _, kid := range p.kids {
+		list = append(list, kid.holds()...)
+	}
+	if p.held != nil && !p.held.pinned {
+		list = append(list, p.held)
+	}
+	return list
+}
+
 // wait counts workloads that wait in the part.
 func (p *part) wait(n int) {
 	for ; p != nil; p = p.parent {

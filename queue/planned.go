@@ -59,6 +59,9 @@ func turnsOf(active *tree) *Turns {
 		waiting: map[string]*turn{}, held: map[*part]begun{}, never: map[string]begun{},
 	}
 	active.onHold = t.heldInQueue
+	for _, h := range active.top.holds() {
+		t.heldInQueue(h)
+	}
 	return t
 }
 

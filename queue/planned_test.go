@@ -169,6 +169,9 @@ func TestTurnsTwin(t *testing.T) {
 			o.oneStep()
 			o.check()
 			if turns != nil {
+				if o.q.turns == nil { // it goes on with another queue
+					turns = o.q.Turns()
+				}
 				o.checkTurns(turns)
 			}
 		}

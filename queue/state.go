@@ -17,6 +17,8 @@ type State struct {
 	// Arrivals, Parked and Members number what comes to the queue, what waits for
 	// events, and members of groups that cannot join their tree.
 	Arrivals, Parked, Members uint64
+	// Latest is the last time that a call was given.
+	Latest time.Time `json:",omitzero"`
 	// Items are those that wait, place by place, in an order in which they can be
 	// put there again.
 	Items []ItemState
@@ -28,6 +30,10 @@ type State struct {
 	Rebounds map[string]rebound `json:",omitempty"`
 	// History is what has been used, and of which limits; nil where nothing is remembered.
 	History *pastState `json:",omitempty"`
+	// Holds are those of parts of the order by queues, each after those of the parts below.
+	Holds []HoldState `json:",omitempty"`
+	// Stale: a definition, or what nodes offer, has changed, and that was not carried out yet.
+	Stale bool `json:",omitempty"`
 }
 
 // ItemState is an [Item] that waits: a workload, or a tree of groups with its members.
@@ -70,7 +76,7 @@ type gateStatus struct {
 // State returns the state of the queue, and whether that is all: false while anything is in flight,
 // which is not in it.
 func (q *Queue) State() (s *State, all bool) {
-	s = &State{Arrivals: q.arrivals, Parked: q.unschedulable.seq, Members: q.groups.seq}
+	s = &State{Arrivals: q.arrivals, Parked: q.unschedulable.seq, Members: q.groups.seq, Latest: q.latest}
 	var incomplete []*Item
 	for _, it := range q.waiting {
 		if it.place == Incomplete {
@@ -88,6 +94,9 @@ func (q *Queue) State() (s *State, all bool) {
 	if q.tree != nil {
 		s.Askers, s.Rebounds = maps.Clone(q.tree.askers.until), maps.Clone(q.tree.rebounds)
 		s.History = q.tree.history.state()
+		if s.Stale = q.tree.stale; !s.Stale {
+			s.Holds = q.tree.holdStates()
+		}
 	}
 	return s, len(q.inFlight.byID) == 0
 }
@@ -120,7 +129,7 @@ func (it *Item) state() ItemState {
 // Resume puts into a new queue what another consisted of. Info is how a workload is
 // now. Nobody is told of a move.
 func (q *Queue) Resume(s *State, info func(id string) *extpoints.WorkloadInfo) error {
-	q.arrivals, q.unschedulable.seq, q.groups.seq = s.Arrivals, s.Parked, s.Members
+	q.arrivals, q.unschedulable.seq, q.groups.seq, q.latest = s.Arrivals, s.Parked, s.Members, s.Latest
 	for id, until := range s.Askers {
 		q.tree.askers.note(id, until)
 	}
@@ -136,6 +145,7 @@ func (q *Queue) Resume(s *State, info func(id string) *extpoints.WorkloadInfo) e
 			problems = append(problems, err)
 		}
 	}
+	problems = append(problems, q.resumeHolds(s))
 	parked := slices.Clone(q.unschedulable.timeouts.items)
 	slices.SortFunc(parked, func(a, b *Item) int { return cmp.Compare(a.seq, b.seq) })
 	for _, it := range parked {
@@ -147,6 +157,38 @@ func (q *Queue) Resume(s *State, info func(id string) *extpoints.WorkloadInfo) e
 		if it.GatingPlugin != "" {
 			q.unschedulable.gated++
 		}
+	}
+	return errors.Join(problems...)
+}
+
+// resumeHolds begins the holds again.
+func (q *Queue) resumeHolds(s *State) error {
+	t := q.tree
+	if t == nil {
+		return nil
+	}
+	if s.Stale {
+		t.stale = true // what follows is looked for anew
+		return nil
+	}
+	if t.stale {
+		t.rebuild()
+		t.regate = false // the gates have been asked
+	}
+	var problems []error
+	for i := range s.Holds {
+		of := &s.Holds[i]
+		it := cmp.Or(q.byRoot[of.Item], q.waiting[of.Item])
+		if it == nil || it.place != Active {
+			problems = append(problems, fmt.Errorf("queue: nothing active has the ID %q, which a hold is for", of.Item))
+			continue
+		}
+		h, err := t.holdOf(of, it)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		h.begin()
 	}
 	return errors.Join(problems...)
 }

@@ -35,15 +35,16 @@ type Cause struct {
 type Promise struct {
 	// First is the start that it was promised when it first got a reservation, Current the
 	// present one; zero while it has none.
-	First, Current time.Time
+	First   time.Time
+	Current time.Time `json:",omitzero"`
 	// Nodes are where, by workload. They may change while the time stays.
-	Nodes map[string]string
+	Nodes map[string]string `json:",omitempty"`
 	// Causes are why it was last moved to a later time, or lost its reservation, and
 	// MovedAt is when that was; zero for never.
-	Causes  []Cause
-	MovedAt time.Time
+	Causes  []Cause   `json:",omitempty"`
+	MovedAt time.Time `json:",omitzero"`
 	// Held is the quota or limit that keeps it from having a reservation, nil for none.
-	Held *queue.Held
+	Held *queue.Held `json:"-"`
 }
 
 // mostCauses is how many are kept of what happened between two plans.
