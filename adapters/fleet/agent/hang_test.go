@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -94,6 +95,38 @@ func TestShimThatSaysNothing(t *testing.T) {
 			require.Empty(t, n.agent.unhealthy.String(), "the data folder answers")
 			eventually(t, "the end of the shim", func() bool { return len(shim.Find()) == 0 })
 			require.NoFileExists(t, ran)
+		})
+	}
+}
+
+// A task whose shim has ended unheard comes to an end, too, if what the shim wrote down cannot be
+// read: by the agent that started it, and by the next. The node complains.
+func TestStatusThatHangs(t *testing.T) {
+	limited := func(c *Config) { c.folderLimit = 2 * time.Second }
+	for _, again := range []bool{false, true} {
+		t.Run(fmt.Sprintf("another agent: %t", again), func(t *testing.T) {
+			n := newNode(t, limited)
+			o := script(1, "exec sleep 600")
+			n.server.order(o)
+			n.server.running(t, o.Task)
+			pid := n.status(o.Task).PID
+			if again {
+				n.stop()
+			}
+			fifo := filepath.Join(n.dir, "tasks", o.Task.String(), "status.json")
+			require.NoError(t, os.Remove(fifo))
+			require.NoError(t, unix.Mkfifo(fifo, 0o600))
+			require.NoError(t, unix.Kill(parentOf(t, pid), unix.SIGKILL))
+			if again {
+				n.start(limited)
+			}
+			report := n.server.ended(t, o.Task)
+			require.Equal(t, job.NodeFail, report.State)
+			require.Equal(t, "data folder: "+errNoAnswer.Error(), report.Message)
+			require.Contains(t, n.agent.unhealthy.String(), errNoAnswer.Error())
+			eventually(t, "the end of the task", func() bool { return !lives(strconv.Itoa(pid)) })
+			answer(t, fifo)
+			eventually(t, "that the folder answers", func() bool { return !n.agent.folderCalls.hang() })
 		})
 	}
 }

@@ -55,7 +55,7 @@ func (r *runner) run(ctx context.Context) {
 		report, err = r.start(ctx)
 	} else {
 		r.prolog = true
-		r.task, _ = shim.ReadTask(r.dir()) // what is not known is done without
+		r.task = r.readTask()
 		r.due = time.Now().Add(r.agent.cfg.firstWord)
 	}
 	if err == nil && report.State == "" {
@@ -203,11 +203,7 @@ func (r *runner) late() bool { return r.last.State == "" && !time.Now().Before(r
 // begun, for then it is the agent that cannot hear it, and where the shim is not found: agents
 // before this one did not mark it.
 func (r *runner) giveUp() api.Report {
-	var status shim.Status
-	err := r.inFolder(func() (err error) {
-		status, err = shim.ReadStatus(r.dir())
-		return err
-	})
+	status, err := r.readStatus()
 	unknown := r.shim == nil && len(r.leftovers().Find()) == 0
 	if err == nil && status.State != "" || unknown {
 		r.due = time.Now().Add(r.agent.cfg.firstWord)
@@ -218,9 +214,7 @@ func (r *runner) giveUp() api.Report {
 		go r.shim.Wait() // which may take as long as the file system is away
 	}
 	if errors.Is(err, errNoAnswer) {
-		report := r.notStarted(err)
-		report.State = job.NodeFail // it may have begun
-		return report
+		return r.unknown(err)
 	}
 	return r.neverRan(job.BootFail, fmt.Sprintf("it has not begun for %v: is a file system away that it needs?", r.agent.cfg.firstWord))
 }
@@ -309,10 +303,13 @@ func (r *runner) tell(conn *shim.Conn, s api.Stop) {
 
 // gone finds out how a task ended that has no shim any more.
 func (r *runner) gone() api.Report {
-	status, err := shim.ReadStatus(r.dir())
+	status, err := r.readStatus()
 	if err != nil {
 		// What the shim said over its socket is as good.
 		status = r.last
+	}
+	if errors.Is(err, errNoAnswer) && !status.HasEnded() {
+		return r.unknown(err)
 	}
 	if status.State != "" {
 		r.last = status
@@ -332,22 +329,68 @@ func (r *runner) gone() api.Report {
 	return report
 }
 
+// unknown is the report of a task that has ended, or was given up, and may have begun: the
+// folder that says so does not answer.
+func (r *runner) unknown(err error) api.Report {
+	r.agent.log.Error("it cannot be read how a task ended", "task", r.id, "error", err)
+	r.agent.unhealthy.set("data folder", err.Error())
+	report := r.report(r.last)
+	report.State, report.At, report.Message = job.NodeFail, time.Now(), "data folder: "+err.Error()
+	return report
+}
+
+// readTask reads what the shim was given. What is not known is done without.
+func (r *runner) readTask() shim.Task {
+	var task shim.Task
+	if err := r.inFolder(func() (err error) {
+		task, err = shim.ReadTask(r.dir())
+		return err
+	}); err != nil {
+		return shim.Task{}
+	}
+	return task
+}
+
+// readStatus reads what the shim has written down.
+func (r *runner) readStatus() (shim.Status, error) {
+	var status shim.Status
+	if err := r.inFolder(func() (err error) {
+		status, err = shim.ReadStatus(r.dir())
+		return err
+	}); err != nil {
+		return shim.Status{}, err
+	}
+	return status, nil
+}
+
 // complaint is the end of what the shim wrote to its log.
 func (r *runner) complaint() string {
+	var line string
+	err := r.inFolder(func() error {
+		line = lastLine(filepath.Join(r.dir(), "shim.log"))
+		return nil
+	})
+	if err != nil || line == "" {
+		return "it left no word"
+	}
+	return line
+}
+
+// lastLine is that of a file, empty where there is nothing to read.
+func lastLine(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil {
+		f.Seek(max(0, info.Size()-tailBytes), 0)
+	}
 	var end tail
-	if f, err := os.Open(filepath.Join(r.dir(), "shim.log")); err == nil {
-		defer f.Close()
-		if info, err := f.Stat(); err == nil {
-			f.Seek(max(0, info.Size()-tailBytes), 0)
-		}
-		text := make([]byte, tailBytes)
-		n, _ := f.Read(text) // nothing to read: nothing was said
-		end.Write(text[:n])
-	}
-	if line := end.lastLine(); line != "" {
-		return line
-	}
-	return "it left no word"
+	text := make([]byte, tailBytes)
+	n, _ := f.Read(text)
+	end.Write(text[:n])
+	return end.lastLine()
 }
 
 // report puts the shim's status in the words of the servers.
