@@ -41,7 +41,7 @@
 //   - --mem=4000 is megabytes, and K, M, G and T are powers of 1024; elsewhere 4G
 //     is 4000000000 bytes, and a number needs its unit.
 //   - --time=10 is minutes, and --signal=USR1@60 seconds; elsewhere a number needs
-//     its unit. --time=0 is no limit.
+//     its unit. --time=0 is no limit, here and there.
 //   - --signal=USR1 is for the processes that the shell has started, and
 //     --signal=B:USR1 for the shell alone, as elsewhere.
 //   - -o and -e are --output and --error. In file names %A is the job and %N the

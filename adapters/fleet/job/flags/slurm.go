@@ -20,26 +20,37 @@ var slurmOptions = merged(berthOptions, []*option{
 // setMemory sets the memory of a task.
 func setMemory(r *reading, value string) error {
 	r.job.perCPU = amount{}
-	return setBytes(func(s *job.Spec) *job.Bytes { return &s.Resources.Memory })(r, value)
+	b, err := r.memory(value)
+	if err == nil {
+		r.spec.Resources.Memory = b
+	}
+	return err
 }
 
 // setMemoryPerCPU notes what is to be counted when the number of cores is known.
 func setMemoryPerCPU(r *reading, value string) error {
 	r.job.forget("memory")
-	b, err := r.bytes(value)
+	b, err := r.memory(value)
 	r.job.perCPU = amount{bytes: b, at: r.at("mem-per-cpu")}
 	return err
 }
 
-// setBytes sets an amount of bytes.
-func setBytes(field func(*job.Spec) *job.Bytes) func(*reading, string) error {
-	return func(r *reading, value string) error {
-		b, err := r.bytes(value)
-		if err == nil {
-			*field(r.spec) = b
-		}
-		return err
+// setDisk sets the disk of a task.
+func setDisk(r *reading, value string) error {
+	b, err := r.bytes(value)
+	if err == nil {
+		r.spec.Resources.Disk = b
 	}
+	return err
+}
+
+// memory reads an amount of memory. 0 would be none, and in Slurm it is all.
+func (r *reading) memory(value string) (job.Bytes, error) {
+	b, err := r.bytes(value)
+	if err == nil && b == 0 {
+		err = fmt.Errorf("%s would be all memory of a node: write how much is needed", value)
+	}
+	return b, err
 }
 
 // bytes reads an amount of bytes, in directives for Slurm as Slurm does. Elsewhere it
@@ -62,11 +73,8 @@ var slurmAmount = regexp.MustCompile(`^(?i)([0-9]+(?:\.[0-9]+)?)(?:([KMGT])(?:I|
 // powers of 1024.
 func slurmBytes(value string) (job.Bytes, error) {
 	m := slurmAmount.FindStringSubmatch(value)
-	switch {
-	case m == nil, m[2] == "" && !isNumber(m[1]):
-		return 0, fmt.Errorf("%q is no amount of memory: write megabytes, or a number with K, M, G or T", value)
-	case strings.Trim(m[1], "0.") == "":
-		return 0, fmt.Errorf("%s would be all memory of a node: write how much is needed", value)
+	if m == nil || m[2] == "" && !isNumber(m[1]) {
+		return 0, fmt.Errorf("%q is no amount of bytes: write megabytes, or a number with K, M, G or T", value)
 	}
 	return job.ParseBytes(m[1] + cmp.Or(m[2], "M") + "i")
 }

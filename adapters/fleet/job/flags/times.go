@@ -102,10 +102,9 @@ func plainUnits(s string) string {
 	return s
 }
 
-// setTimeLimit sets the time limit. Slurm's words for none are known, too; its 0 is
-// only known in directives for Slurm.
+// setTimeLimit sets the time limit. Slurm's words for none are known, too, and its 0.
 func setTimeLimit(r *reading, value string) error {
-	if strings.EqualFold(value, "UNLIMITED") || strings.EqualFold(value, "INFINITE") || r.slurm && value == "0" {
+	if strings.EqualFold(value, "UNLIMITED") || strings.EqualFold(value, "INFINITE") || value == "0" {
 		r.spec.TimeLimit = job.NoTimeLimit
 		return nil
 	}
