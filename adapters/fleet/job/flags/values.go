@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -35,13 +36,20 @@ func setGPUs(r *reading, value string) error {
 	return nil
 }
 
-// setGres reads "gpu:a100:2", "gpu:2", "gpu", "licence:3", with commas.
+// setGres reads "gpu:a100:2", "gpu:2", "gpu", "licence:3", with commas; "none" takes back
+// what was asked for before.
 func setGres(r *reading, value string) error {
 	if strings.EqualFold(value, "none") {
+		r.spec.Resources.GPUs, r.spec.Resources.Other = nil, nil
 		return nil
 	}
+	var names []string
 	for part := range strings.SplitSeq(value, ",") {
 		name, rest, ok := strings.Cut(part, ":")
+		if slices.Contains(names, name) {
+			return twice(name)
+		}
+		names = append(names, name)
 		switch {
 		case name == "gpu" && ok:
 			if err := setGPUs(r, rest); err != nil {
@@ -59,6 +67,15 @@ func setGres(r *reading, value string) error {
 		}
 	}
 	return nil
+}
+
+// twice refuses a name that --gres has twice: the second would replace the first, and Slurm
+// gives both.
+func twice(name string) error {
+	if name == "gpu" {
+		return errors.New("it has gpu twice, and a task gets devices of one kind: write --gpus-per-task=a100,h100:2 where either model will do")
+	}
+	return fmt.Errorf("it has %s twice: write it once, with the sum", name)
 }
 
 // nodes sets a list of node names, as expandNodes reads it.
