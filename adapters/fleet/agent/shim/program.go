@@ -209,11 +209,20 @@ func (t Task) forbiddenPart(file string, depth int) error {
 		}
 		return mistake(CodeNotExecutable, "%s: %s", t.called(file), t.reason(err))
 	}
-	name, _ := interpreterOf(file)
+	name, isScript := interpreterOf(file)
 	if name == "" || depth == 0 {
 		return nil
 	}
-	return t.forbiddenPart(t.pathOf(name), depth-1)
+	err := t.forbiddenPart(t.pathOf(name), depth-1)
+	var of *Mistake
+	if !errors.As(err, &of) {
+		return err
+	}
+	what := "loader"
+	if isScript {
+		what = "interpreter"
+	}
+	return mistake(of.Code, "%s: its %s %s", t.called(file), what, strings.TrimPrefix(of.Text, "program "))
 }
 
 // firstLine is as much of a script as the kernel reads for its first line.
