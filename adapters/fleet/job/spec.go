@@ -103,7 +103,8 @@ type Spec struct {
 	KillGrace *Duration `json:"killGrace,omitempty"`
 
 	Retry Retry `json:"retry,omitzero"`
-	// NoRequeue: what lost its node, or had to make room, is not tried again.
+	// NoRequeue: what lost its node, could not be started by it, or had to make room, is
+	// not tried again.
 	NoRequeue bool `json:"noRequeue,omitempty"`
 }
 

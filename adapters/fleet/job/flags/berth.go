@@ -86,7 +86,7 @@ var berthOptions = []*option{
 		set: setDuration(func(s *job.Spec) *job.Duration { s.Retry.MaxBackoff = new(job.Duration); return s.Retry.MaxBackoff })},
 	{name: "retry-same-node", isBool: true, usage: "a retry may go to the node of the last attempt",
 		set: yes(func(s *job.Spec) *bool { return &s.Retry.SameNode })},
-	{name: "no-requeue", isBool: true, usage: "what loses its node, or has to make room, is not tried again",
+	{name: "no-requeue", isBool: true, usage: "what loses its node, cannot be started by it, or has to make room, is not tried again",
 		set: yes(func(s *job.Spec) *bool { return &s.NoRequeue })},
 	{name: "requeue", isBool: true, usage: "undo --no-requeue", set: setRequeue},
 
