@@ -53,6 +53,9 @@ func TestMistakes(t *testing.T) {
 	write("barred", "#!"+dir+"/private\n", 0o755)
 	write("unloaded", elfProgram(t, "/lib/ld-nosuch.so.1", 0), 0o755)
 	write("foreign", elfProgram(t, "", 8), 0o755) // MIPS
+	busy, err := os.OpenFile(write("busy", "#!/bin/sh\n", 0o755), os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer busy.Close()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "closed"), 0o700))
 	require.NoError(t, os.Symlink("plain", filepath.Join(dir, "link")))
 	require.NoError(t, mkfifo(filepath.Join(dir, "pipe")))
@@ -77,6 +80,7 @@ func TestMistakes(t *testing.T) {
 		}, 126, "program DIR/unset: it is not executable; chmod +x makes it so"},
 		{"no first line", command(dir + "/plain"), 126, "program DIR/plain: it is neither a program nor a script whose first line begins with #!"},
 		{"an empty file", command(dir + "/empty"), 126, "program DIR/empty: the file is empty"},
+		{"a file that is being written", command(dir + "/busy"), 126, "program DIR/busy: the file is being written"},
 		{"another processor", command(dir + "/foreign"), 126, "program DIR/foreign: it was built for another kind of processor, MIPS, and the node's is "},
 		{"no loader", command(dir + "/unloaded"), 127, `program DIR/unloaded: there is no "/lib/ld-nosuch.so.1", the loader that it was built for`},
 		{"no interpreter", command(dir + "/lost"), 127, `program DIR/lost: there is no interpreter "/nosuch/python3", which its first line names`},

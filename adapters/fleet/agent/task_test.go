@@ -455,3 +455,13 @@ func TestWarnTo(t *testing.T) {
 		require.Equal(t, "USR1", task.WarnSignal)
 	}
 }
+
+// A warning that no process is there for is not lost in silence.
+func TestWarningThatNobodyHears(t *testing.T) {
+	o := script(1, "exec sleep 600")
+	o.Run.Spec.TimeLimit = job.Duration(time.Second)
+	o.Run.Spec.Warn = &job.Warning{Signal: "USR1", Before: job.Duration(900 * time.Millisecond)}
+	report := newNode(t, nil).run(o)
+	require.Equal(t, job.Timeout, report.State)
+	require.Contains(t, report.Message, "the signal USR1 before the time limit went to no process: its script had started none")
+}

@@ -108,6 +108,11 @@ func TestWords(t *testing.T) {
 			reason: job.ReasonResources, message: "0 of 2 nodes fit: is drained: broken fan (1), not enough cpu free (1)", verdict: "is drained: broken fan",
 		},
 		{
+			name: "drained, and nobody said why", job: "nodes: [a]",
+			prepare: func(w *world) { w.do(&state.Command{Node: &state.NodeChange{Node: "a", Drain: &api.Drain{}}}) },
+			reason:  job.ReasonResources, message: "0 of 2 nodes fit: is drained (1), is none of the nodes asked for (1)",
+		},
+		{
 			name: "in maintenance, and to come", job: "timeLimit: 2h",
 			prepare: func(w *world) {
 				now := time.Now()
