@@ -56,6 +56,9 @@ type reading struct {
 	// given are the lists that this place has begun. The first value replaces what
 	// other places said.
 	given map[string]bool
+	// name is that of the option that is being read, and gpusBy of the one that said last
+	// which devices a task gets.
+	name, gpusBy string
 	// named are the variables that this place has set one by one.
 	named map[string]bool
 	// mark is that of directives, and line is the present one.
@@ -71,6 +74,7 @@ func newReading(o Origin, j *Job, mark string) *reading {
 
 // use reads a value of an option, under one of its names.
 func (r *reading) use(o *option, name, value string) error {
+	r.name = name
 	r.job.forget(o.name)
 	if w, ok := wordsByName[name]; ok {
 		r.say(w, o.name, name, value)

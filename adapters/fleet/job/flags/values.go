@@ -3,6 +3,7 @@ package flags
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,15 +25,20 @@ func setGPUs(r *reading, value string) error {
 			return fmt.Errorf("%q is not a number of devices, nor model:number", value)
 		}
 	}
-	if count == 0 {
-		r.spec.Resources.GPUs = nil
-		return nil
+	var g *job.GPUs
+	if count > 0 {
+		g = &job.GPUs{Count: count}
+		if before := r.spec.Resources.GPUs; before != nil {
+			g.Share = before.Share
+		}
+		if models != "" {
+			g.Models = strings.Split(models, ",")
+		}
 	}
-	g := job.GPUs{Count: count, Share: gpus(r.spec).Share}
-	if models != "" {
-		g.Models = strings.Split(models, ",")
+	if r.gpusBy != "" && r.gpusBy != r.name && !reflect.DeepEqual(g, r.spec.Resources.GPUs) {
+		return fmt.Errorf("--%s asks for other devices: write --gpus-per-task alone", r.gpusBy)
 	}
-	r.spec.Resources.GPUs = &g
+	r.spec.Resources.GPUs, r.gpusBy = g, r.name
 	return nil
 }
 
@@ -40,7 +46,7 @@ func setGPUs(r *reading, value string) error {
 // what was asked for before.
 func setGres(r *reading, value string) error {
 	if strings.EqualFold(value, "none") {
-		r.spec.Resources.GPUs, r.spec.Resources.Other = nil, nil
+		r.spec.Resources.GPUs, r.spec.Resources.Other, r.gpusBy = nil, nil, ""
 		return nil
 	}
 	var names []string
@@ -50,20 +56,15 @@ func setGres(r *reading, value string) error {
 			return twice(name)
 		}
 		names = append(names, name)
-		switch {
-		case name == "gpu" && ok:
-			if err := setGPUs(r, rest); err != nil {
-				return err
-			}
-		case name == "gpu":
-			gpus(r.spec).Count = 1
-		default:
-			if !ok {
-				rest = "1"
-			}
-			if err := setResource(r, name+"="+rest); err != nil {
-				return err
-			}
+		if !ok {
+			rest = "1"
+		}
+		set, argument := setResource, name+"="+rest
+		if name == "gpu" {
+			set, argument = setGPUs, rest
+		}
+		if err := set(r, argument); err != nil {
+			return err
 		}
 	}
 	return nil
