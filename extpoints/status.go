@@ -2,6 +2,7 @@ package extpoints
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -71,12 +72,25 @@ func NewStatus(code Code, reasons ...string) *Status {
 	return s
 }
 
-// AsStatus wraps an error; nil gives Success.
+// AsStatus wraps an error; nil gives Success. An error that panics when it is read, as a nil pointer
+// of a type of its own may, is replaced by one that says so.
 func AsStatus(err error) *Status {
 	if err == nil {
 		return nil
 	}
-	return &Status{code: Error, err: err}
+	return &Status{code: Error, err: readable(err)}
+}
+
+// readable returns the error, if its text and its causes can be read.
+func readable(err error) (sound error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			sound = fmt.Errorf("the error, a %T, cannot be read: %v", err, cause)
+		}
+	}()
+	var other *PluginError
+	_, _, _ = err.Error(), errors.Is(err, ErrNotThere), errors.As(err, &other)
+	return err
 }
 
 // Code returns the code.

@@ -3,6 +3,8 @@ package extpoints
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
 	"slices"
 	"testing"
 )
@@ -62,6 +64,16 @@ func TestAsStatus(t *testing.T) {
 	s := AsStatus(fmt.Errorf("wrapped: %w", cause))
 	if s.Code() != Error || !errors.Is(s.AsError(), cause) || !slices.Equal(s.Reasons(), []string{"wrapped: cause"}) {
 		t.Errorf("%v, %v, %q", s.Code(), s.AsError(), s.Reasons())
+	}
+}
+
+// An error that cannot be read is one that says so.
+func TestAsStatusOfABadError(t *testing.T) {
+	for _, bad := range []error{(*fs.PathError)(nil), (*net.OpError)(nil), fmt.Errorf("wrapped: %w", (*net.OpError)(nil))} {
+		want := fmt.Sprintf("the error, a %T, cannot be read: runtime error: invalid memory address or nil pointer dereference", bad)
+		if s := AsStatus(bad); s.Code() != Error || s.Message() != want || errors.Is(s.AsError(), fs.ErrExist) {
+			t.Errorf("%v, want %q", s, want)
+		}
 	}
 }
 

@@ -70,14 +70,14 @@ func (x *Extender) Wants(w *model.Workload) (interested bool, err error) {
 	return interested, x.Failed("interested", w, err)
 }
 
-// Guard calls an extender; a panic is an error.
+// Guard calls an extender; a panic is an error, and an error is one that can be read.
 func Guard(call func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("panic: %v", cause)
 		}
 	}()
-	return call()
+	return extpoints.AsStatus(call()).AsError()
 }
 
 // Failed puts to an error of the extender whose it is and what it is about; nil

@@ -42,7 +42,8 @@ func guardedHints(events []extpoints.EventHint) []extpoints.EventHint {
 						err = fmt.Errorf("panic: %v", cause)
 					}
 				}()
-				return hint(w, c)
+				h, err = hint(w, c)
+				return h, extpoints.AsStatus(err).AsError()
 			}
 		}
 		guarded[i] = e

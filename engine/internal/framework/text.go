@@ -26,9 +26,9 @@ func ValidTexts(list []string) []string {
 	return list
 }
 
-// ValidError is the error with a valid text; nil stays nil.
+// ValidError is the error, which can be read, with a valid text; nil stays nil.
 func ValidError(err error) error {
-	if err == nil {
+	if err = extpoints.AsStatus(err).AsError(); err == nil {
 		return nil
 	}
 	if text := err.Error(); invalid(text) {

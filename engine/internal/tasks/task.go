@@ -298,7 +298,7 @@ func (t *Task) runGuarded(ctx context.Context, limit Limit, ask func(context.Con
 	if t.Status = ended(ctx); t.Status != nil {
 		return
 	}
-	err := ask(ctx)
+	err := extpoints.AsStatus(ask(ctx)).AsError()
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
 		err = fmt.Errorf("%w (%w)", cause, err)
 	}
@@ -325,7 +325,7 @@ func (t *Task) Settle(err error) {
 		return
 	}
 	t.Status = extpoints.AsStatus(err)
-	if m := t.Member; m != nil && !errors.Is(err, extpoints.ErrNotWritten) {
+	if m := t.Member; m != nil && !errors.Is(t.Status.AsError(), extpoints.ErrNotWritten) {
 		t.Written = m.Framework.WouldWrite(m.State, &m.Binding)
 	}
 }
