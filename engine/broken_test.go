@@ -348,3 +348,72 @@ func TestAPanicOfTheEngineBreaksIt(t *testing.T) {
 	settle(again, epoch)
 	require.Equal(t, 1, count(again.View(), model.Bound))
 }
+
+// copied is a plugin that keeps something in the state of its cycles that may fail to be cloned.
+type copied struct{ fails *bool }
+
+var copiedKey = extpoints.NewStateKey[copied]("copied")
+
+func (copied) Name() string { return "Copied" }
+
+func (c copied) Clone() copied {
+	if *c.fails {
+		panic("on purpose")
+	}
+	return c
+}
+
+func (c copied) PreFilter(s *extpoints.CycleState, _ *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
+	copiedKey.Set(s, c)
+	return nil, nil
+}
+
+// What a plugin keeps in a cycle is cloned where somebody is tried out. If that panics the plugin has
+// failed, wherever it is, and the engine goes on.
+func TestAPanicOfACloneBreaksNothing(t *testing.T) {
+	t.Parallel()
+	member := func(id string) engine.Change {
+		w := task(id, 400)
+		spec(w).Group = "g"
+		return w
+	}
+	gang := []engine.Change{engine.PutGroup(&model.Group{ID: "g", Policy: model.Gang, MinCount: 2}), member("a"), member("b")}
+	runs := func(id string, cpu int64) engine.Change {
+		w := task(id, cpu)
+		spec(w).Limit = time.Hour
+		return engine.Adopt(spec(w), model.Binding{Node: "n"})
+	}
+	for name, c := range map[string]struct {
+		backfill engine.BackfillMode
+		before   []engine.Change
+		tried    []engine.Change
+		placed   string // when clones do not fail any more
+	}{
+		"in the try of a group":       {tried: gang, placed: "a"},
+		"in the plan":                 {backfill: engine.EASY, before: []engine.Change{runs("r", 900)}, tried: []engine.Change{task("w", 800)}},
+		"in the plan of a group":      {backfill: engine.EASY, before: []engine.Change{runs("r", 900)}, tried: gang},
+		"where somebody is nominated": {before: []engine.Change{task("nominated", 900), engine.Nominate("nominated", "n")}, tried: []engine.Change{task("w", 100)}, placed: "w"},
+		"where a group displaces":     {before: []engine.Change{runs("r", 900)}, tried: append([]engine.Change{engine.PutGroup(&model.Group{ID: "g", Policy: model.Gang, MinCount: 2, Priority: 5})}, gang[1:]...)},
+		"where a workload displaces":  {before: []engine.Change{runs("r", 900)}, tried: []engine.Change{engine.Submit(&model.Workload{ID: "w", Priority: 5, Requests: model.Resources{CPU: 800}})}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fails := true
+			cfg := config(&world{})
+			cfg.Backfill.Mode = c.backfill
+			use(&cfg, copied{&fails})
+			r, err := engine.NewRaw(cfg)
+			require.NoError(t, err)
+			require.NoError(t, r.Apply(epoch, append([]engine.Change{node("n", 1000)}, c.before...)...))
+			require.NoError(t, r.Apply(epoch, c.tried...))
+			settle(r, epoch)
+			fails = false
+			later := epoch.Add(time.Minute)
+			r.Tick(later)
+			settle(r, later)
+			if c.placed != "" {
+				require.Equal(t, "Bound@n", phaseOf(r, c.placed))
+			}
+		})
+	}
+}

@@ -258,11 +258,13 @@ func (c *Cycle) fitsOn(node *extpoints.NodeInfo) bool {
 // takeOn reserves what the workload needs on the node, if it were to start at the time.
 func (c *Cycle) takeOn(node *extpoints.NodeInfo, at time.Time) []timeline.Place {
 	s := c.State
-	state := extpoints.NewCycle(extpoints.CycleOptions{
-		Context: s.Context(), View: oneNode{s.View(), node}, Now: at, Present: s.Present(), Seed: s.Seed(), Trial: true, Values: s,
-	}).State()
+	copied := func() *extpoints.CycleState {
+		return extpoints.NewCycle(extpoints.CycleOptions{
+			Context: s.Context(), View: oneNode{s.View(), node}, Now: at, Present: s.Present(), Seed: s.Seed(), Trial: true, Values: s,
+		}).State()
+	}
 	c.Binding = model.Binding{Workload: c.Info.ID, Node: node.Node.Name}
-	if c.Framework.Reserve(state, c.Info, &c.Binding) != nil {
+	if c.Framework.ReserveOnCopy(copied, c.Info, &c.Binding) != nil {
 		return nil
 	}
 	return []timeline.Place{placeOf(c, at)}

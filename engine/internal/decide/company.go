@@ -63,9 +63,7 @@ func (d *Decider) place(of *Cycle, w *extpoints.WorkloadInfo) bool {
 	if c.Decide() != nil {
 		return false
 	}
-	state := extpoints.CycleState{}
-	c.State.CopyTo(&state)
-	if c.Framework.Reserve(&state, c.Info, &c.Binding) != nil {
+	if c.Framework.ReserveOnCopy(c.State.Clone, c.Info, &c.Binding) != nil {
 		return false
 	}
 	d.Record.Occupy(c.Info, &c.Binding, of.Now)

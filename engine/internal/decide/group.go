@@ -250,8 +250,11 @@ func (t *groupTry) member(r *GroupResult, w *extpoints.WorkloadInfo, part *withi
 	}
 	if st == nil {
 		// On a copy of the state: it is reserved again when the group is placed.
-		c.State.CopyTo(&t.reserving)
-		if st = c.Framework.Reserve(&t.reserving, c.Info, &c.Binding); st != nil {
+		copied := func() *extpoints.CycleState {
+			c.State.CopyTo(&t.reserving)
+			return &t.reserving
+		}
+		if st = c.Framework.ReserveOnCopy(copied, c.Info, &c.Binding); st != nil {
 			c.Refuse(st)
 		} else {
 			t.d.Record.Occupy(c.Info, &c.Binding, t.now)

@@ -78,12 +78,14 @@ func (t *groupTrial) Watches(p *extpoints.Proposal) bool { return t.fw.HasExtens
 func (t *groupTrial) Reserve(p *extpoints.Proposal, node *extpoints.NodeInfo) *extpoints.WorkloadInfo {
 	b := model.Binding{Workload: p.Workload.ID, Node: p.Binding.Node}
 	s := p.State
-	state := extpoints.NewCycle(extpoints.CycleOptions{
-		Context: s.Context(), View: oneNode{s.View(), node}, Now: s.Now(), Present: s.Present(), Seed: s.Seed(),
-		Trial: true, MakingRoom: s.MakingRoom(), Group: s.Group(), Shared: s.Shared(), Values: s,
-	}).State()
+	copied := func() *extpoints.CycleState {
+		return extpoints.NewCycle(extpoints.CycleOptions{
+			Context: s.Context(), View: oneNode{s.View(), node}, Now: s.Now(), Present: s.Present(), Seed: s.Seed(),
+			Trial: true, MakingRoom: s.MakingRoom(), Group: s.Group(), Shared: s.Shared(), Values: s,
+		}).State()
+	}
 	placed := &extpoints.WorkloadInfo{Workload: p.Workload.Workload, PlacedAt: t.now}
-	if st := t.fw.Reserve(state, p.Workload, &b); st == nil {
+	if st := t.fw.ReserveOnCopy(copied, p.Workload, &b); st == nil {
 		placed.Shares = b.Devices
 	}
 	return placed

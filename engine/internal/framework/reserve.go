@@ -46,6 +46,16 @@ func (f *Framework) Reserve(s *extpoints.CycleState, w *extpoints.WorkloadInfo, 
 	return nil
 }
 
+// ReserveOnCopy is Reserve with the state that copied returns, a copy of a cycle's. What plugins keep
+// there may fail to be cloned.
+func (f *Framework) ReserveOnCopy(copied func() *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+	var s *extpoints.CycleState
+	if st := guard("Reserve", "CycleState.Clone", func() *extpoints.Status { s = copied(); return nil }); st != nil {
+		return st
+	}
+	return f.Reserve(s, w, b)
+}
+
 // OwnBinding is a copy of the binding for somebody who only reads it; what was
 // decided about is shared.
 func OwnBinding(b *model.Binding) model.Binding {
