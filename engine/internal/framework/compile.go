@@ -56,7 +56,7 @@ func (c *compiler) makePlugin(e *extpoints.Entry) {
 		return // twice, which has been reported
 	}
 	h := &handle{f: c.f, logger: c.f.env.Logger.Named(e.Name)}
-	plugin, err := callFactory(e, h)
+	plugin, name, err := callFactory(e, h)
 	switch {
 	case err != nil:
 		c.problem("plugin %q: %w", e.Name, err)
@@ -65,13 +65,13 @@ func (c *compiler) makePlugin(e *extpoints.Entry) {
 		c.problem("plugin %q: New returned no plugin", e.Name)
 		return
 	case e.Name == "":
-		if e.Name = plugin.Name(); c.made[e.Name] != nil {
+		if e.Name = name; c.made[e.Name] != nil {
 			c.problem("plugin %q: is listed twice", e.Name)
 			return
 		}
 		h.logger = c.f.env.Logger.Named(e.Name)
-	case plugin.Name() != e.Name:
-		c.problem("plugin %q: the plugin that New made calls itself %q", e.Name, plugin.Name())
+	case name != e.Name:
+		c.problem("plugin %q: the plugin that New made calls itself %q", e.Name, name)
 		return
 	}
 	for _, err := range extpoints.CheckPlugin(plugin) {
@@ -87,13 +87,19 @@ func (c *compiler) makePlugin(e *extpoints.Entry) {
 	}
 }
 
-func callFactory(e *extpoints.Entry, h extpoints.Handle) (p extpoints.Plugin, err error) {
+// callFactory makes the plugin and asks for its name.
+func callFactory(e *extpoints.Entry, h extpoints.Handle) (p extpoints.Plugin, name string, err error) {
+	at := "New"
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("New panicked: %v", r)
+			err = fmt.Errorf("%s panicked: %v", at, r)
 		}
 	}()
-	return e.New(e.Args, h)
+	if p, err = e.New(e.Args, h); p != nil && err == nil {
+		at = "Name"
+		name = p.Name()
+	}
+	return p, name, err
 }
 
 // fillPoints fills the list of every point.

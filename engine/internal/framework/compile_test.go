@@ -91,6 +91,7 @@ func makers() map[string]extpoints.Factory {
 	list["Panics"] = func(any, extpoints.Handle) (extpoints.Plugin, error) { panic("boom") }
 	list["Nothing"] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return nil, nil }
 	list["Other"] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return both{"A"}, nil }
+	list["Nameless"] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return (*both)(nil), nil }
 	list["Idle"] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return named("Idle"), nil }
 	list["Wrong"] = func(any, extpoints.Handle) (extpoints.Plugin, error) { return wrong{named: "Wrong"}, nil }
 	return list
@@ -248,10 +249,10 @@ func TestProblems(t *testing.T) {
 		want   []string
 	}{
 		{"what can be seen before the points are filled", func(p *extpoints.Profile) {
-			*p = profileOf("A A*2 Unknown Panics Nothing Other B:Reserve B:Reserve C:Filtering D!Filter:Score Idle Wrong")
+			*p = profileOf("A A*2 Unknown Panics Nothing Other Nameless B:Reserve B:Reserve C:Filtering D!Filter:Score Idle Wrong")
 			p.PercentageOfNodesToScore = &percentage
 			p.Plugins[0].Args = "what for"
-			p.Plugins[6].Weight = -1
+			p.Plugins[7].Weight = -1
 			p.Plugins = append(p.Plugins, extpoints.Entry{Points: []extpoints.Point{"Filter"}}, extpoints.Entry{Name: "A"},
 				extpoints.Entry{New: makers()["B"]})
 			p.Remove("Nobody")
@@ -266,12 +267,13 @@ func TestProblems(t *testing.T) {
 				`[PreEnqueue QueueSort PreFilter Filter PostFilter PreScore Score Reserve Permit PreBind Bind PostBind ` +
 				`PlacementGenerate PlacementFeasible PlacementScore GroupPostFilter]`,
 			`profile "p": plugin "D": an entry has either Points or Except`,
-			`profile "p": plugin 12: has neither a name nor a function that makes it`,
+			`profile "p": plugin 13: has neither a name nor a function that makes it`,
 			`profile "p": plugin "A": has an entry without New that does not say at which points`,
 			`profile "p": plugin "A": arguments of type string, want extpoints.NoArgs`,
 			`profile "p": plugin "Panics": New panicked: boom`,
 			`profile "p": plugin "Nothing": New returned no plugin`,
 			`profile "p": plugin "Other": the plugin that New made calls itself "A"`,
+			`profile "p": plugin "Nameless": Name panicked: runtime error: invalid memory address or nil pointer dereference`,
 			`profile "p": plugin "Idle": framework.named serves no extension point`,
 			`profile "p": plugin "Wrong": Filter: Filter is func(int) bool, and must be ` +
 				`func(*extpoints.CycleState, *extpoints.WorkloadInfo, *extpoints.NodeInfo) *extpoints.Status`,
