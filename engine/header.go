@@ -147,9 +147,14 @@ func setting(name, recorded, given string) string {
 	return fmt.Sprintf("%s: recorded %s, given %s", name, orNone(recorded), orNone(given))
 }
 
-// hashOf tells arguments apart by their form as JSON; those that have none by their
-// type alone.
-func hashOf(args any) string {
+// hashOf tells arguments apart by their form as JSON; those that have none, or panic when they
+// are asked for it, by their type alone.
+func hashOf(args any) (hash string) {
+	defer func() {
+		if recover() != nil {
+			hash = fmt.Sprintf("%T", args)
+		}
+	}()
 	text, err := json.Marshal(args)
 	if err != nil {
 		return fmt.Sprintf("%T", args)

@@ -64,6 +64,23 @@ func TestARecorderBelongsToOneEngine(t *testing.T) {
 	require.ErrorIs(t, err, engine.ErrRecorderTaken)
 }
 
+// secretArgs are arguments that are not for a log.
+type secretArgs struct{}
+
+func (secretArgs) MarshalJSON() ([]byte, error) { panic("not for you") }
+
+// Arguments of plugins whose form as JSON cannot be had do not keep an engine from recording.
+func TestArgumentsThatCannotBeWritten(t *testing.T) {
+	cfg := config(&world{})
+	extpoints.Use(&cfg.Profiles[0], func(secretArgs, extpoints.Handle) (friend, error) { return friend{}, nil }, secretArgs{})
+	var log bytes.Buffer
+	cfg.Recorder = engine.NewRecorder(&log)
+	r, err := engine.NewRaw(cfg)
+	require.NoError(t, err)
+	require.NoError(t, r.StartRecording(epoch, engine.NewRecorder(&log)))
+	require.Contains(t, log.String(), `"engine_test.secretArgs"`)
+}
+
 // What is wrong with a configuration, its profiles and its recorder is told at once; the
 // recorder of a configuration that was refused is free.
 func TestProblemsOfAConfigurationAreToldAtOnce(t *testing.T) {
