@@ -55,6 +55,7 @@ func TestCallOffLeavesTasksThatWereTaken(t *testing.T) {
 	require.True(t, r.Schedule(epoch))
 	r.CallOff(epoch, nil)
 	require.Nil(t, r.NextTask())
+	r.Finish(epoch, r.NextTask()) // which is none
 	p, _ := r.Queue("b")
 	require.Equal(t, queue.ErrorBackoff, p.Place)
 	taken.Run(t.Context())

@@ -308,9 +308,13 @@ func (r *Raw) callOff(now time.Time, cause error, next func() *tasks.Task) {
 func (r *Raw) View() *View { return &View{store: r.rec.Store.Snapshot(), live: r.rec.Store} }
 
 // Finish takes a task back and records its outcome. A task that has not run
-// counts as failed; one that was given back before is ignored.
+// counts as failed; one that was given back before is ignored, and so is nil.
 func (r *Raw) Finish(now time.Time, t *Task) {
-	r.must("Finish", now, func() { r.finish(now, t.task) })
+	r.must("Finish", now, func() {
+		if t != nil {
+			r.finish(now, t.task)
+		}
+	})
 }
 
 func (r *Raw) finish(now time.Time, t *tasks.Task) {
