@@ -77,7 +77,7 @@ type Options struct {
 	// Failed is told when the engine refuses what it is told, which happens
 	// only where somebody else changes the engine's record of what is ours or the
 	// engine is broken, and of a panic of After. It
-	// must not call the orchestrator. Default: nobody is told.
+	// must not call the orchestrator. Where it panics itself nobody is told. Default: nobody is told.
 	Failed func(error)
 }
 
@@ -120,7 +120,16 @@ func New(opts Options) *Orchestrator {
 	if opts.Failed == nil {
 		opts.Failed = func(error) {}
 	}
+	opts.Failed = guarded(opts.Failed)
 	return &Orchestrator{opts: opts, nodes: map[string]*model.Node{}, jobs: map[string]*job{}}
+}
+
+// guarded is the function, which may panic.
+func guarded(f func(error)) func(error) {
+	return func(err error) {
+		defer func() { _ = recover() }()
+		f(err)
+	}
 }
 
 // everything describes the present state to an engine that knows nothing. The

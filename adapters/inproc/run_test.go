@@ -146,6 +146,11 @@ func TestWhatDoesNotReturn(t *testing.T) {
 				b.submit("next", forever)
 				b.expect("next", "Confirmed n1")
 			})
+			inBubble(t, inproc.Options{After: test.after, Failed: func(error) { panic("nobody listens") }}, func(b *bench) {
+				b.join("n1")
+				b.submit("w", test.task)
+				b.expect("w", "forgotten")
+			})
 			if told != test.told {
 				t.Errorf("Failed was told %q, want %q", told, test.told)
 			}
