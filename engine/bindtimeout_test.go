@@ -280,6 +280,44 @@ func TestBindTimeoutEndsAPreBind(t *testing.T) {
 	}
 }
 
+// postBinds is a PostBind plugin that ends with its context.
+type postBinds struct{ took time.Duration }
+
+func (*postBinds) Name() string { return "PostBinds" }
+
+func (p *postBinds) PostBind(ctx context.Context, _ *extpoints.CycleState, _ *extpoints.WorkloadInfo, _ *model.Binding) {
+	began := time.Now()
+	<-ctx.Done()
+	p.took = time.Since(began)
+}
+
+// What is told that a workload is bound cannot keep its place for ever. The workload is bound all the same.
+func TestBindTimeoutEndsAPostBind(t *testing.T) {
+	for compat, want := range map[extpoints.Compat]time.Duration{extpoints.Improved: time.Minute, extpoints.KubeScheduler137: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &postBinds{}
+			cfg := config(&world{})
+			use(&cfg, p)
+			cfg.BindTimeout, cfg.Compat, cfg.DrainTimeout = time.Minute, compat, -1
+			var failures []error
+			cfg.Listener.Failed = func(e engine.FailedEvent) { failures = append(failures, e.Err) }
+			e, stop := start(t, cfg)
+			require.NoError(t, e.Apply(node("n1", 1000), task("a", 100)))
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			require.Equal(t, want, p.took, "%v", compat)
+			if want > 0 {
+				require.Empty(t, failures)
+				require.Equal(t, 1, count(e.View(), model.Bound))
+			} else {
+				require.Len(t, failures, 1, "its place is given to others")
+			}
+			require.NoError(t, stop())
+			require.Equal(t, 1, count(e.View(), model.Bound))
+		})
+	}
+}
+
 // stuck is an orchestrator of whose nodes some do not even heed that their time is over.
 type stuck struct {
 	world

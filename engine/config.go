@@ -125,10 +125,10 @@ type Config struct {
 	// Default a quarter of MaxBindings, at least 1. Only for Engine.
 	MaxBindingsPerNode int
 	// BindTimeout is how long one call of Bind (the orchestrator's, a Bind plugin's or
-	// an extender's), of PreBind, of Evict or of ReleaseDevices may take. Then its context is
-	// cancelled with ErrBindTimeout as the cause, and what it returns counts. A PreBind plugin with a
-	// timeout of its own (PreFlight.Timeout) has that much more; with [extpoints.KubeScheduler137]
-	// PreBind has no limit. One that does not heed its context for 5 seconds more is told to
+	// an extender's), of PreBind, of Evict or of ReleaseDevices may take, and all of PostBind. Then its
+	// context is cancelled with ErrBindTimeout as the cause, and what it returns counts. A PreBind plugin with
+	// a timeout of its own (PreFlight.Timeout) has that much more; with [extpoints.KubeScheduler137]
+	// PreBind and PostBind have no limit. One that does not heed its context for 5 seconds more is told to
 	// Listener.Failed, and its place is given to others, of as many as MaxBindings at a time, but
 	// not that on its node. Its workload stays Assumed, with its room, until it returns: whether it was
 	// bound is not known. Default 2 minutes; negative: no timeout. Only for Engine:

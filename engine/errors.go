@@ -13,7 +13,7 @@ import (
 var (
 	// ErrStopped is why everything ends after the context given to Run has.
 	ErrStopped = errors.New("the engine is stopped")
-	// ErrBindTimeout ends a call of PreBind, Bind, Evict or ReleaseDevices that has taken longer
+	// ErrBindTimeout ends a call of PreBind, Bind, PostBind, Evict or ReleaseDevices that has taken longer
 	// than Config.BindTimeout. It is in the error that Listener.Failed is told of a call which
 	// has not returned then.
 	ErrBindTimeout = errors.New("it took longer than Config.BindTimeout")

@@ -95,8 +95,8 @@ package extpoints
 // kube-scheduler waits where there is nothing to wait for:
 //
 //   - engine/follow.go: a binding to a node that is removed is cancelled. In kube-scheduler it goes on.
-//   - engine/internal/framework/bind.go: PreBind has no longer than Config.BindTimeout. In kube-scheduler
-//     there is no limit but those that plugins set themselves.
+//   - engine/internal/framework/bind.go, engine/internal/tasks/task.go: PreBind and PostBind have no longer
+//     than Config.BindTimeout. In kube-scheduler there is no limit but those that plugins set themselves.
 //
 // Parity with kube-scheduler is compared with [KubeScheduler137].
 type Compat uint8

@@ -7,7 +7,8 @@ import (
 )
 
 // PostBindPlugin is told that the workload is bound. Called on a binding
-// goroutine, in the order of the profile; it may block until ctx ends.
+// goroutine, in the order of the profile; it may block until ctx ends, which it does after
+// Config.BindTimeout. Until it returns the workload counts as being bound.
 // Conformance: extpointstest.TestPlugin.
 type PostBindPlugin interface {
 	Plugin

@@ -97,7 +97,7 @@ type Task struct {
 	cancel    context.CancelCauseFunc // set by Run
 	cause     error                   // why Run must end early
 	prebound  bool                    // Bind may have begun: it is too late for Stop
-	deadline  time.Time               // when the limit ends Bind, once it has begun
+	deadline  time.Time               // when the limit ends Bind or PostBind, once it has begun
 	abandoned bool                    // nobody waits for the outcome any more
 }
 
@@ -238,6 +238,13 @@ func (t *Task) bind(ctx context.Context, limit Limit) {
 	if t.Status, t.Failed = m.Framework.Bind(limited, m.State, m.Info, &m.Binding); t.Status != nil {
 		return
 	}
+	if m.Framework.Improved() {
+		cancel()
+		limited, cancel := limit.start(ctx)
+		defer cancel()
+		t.noteDeadline(limited)
+		ctx = limited
+	}
 	t.postBind(ctx)
 }
 
@@ -265,7 +272,7 @@ func (t *Task) noteDeadline(ctx context.Context) {
 	t.deadline = at.Round(0)
 }
 
-// Deadline is when the limit ends Bind; zero before it has begun, and where there is no
+// Deadline is when the limit ends Bind, or PostBind after it; zero before it has begun, and where there is no
 // limit.
 func (t *Task) Deadline() time.Time {
 	t.mu.Lock()
