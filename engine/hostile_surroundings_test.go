@@ -23,14 +23,18 @@ import (
 
 // mischief is what the surroundings of an engine do to it: now and then, wherever it calls them, they panic, end the
 // goroutine, call it back, here and on goroutines of their own, or do not answer. What is drawn at the n-th call of a
-// point depends on the seed; which goroutine makes that call does not. Nothing sleeps where the engine holds its lock:
-// in a bubble time stands still while anybody waits for a lock.
+// point depends on the seed; which goroutine makes that call does not.
+//
+// Tasks hang. Nothing does where the engine holds its lock, as in filters and extenders: in a bubble time stands still
+// while anybody waits for a lock. There it lets others run, so that they come to wait for the lock. What is left out is
+// that meanwhile somebody's time runs out; an extender that does not answer is ended with Run, see TestStopEndsExtenders.
 type mischief struct {
-	seed   uint64
-	deadly bool // goroutines of the engine's own may be ended
-	off    atomic.Bool
-	engine *engine.Engine
-	handle extpoints.Handle
+	seed    uint64
+	deadly  bool // goroutines of the engine's own may be ended
+	off     atomic.Bool
+	release chan struct{} // from now on nothing hangs
+	engine  *engine.Engine
+	handle  extpoints.Handle
 
 	mu         sync.Mutex
 	calls      map[string]uint64 // by point
@@ -39,7 +43,7 @@ type mischief struct {
 }
 
 func newMischief(seed uint64, deadly bool) *mischief {
-	return &mischief{seed: seed, deadly: deadly, calls: map[string]uint64{}, done: map[string]int{}}
+	return &mischief{seed: seed, deadly: deadly, release: make(chan struct{}), calls: map[string]uint64{}, done: map[string]int{}}
 }
 
 func (m *mischief) complain(format string, args ...any) {
@@ -88,7 +92,7 @@ func (m *mischief) at(point string) {
 	if rng == nil {
 		return
 	}
-	switch rng.IntN(5) {
+	switch rng.IntN(6) {
 	case 0:
 		m.note("panics")
 		panic("on purpose, at " + point)
@@ -109,7 +113,42 @@ func (m *mischief) at(point string) {
 	case 4:
 		m.note("uses the handle")
 		m.useHandle(rng)
+	case 5:
+		m.note("takes its time")
+		for range rng.IntN(300) {
+			runtime.Gosched()
+		}
 	}
+}
+
+// hang is called by a task, and may wait for as long as it likes. The error is that its context has ended.
+func (m *mischief) hang(ctx context.Context, point string) error {
+	rng := m.draw("how long "+point+" takes", 6)
+	if rng == nil {
+		return nil
+	}
+	how := []string{"hangs", "is slow", "ignores its context"}[rng.IntN(3)]
+	m.note(point + " " + how)
+	switch how {
+	case "hangs":
+		return m.wait(ctx, time.Hour)
+	case "is slow":
+		return m.wait(ctx, time.Duration(rng.IntN(15))*time.Second)
+	}
+	return m.wait(context.Background(), time.Duration(rng.IntN(200))*time.Second)
+}
+
+// wait ends with the context, which is an error, with the time, or when nothing hangs any more.
+func (m *mischief) wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+	case <-m.release:
+	}
+	return nil
 }
 
 // callBack calls the engine from wherever that is. No call is without an answer, and none panics but Branch and Queue.
@@ -178,6 +217,16 @@ func (p hostilePlugin) Permit(s *extpoints.CycleState, w *extpoints.WorkloadInfo
 		return extpoints.NewStatus(extpoints.Wait), time.Duration(rng.IntN(20)) * time.Second
 	}
 	return nil, 0
+}
+
+func (p hostilePlugin) PreBind(ctx context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) *extpoints.Status {
+	_ = p.rude.PreBind(ctx, s, w, b)
+	return extpoints.AsStatus(p.m.hang(ctx, "PreBind"))
+}
+
+func (p hostilePlugin) PostBind(ctx context.Context, s *extpoints.CycleState, w *extpoints.WorkloadInfo, b *model.Binding) {
+	p.rude.PostBind(ctx, s, w, b)
+	_ = p.m.hang(ctx, "PostBind")
 }
 
 // hostileOrder orders as the plugin does that it replaces.

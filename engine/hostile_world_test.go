@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -14,21 +15,41 @@ import (
 )
 
 // hostileWorld is an orchestrator that fails, hangs, answers late or twice, and reports before it answers. It knows what
-// really runs where. No workload comes back once it has left, so each starts once at most.
+// really runs where. No workload comes back once it has left, so each starts once at most, and again only where its node
+// was lost.
 type hostileWorld struct {
-	m       *mischief
-	release chan struct{} // from now on nothing hangs
+	m *mischief
+	// telling is held while the engine is told of nodes, and of where a workload runs: such a report must not come
+	// when the node has been lost.
+	telling sync.Mutex
 
 	mu      sync.Mutex
 	binding map[string]bool   // a call of Bind is under way
-	runs    map[string]string // node by workload, of what has ever started
+	runs    map[string]string // node by workload, of what has ever started on a node that was not lost since
 	left    map[string]bool   // must not start any more, or has ended
+	lost    map[string]int    // how often, by node
+	down    map[string]bool   // nodes that were lost and are not back
 }
 
 func newHostileWorld(m *mischief) *hostileWorld {
 	return &hostileWorld{
-		m: m, release: make(chan struct{}), binding: map[string]bool{}, runs: map[string]string{}, left: map[string]bool{},
+		m: m, binding: map[string]bool{}, runs: map[string]string{}, left: map[string]bool{}, lost: map[string]int{}, down: map[string]bool{},
 	}
+}
+
+// lose ends all that runs on the node, on which nothing starts before it is up again.
+func (w *hostileWorld) lose(node string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lost[node]++
+	w.down[node] = true
+	maps.DeleteFunc(w.runs, func(_, on string) bool { return on == node })
+}
+
+func (w *hostileWorld) up(node string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.down, node)
 }
 
 // leaves notes that a workload is not to run any more.
@@ -44,14 +65,21 @@ func (w *hostileWorld) hasLeft(id string) bool {
 	return w.left[id]
 }
 
+// hostileStart is what a call of Bind is to start.
+type hostileStart struct {
+	id, node string
+	lost     int // how often the node had been when the call began
+}
+
 // begin and end are around each call of Bind: no two for the same workload are under way at once.
-func (w *hostileWorld) begin(id string) {
+func (w *hostileWorld) begin(id, node string) hostileStart {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.binding[id] {
 		w.m.complain("%s is bound while it is being bound", id)
 	}
 	w.binding[id] = true
+	return hostileStart{id, node, w.lost[node]}
 }
 
 func (w *hostileWorld) end(id string) {
@@ -62,44 +90,58 @@ func (w *hostileWorld) end(id string) {
 
 var errHostile = errors.New("on purpose")
 
-// start starts the workload, unless it has left.
-func (w *hostileWorld) start(id, node string) error {
+// start starts the workload, unless it has left, or the node was lost.
+func (w *hostileWorld) start(s hostileStart) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if on, runs := w.runs[id]; runs {
-		w.m.complain("%s is started on %s, and was on %s", id, node, on)
+	if on, runs := w.runs[s.id]; runs {
+		w.m.complain("%s is started on %s, and was on %s", s.id, s.node, on)
 	}
-	if w.left[id] {
+	if w.left[s.id] {
 		return errors.New("it is not wanted any more")
 	}
-	w.runs[id] = node
+	if w.down[s.node] || w.lost[s.node] != s.lost {
+		return extpoints.ErrNotThere
+	}
+	w.runs[s.id] = s.node
 	return nil
 }
 
 // confirm starts the workload and reports it, so many times.
-func (w *hostileWorld) confirm(id, node string, times int) error {
-	err := w.start(id, node)
+func (w *hostileWorld) confirm(s hostileStart, times int) error {
+	err := w.start(s)
 	if err == nil {
-		w.report(id, node, times)
+		w.report(s, times)
 	}
 	return err
 }
 
 // report says where the workload runs, so many times. It may have been removed.
-func (w *hostileWorld) report(id, node string, times int) {
-	for range times {
-		_ = w.m.engine.Apply(engine.Confirm(model.Binding{Workload: id, Node: node}))
+func (w *hostileWorld) report(s hostileStart, times int) {
+	w.telling.Lock()
+	defer w.telling.Unlock()
+	if w.runsOn(s.id) != s.node {
+		return
 	}
+	for range times {
+		_ = w.m.engine.Apply(engine.Confirm(model.Binding{Workload: s.id, Node: s.node}))
+	}
+}
+
+func (w *hostileWorld) runsOn(id string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.runs[id]
 }
 
 // Bind implements [extpoints.Orchestrator].
 func (w *hostileWorld) Bind(ctx context.Context, wl *model.Workload, b model.Binding) error {
-	w.begin(wl.ID)
+	start := w.begin(wl.ID, b.Node)
 	defer w.end(wl.ID)
 	w.m.at("Bind")
 	rng := w.m.draw("what Bind does", 2)
 	if rng == nil {
-		return w.start(wl.ID, b.Node)
+		return w.start(start)
 	}
 	answers := []string{"fails", "could not start it there", "hangs", "is slow", "ignores its context", "confirms first", "confirms and fails", "confirms twice, late", "confirms and panics"}
 	how := answers[rng.IntN(len(answers))]
@@ -110,47 +152,34 @@ func (w *hostileWorld) Bind(ctx context.Context, wl *model.Workload, b model.Bin
 	case "could not start it there":
 		return fmt.Errorf("%w: %w", extpoints.ErrNotThere, errHostile)
 	case "hangs":
-		if err := w.wait(ctx, time.Hour); err != nil {
+		if err := w.m.wait(ctx, time.Hour); err != nil {
 			return err
 		}
 	case "is slow":
-		if err := w.wait(ctx, time.Duration(rng.IntN(15))*time.Second); err != nil {
+		if err := w.m.wait(ctx, time.Duration(rng.IntN(15))*time.Second); err != nil {
 			return err
 		}
 	case "ignores its context":
-		_ = w.wait(context.Background(), time.Duration(rng.IntN(200))*time.Second)
+		_ = w.m.wait(context.Background(), time.Duration(rng.IntN(200))*time.Second)
 	case "confirms first":
-		return w.confirm(wl.ID, b.Node, 1)
+		return w.confirm(start, 1)
 	case "confirms and fails":
-		_ = w.confirm(wl.ID, b.Node, 2)
+		_ = w.confirm(start, 2)
 		return errHostile
 	case "confirms twice, late":
-		err := w.start(wl.ID, b.Node)
+		err := w.start(start)
 		if err == nil {
 			go func() {
-				_ = w.wait(context.Background(), time.Duration(rng.IntN(3))*time.Second)
-				w.report(wl.ID, b.Node, 2)
+				_ = w.m.wait(context.Background(), time.Duration(rng.IntN(3))*time.Second)
+				w.report(start, 2)
 			}()
 		}
 		return err
 	case "confirms and panics":
-		_ = w.confirm(wl.ID, b.Node, 1)
+		_ = w.confirm(start, 1)
 		panic("on purpose")
 	}
-	return w.start(wl.ID, b.Node)
-}
-
-// wait ends with the context, which is an error, with the time, or when nothing hangs any more.
-func (w *hostileWorld) wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-	case <-w.release:
-	}
-	return nil
+	return w.start(start)
 }
 
 // Evict implements [extpoints.Orchestrator].
@@ -166,11 +195,11 @@ func (w *hostileWorld) Evict(ctx context.Context, wl *model.Workload, _ string) 
 		case "fails":
 			return errHostile
 		case "hangs":
-			return w.wait(ctx, time.Hour)
+			return w.m.wait(ctx, time.Hour)
 		case "is slow":
 			delay = time.Duration(rng.IntN(15)) * time.Second
 		case "ignores its context":
-			_ = w.wait(context.Background(), time.Duration(rng.IntN(200))*time.Second)
+			_ = w.m.wait(context.Background(), time.Duration(rng.IntN(200))*time.Second)
 		case "never happens":
 			return nil
 		case "happens twice":
@@ -178,7 +207,7 @@ func (w *hostileWorld) Evict(ctx context.Context, wl *model.Workload, _ string) 
 		}
 	}
 	go func() {
-		_ = w.wait(context.Background(), delay)
+		_ = w.m.wait(context.Background(), delay)
 		w.leaves(wl.ID)
 		for range times {
 			_ = w.m.engine.Apply(engine.Remove(wl.ID))
@@ -209,10 +238,8 @@ func (c *hostileClient) act(nodes []engine.Change) {
 		_ = e.Apply(engine.Remove(id))
 	case 1:
 		_ = e.Evict(id, "by lot")
-	case 2:
-		_ = e.Apply(engine.RemoveNode(nodeOf(change).Name))
-	case 3:
-		_ = e.Apply(change)
+	case 2, 3:
+		c.actOnNode(change)
 	case 4:
 		_, _ = e.Explain(id, engine.ExplainOptions{AllFilters: true})
 	case 5:
@@ -229,6 +256,29 @@ func (c *hostileClient) act(nodes []engine.Change) {
 		c.submit(1)
 	}
 	c.look()
+}
+
+// actOnNode does something to a node: puts it, removes it, drains it, or loses it with all that runs there.
+func (c *hostileClient) actOnNode(put engine.Change) {
+	c.w.telling.Lock()
+	defer c.w.telling.Unlock()
+	e, name := c.m.engine, nodeOf(put).Name
+	switch c.rng.IntN(6) {
+	case 0:
+		_ = e.Apply(engine.RemoveNode(name))
+	case 1:
+		c.m.note("drains a node")
+		_ = e.Apply(engine.Drain(name, "by lot"))
+	case 2:
+		if _, there := e.View().Node(name); there {
+			c.m.note("loses a node")
+			c.w.lose(name)
+			_ = e.Apply(engine.LoseNode(name))
+		}
+	default:
+		c.w.up(name)
+		_ = e.Apply(put)
+	}
 }
 
 // submit submits one workload, several as a gang, or a great many at once, of which most are removed again.
