@@ -7,7 +7,6 @@ import (
 	"hash/fnv"
 	"io"
 	"math/rand/v2"
-	"reflect"
 	"runtime"
 	"slices"
 	"sync"
@@ -17,8 +16,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/engine/enginetest/faults"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
 )
 
 // mischief is what the surroundings of an engine do to it: now and then, wherever it calls them, they panic, end the
@@ -229,39 +230,10 @@ func (p hostilePlugin) PostBind(ctx context.Context, s *extpoints.CycleState, w 
 	_ = p.m.hang(ctx, "PostBind")
 }
 
-// hostileOrder orders as the plugin does that it replaces.
-type hostileOrder struct {
-	extpoints.QueueSortPlugin
-	m *mischief
-}
-
-func (p hostileOrder) Less(a, b *extpoints.Queued) bool {
-	p.m.at("Less")
-	return p.QueueSortPlugin.Less(a, b)
-}
-
-// hostileWriter is a log, or the writer of a recorder.
-type hostileWriter struct {
-	m     *mischief
-	point string
-}
-
-func (w hostileWriter) Write(line []byte) (int, error) {
-	w.m.at(w.point)
-	return len(line), nil
-}
-
 // surround puts the mischief around an engine.
 func (m *mischief) surround(cfg *engine.Config) {
-	for i, entry := range cfg.Profiles[0].Plugins {
-		cfg.Profiles[0].Plugins[i].New = func(args any, h extpoints.Handle) (extpoints.Plugin, error) {
-			made, err := entry.New(args, h)
-			if order, ok := made.(extpoints.QueueSortPlugin); ok {
-				return hostileOrder{order, m}, err
-			}
-			return made, err
-		}
-	}
+	at := faults.Surroundings(m.at)
+	at.Sort(&cfg.Profiles[0], plugins.PrioritySort)
 	extpoints.Use(&cfg.Profiles[0], func(_ extpoints.NoArgs, h extpoints.Handle) (extpoints.Plugin, error) {
 		m.handle = h
 		return hostilePlugin{&rude{func(point, _, _ string) { m.at(point) }}, m}, nil
@@ -287,19 +259,9 @@ func (m *mischief) surround(cfg *engine.Config) {
 		m.at("Clock")
 		return time.Since(begun)
 	}
-	cfg.Logger = hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, Output: hostileWriter{m, "Log"}})
-	cfg.Recorder = engine.NewRecorder(hostileWriter{m, "Write"})
-	cfg.Listener = engine.Tee(cfg.Listener, m.listener())
-}
-
-func (m *mischief) listener() (l engine.Listener) {
-	functions := reflect.ValueOf(&l).Elem()
-	for i := range functions.NumField() {
-		point := "Listener." + functions.Type().Field(i).Name
-		functions.Field(i).Set(reflect.MakeFunc(functions.Field(i).Type(), func([]reflect.Value) []reflect.Value {
-			m.at(point)
-			return nil
-		}))
-	}
-	return l
+	cfg.Logger = hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, Output: at.Writer("Log", io.Discard)})
+	cfg.Recorder = engine.NewRecorder(at.Writer("Write", io.Discard))
+	var listener engine.Listener
+	at.Listen(&listener)
+	cfg.Listener = engine.Tee(cfg.Listener, listener)
 }

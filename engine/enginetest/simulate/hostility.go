@@ -13,7 +13,6 @@ import (
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/engine/enginetest/faults"
-	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/plugins"
 )
 
@@ -120,56 +119,15 @@ func (h *hostility) surround(cfg *engine.Config, plan *faults.Plan) {
 	}
 	plan.Hook = h.at
 	cfg.Workers = 1 // at points in parallel loops the history would not repeat
-	cfg.Listener = engine.Tee(cfg.Listener, h.listener())
+	at := faults.Surroundings(h.at)
+	var listener engine.Listener
+	at.Listen(&listener)
+	cfg.Listener = engine.Tee(cfg.Listener, listener)
 	level := []hclog.Level{hclog.Error, hclog.Info, hclog.Trace}[h.rng.IntN(3)]
-	cfg.Logger = hclog.New(&hclog.LoggerOptions{Level: level, Output: hostileWriter{h, io.Discard, "the logger"}})
+	cfg.Logger = hclog.New(&hclog.LoggerOptions{Level: level, Output: at.Writer("the logger", io.Discard)})
 	for i := range cfg.Profiles {
-		for j := range cfg.Profiles[i].Plugins {
-			e := &cfg.Profiles[i].Plugins[j]
-			if made := e.New; e.Name == plugins.PrioritySort {
-				e.New = func(args any, handle extpoints.Handle) (extpoints.Plugin, error) {
-					p, err := made(args, handle)
-					return hostileSort{p.(extpoints.QueueSortPlugin), h}, err
-				}
-			}
-		}
+		at.Sort(&cfg.Profiles[i], plugins.PrioritySort)
 	}
-}
-
-// listener returns one that does it.
-func (h *hostility) listener() (l engine.Listener) {
-	functions := reflect.ValueOf(&l).Elem()
-	for i := range functions.NumField() {
-		point := "Listener." + functions.Type().Field(i).Name
-		functions.Field(i).Set(reflect.MakeFunc(functions.Field(i).Type(), func([]reflect.Value) []reflect.Value {
-			h.at(point)
-			return nil
-		}))
-	}
-	return l
-}
-
-type hostileSort struct {
-	extpoints.QueueSortPlugin
-	hostility *hostility
-}
-
-func (p hostileSort) Less(a, b *extpoints.Queued) bool {
-	p.hostility.at("Less")
-	return p.QueueSortPlugin.Less(a, b)
-}
-
-type hostileWriter struct {
-	hostility *hostility
-	to        io.Writer
-	point     string
-}
-
-func (w hostileWriter) Write(line []byte) (int, error) {
-	w.hostility.at(w.point)
-	n, err := w.to.Write(line)
-	w.hostility.at(w.point + ", when it has written")
-	return n, err
 }
 
 // beside calls f on a goroutine of its own, which f may end. It reports whether f has come to its

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/berth-project/berth/engine"
+	"github.com/berth-project/berth/engine/enginetest/faults"
 )
 
 // rotate begins a new log where it is time for one.
@@ -42,7 +43,7 @@ func (s *sim) newRecorder() *engine.Recorder {
 	if s.hostility == nil {
 		return engine.NewRecorder(&s.log)
 	}
-	return engine.NewRecorder(hostileWriter{s.hostility, &s.log, "the recorder"})
+	return engine.NewRecorder(faults.Surroundings(s.hostility.at).Writer("the recorder", &s.log))
 }
 
 // keepLife keeps what the engine was told and did until now.
