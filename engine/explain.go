@@ -149,7 +149,17 @@ func (r *Raw) Explain(now time.Time, id string, o ExplainOptions) (*Explanation,
 	if err != nil {
 		return nil, err
 	}
-	return explain()
+	x, err := explain()
+	x.rests(r.rests())
+	return x, err
+}
+
+// rests is why nothing that waits is tried now; empty where it is.
+func (r *Raw) rests() string {
+	if r.room.Awaited() {
+		return "nothing is tried before the evictions have been accepted that are under way"
+	}
+	return ""
 }
 
 // explainer gathers what an explanation needs. The function that it returns
@@ -231,11 +241,10 @@ func (e *Explanation) fillPresent(fork *decide.Decider) {
 	e.MissingTopology = present.MissingTopology
 }
 
-// notRunning says that what waits is not tried.
-func (e *Explanation) notRunning() {
-	e.NotRunning = true
+// rests says why nothing that waits is tried now, where there is a reason for that and none other.
+func (e *Explanation) rests(why string) {
 	if e.Phase == model.Pending && e.Message == "" {
-		e.Message = "the engine does not run: Engine.Run was not called, or has ended"
+		e.Message = why
 	}
 }
 

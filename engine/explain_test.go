@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -264,6 +265,60 @@ func TestExplainWhereTheEngineDoesNotRun(t *testing.T) {
 		require.NoError(t, <-ended)
 		idle("b")
 	})
+}
+
+// Where nothing is tried for a while, whatever waits, that is said of what would fit.
+func TestExplainWhereNothingIsTried(t *testing.T) {
+	for name, c := range map[string]struct {
+		begin func(t *testing.T, e *engine.Engine)
+		want  string
+	}{
+		"all places are taken": {
+			func(t *testing.T, e *engine.Engine) { require.NoError(t, e.Apply(task("b", 100))) },
+			"nothing is tried before a binding has returned: all 1 places are taken (Config.MaxBindings)",
+		},
+		"a recording is to begin": {
+			func(t *testing.T, e *engine.Engine) {
+				go func() { _ = e.StartRecording(t.Context(), engine.NewRecorder(io.Discard)) }()
+			},
+			"nothing is tried before the recording begins that Engine.StartRecording waits for",
+		},
+		"evictions are awaited": {
+			func(t *testing.T, e *engine.Engine) {
+				require.NoError(t, e.Apply(node("full", 1000), running("v", "full", 900), urgent("u", 900)))
+			},
+			"nothing is tried before the evictions have been accepted that are under way",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				release := make(chan struct{})
+				slow := func(context.Context, string) error { <-release; return nil }
+				o := &reluctant{world: world{onBind: slow}, onEvict: slow}
+				cfg := synchronous(config(o))
+				cfg.MaxBindings = 1
+				e, stop := start(t, cfg)
+				require.NoError(t, e.Apply(node("n", 400), task("a", 100)))
+				synctest.Wait()
+				c.begin(t, e)
+				synctest.Wait()
+				require.NoError(t, e.Apply(task("w", 100), task("large", 100_000)))
+				synctest.Wait()
+				explain := func(id string) *engine.Explanation {
+					x, err := e.Explain(id, engine.ExplainOptions{})
+					require.NoError(t, err)
+					return x
+				}
+				require.Equal(t, c.want, explain("w").Message)
+				require.Equal(t, "n", explain("w").Node, "where it would go")
+				require.Contains(t, explain("large").Message, "Insufficient cpu")
+				close(release)
+				synctest.Wait()
+				require.Equal(t, model.Bound, explain("w").Phase)
+				require.NoError(t, stop())
+			})
+		})
+	}
 }
 
 func TestExplainWithoutNodes(t *testing.T) {

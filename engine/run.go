@@ -229,7 +229,7 @@ func (e *Engine) step(ctx, work context.Context) (busy bool, due time.Duration, 
 		return false, 0, err
 	}
 	e.locked(func(r *Raw, now time.Time) {
-		if !e.beginRecording(r, now) && (e.binding.free() || r.tasks.NextBinding(false) == nil) {
+		if !e.beginRecording(r, now) && e.mayTry(r) {
 			err = r.try("Schedule", now, func() { busy = r.schedule(now) })
 		}
 		due = longestSleep
@@ -349,19 +349,34 @@ func (e *Engine) Explain(id string, o ExplainOptions) (*Explanation, error) {
 	}
 	var explain func() (*Explanation, error)
 	var err error
-	running := false
+	running, why := false, ""
 	e.hold(func(r *Raw, now time.Time) {
-		running = e.runs.Load()
+		running, why = e.runs.Load(), e.rests(r)
 		explain, err = r.explainer(now, id, o)
 	})
 	if err != nil {
 		return nil, err
 	}
 	x, err := explain()
-	if !running {
-		x.notRunning()
-	}
+	x.NotRunning = !running
+	x.rests(why)
 	return x, err
 }
+
+// rests is why nothing that waits is tried now; empty where it is.
+func (e *Engine) rests(r *Raw) string {
+	switch {
+	case !e.runs.Load():
+		return "the engine does not run: Engine.Run was not called, or has ended"
+	case e.awaitsRecording(r):
+		return "nothing is tried before the recording begins that Engine.StartRecording waits for"
+	case !e.mayTry(r):
+		return fmt.Sprintf("nothing is tried before a binding has returned: all %d places are taken (Config.MaxBindings)", e.raw.cfg.MaxBindings)
+	}
+	return r.rests()
+}
+
+// mayTry reports whether there is a place for what would be bound next.
+func (e *Engine) mayTry(r *Raw) bool { return e.binding.free() || r.tasks.NextBinding(false) == nil }
 
 var errNoTask = errors.New("there is no such task")

@@ -182,10 +182,15 @@ func (e *Engine) beginRecording(r *Raw, now time.Time) (hold bool) {
 	}
 	err := r.StartRecording(now, e.starting.recorder)
 	if errors.Is(err, ErrUnderWay) && e.runs.Load() {
-		_, waits := r.permits.NextDue()
-		return !waits
+		return e.awaitsRecording(r)
 	}
 	e.starting.begun <- err
 	e.starting = nil
 	return false
+}
+
+// awaitsRecording reports whether nothing new is to be scheduled for the recording that is waited for.
+func (e *Engine) awaitsRecording(r *Raw) bool {
+	_, permit := r.permits.NextDue()
+	return e.starting != nil && !permit
 }
