@@ -13,6 +13,7 @@ import (
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
 )
 
 // cutOff is an orchestrator of whose nodes one does not answer; it remembers why it
@@ -393,4 +394,66 @@ func TestBindsThatAreOverdueAreBounded(t *testing.T) {
 		close(o.answer)
 		synctest.Wait()
 	})
+}
+
+// Of a binding that has not begun nobody has to wait for the end: if it is called off it needs no place, and
+// its workload goes elsewhere at once, whatever the orchestrator does with others.
+func TestWhatIsCalledOffBeforeItBeginsNeedsNoPlace(t *testing.T) {
+	for name, c := range map[string]struct {
+		callOff func(t *testing.T, e *engine.Engine)
+		gone    bool // the workload is not to be placed again
+	}{
+		"its node is lost":     {callOff: applies(engine.LoseNode("dead"))},
+		"its node is removed":  {callOff: applies(engine.RemoveNode("dead"))},
+		"it is requeued":       {callOff: applies(engine.Requeue("second"))},
+		"it is submitted anew": {callOff: applies(engine.Remove("second"), task("second", 100))},
+		"it is evicted":        {callOff: func(t *testing.T, e *engine.Engine) { require.NoError(t, e.Evict("second", "by hand")) }},
+		"it is removed":        {callOff: applies(engine.Remove("second")), gone: true},
+	} {
+		for _, places := range []int{1, 4} { // the last of all, or that of the node
+			t.Run(fmt.Sprintf("%s, %d places", name, places), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					o := &stuck{on: func(node string) bool { return node == "dead" }, answer: make(chan struct{})}
+					cfg := config(o)
+					cfg.MaxBindings, cfg.MaxBindingsPerNode, cfg.BindTimeout, cfg.DrainTimeout = places, 1, time.Hour, time.Second
+					e, stop := start(t, cfg)
+					require.NoError(t, e.Apply(node("dead", 1000), task("first", 100)))
+					synctest.Wait()
+					require.NoError(t, e.Apply(task("second", 100)))
+					synctest.Wait()
+					p, _ := e.Queue("second")
+					require.Equal(t, queue.Binding, p.Place)
+					require.NoError(t, e.Apply(closed("dead"), node("lives", 1000)))
+					c.callOff(t, e)
+					time.Sleep(time.Minute)
+					synctest.Wait()
+					require.EqualValues(t, 1, o.calls.Load(), "it has not begun")
+					w, there := e.View().Workload("second")
+					require.Equal(t, !c.gone, there)
+					switch {
+					case c.gone:
+						require.Equal(t, 1, e.QueueCounts().Binding)
+					case places > 1:
+						require.Equal(t, []string{"lives"}, o.nodesOf("second"))
+					default:
+						require.Equal(t, "lives", w.Node, "it waits for a place, and has a node")
+					}
+					close(o.answer)
+					require.NoError(t, stop())
+				})
+			})
+		}
+	}
+}
+
+// applies is what applies the changes.
+func applies(changes ...engine.Change) func(*testing.T, *engine.Engine) {
+	return func(t *testing.T, e *engine.Engine) { require.NoError(t, e.Apply(changes...)) }
+}
+
+// closed is the node, on which nothing is placed any more.
+func closed(name string) engine.Change {
+	ch := node(name, 1000)
+	nodeOf(ch).Unschedulable = true
+	return ch
 }

@@ -50,7 +50,7 @@ func (o outside) askToLeave(now time.Time, row *store.Workload, reason string, b
 		return
 	}
 	t.Evicted = &tasks.Eviction{Since: now, Reason: reason, By: by, Asked: by == preempt.Nobody}
-	t.Stop(withdrawn(by, "evicted while being bound", "", reason))
+	o.tasks.Stop(t, withdrawn(by, "evicted while being bound", "", reason))
 }
 
 func (c *core) evictingEvent(now time.Time, victim *store.Workload, reason string, by preempt.Beneficiary) EvictingEvent {

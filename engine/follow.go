@@ -321,7 +321,7 @@ func (f facts) interrupt(now time.Time, id string, cause error) {
 // leave. It must not be asked any more: it may be on another by now.
 func (f facts) left(id string) {
 	if t := f.tasks.Eviction(id); t != nil {
-		t.Stop(ErrRemoved)
+		f.tasks.Stop(t, ErrRemoved)
 		f.tasks.Forget(t)
 	}
 }

@@ -95,7 +95,7 @@ func (p roomPort) Leaving(id string) bool {
 // CallOff implements [preempt.Port].
 func (p roomPort) CallOff(id string, by preempt.Beneficiary, cause error) {
 	if t := p.o.tasks.Eviction(id); t != nil && t.Evict.By == by && !t.Evict.Asked {
-		t.Stop(cause)
+		p.o.tasks.Stop(t, cause)
 	}
 }
 

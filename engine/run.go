@@ -245,10 +245,14 @@ func (e *Engine) step(ctx, work context.Context) (busy bool, due time.Duration, 
 
 // startTask starts a task that is ready, if there is a place for it. It reports whether
 // it did. Evictions have places of their own: a binding may be waiting for the room
-// that one of them makes.
+// that one of them makes. What was called off before it began needs no place, since it
+// ends at once: else it would wait for others on its node that may never return.
 func (e *Engine) startTask(work context.Context) bool {
-	var t *tasks.Task
+	var t, off *tasks.Task
 	e.locked(func(r *Raw, _ time.Time) {
+		if off = r.tasks.NextCalledOff(); off != nil {
+			return
+		}
 		if e.leaving.free() {
 			if t = r.tasks.NextLeavingFrom(func(node string) bool { return e.leaving.may(r, node) }); t != nil {
 				e.leaving.take(r, t)
@@ -263,14 +267,16 @@ func (e *Engine) startTask(work context.Context) bool {
 			e.running[t] = true
 		}
 	})
-	if t == nil {
-		return false
+	switch {
+	case off != nil:
+		e.runTask(work, off)
+	case t != nil:
+		e.tasks.Go(func() { e.runTask(work, t) })
 	}
-	e.tasks.Go(func() { e.runTask(work, t) })
-	return true
+	return off != nil || t != nil
 }
 
-// runTask runs one task on its own goroutine. The task is given back even if
+// runTask runs one task, on its own goroutine if that may take time. The task is given back even if
 // Run does not return, because a plugin ended the goroutine.
 func (e *Engine) runTask(work context.Context, t *tasks.Task) {
 	defer e.do(func(r *Raw, now time.Time) {

@@ -23,6 +23,7 @@ type Book struct {
 
 	ready   []*Task // bindings that nobody has taken yet
 	leaving []*Task // evictions and releases that nobody has taken yet
+	off     []*Task // tasks that were called off, those among them that nobody has taken yet
 }
 
 // NewBook returns an empty book.
@@ -48,6 +49,9 @@ func (b *Book) Bind(m *Member) *Task {
 func (b *Book) Ready(now time.Time, t *Task) {
 	t.Permitted, t.Since = true, now
 	b.binding++
+	if len(b.ready)+len(b.leaving) == 0 {
+		b.off = nil
+	}
 	b.ready = append(b.ready, t)
 }
 
@@ -61,6 +65,26 @@ func (b *Book) Abandon(now time.Time, t *Task, cause error) {
 	}
 	t.Since = now
 	t.abandon(cause)
+	b.off = append(b.off, t)
+}
+
+// Stop ends a task that is to come, or under way but not at Bind yet; the outcome still counts.
+func (b *Book) Stop(t *Task, cause error) {
+	t.Stop(cause)
+	b.off = append(b.off, t)
+}
+
+// NextCalledOff takes out a task that was called off before anybody has taken it, which ends
+// at once when it is run; nil where there is none.
+func (b *Book) NextCalledOff() *Task {
+	for len(b.off) > 0 {
+		t := b.off[0]
+		b.off = b.off[1:]
+		if b.Take(func(other *Task) bool { return other == t }) != nil {
+			return t
+		}
+	}
+	return nil
 }
 
 // Binding is how many bindings are past Permit and still wanted.
@@ -161,6 +185,11 @@ func (b *Book) CancelTo(node string, cause error) {
 	for _, t := range b.bindings {
 		if t.Node() == node {
 			t.Cancel(cause)
+		}
+	}
+	for _, t := range b.ready { // in order
+		if t.Node() == node {
+			b.off = append(b.off, t)
 		}
 	}
 }
