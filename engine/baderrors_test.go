@@ -89,6 +89,41 @@ func TestErrorsThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// badWriter is where nothing can be written.
+type badWriter struct{ err error }
+
+func (w badWriter) Write([]byte) (int, error) { return 0, w.err }
+
+// badEvents is a plugin that cannot say for which events it waits.
+type badEvents struct{ failingOnce }
+
+func (b *badEvents) EventsToRegister() ([]extpoints.EventHint, error) { return nil, b.bad }
+
+// What the engine passes on can be read by those who get it.
+func TestErrorsThatArePassedOnCanBeRead(t *testing.T) {
+	t.Parallel()
+	for name, bad := range badErrors {
+		cfg := config(&world{})
+		cfg.Recorder = engine.NewRecorder(badWriter{bad})
+		r, err := engine.NewRaw(cfg)
+		require.NoError(t, err)
+		require.NoError(t, r.Apply(epoch, node("n", 1000)))
+		require.NotErrorIs(t, cfg.Recorder.Err(), fs.ErrExist, name)
+		require.ErrorContains(t, cfg.Recorder.Err(), "cannot be read", name)
+
+		cfg = config(&world{})
+		use(&cfg, &badEvents{failingOnce{bad}})
+		extpoints.Use(&cfg.Profiles[0], func(extpoints.NoArgs, extpoints.Handle) (friend, error) { return friend{}, bad }, extpoints.NoArgs{})
+		_, err = engine.NewRaw(cfg)
+		require.NotErrorIs(t, err, fs.ErrExist, name)
+		require.ErrorContains(t, err, `plugin "Friend": the error, a`, name)
+		cfg.Profiles[0].Plugins = cfg.Profiles[0].Plugins[:len(cfg.Profiles[0].Plugins)-1]
+		_, err = engine.NewRaw(cfg)
+		require.NotErrorIs(t, err, fs.ErrExist, name)
+		require.ErrorContains(t, err, `plugin "FailingOnce": events to register: the error, a`, name)
+	}
+}
+
 // failingOnce is a filter that fails at first.
 type failingOnce struct{ bad error }
 

@@ -99,7 +99,7 @@ func callFactory(e *extpoints.Entry, h extpoints.Handle) (p extpoints.Plugin, na
 		at = "Name"
 		name = p.Name()
 	}
-	return p, name, err
+	return p, name, ValidError(err)
 }
 
 // fillPoints fills the list of every point.

@@ -58,5 +58,6 @@ func callEventsToRegister(p extpoints.EnqueueExtensions) (events []extpoints.Eve
 			err = fmt.Errorf("panic: %v", cause)
 		}
 	}()
-	return p.EventsToRegister()
+	events, err = p.EventsToRegister()
+	return events, ValidError(err)
 }

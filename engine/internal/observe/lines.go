@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
+
+	"github.com/berth-project/berth/extpoints"
 )
 
 // Lines writes one JSON object a line, for one writer goroutine at a time, until a
@@ -44,7 +46,7 @@ func (l *Lines) encode(v any) (err error) {
 			err = fmt.Errorf("the writer panicked: %v", cause)
 		}
 	}()
-	return l.enc.Encode(v)
+	return extpoints.AsStatus(l.enc.Encode(v)).AsError() // which can be read
 }
 
 // Err returns the first failure. Any goroutine may call it.
