@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -416,6 +417,8 @@ func TestWhatIsCalledOffBeforeItBeginsNeedsNoPlace(t *testing.T) {
 					o := &stuck{on: func(node string) bool { return node == "dead" }, answer: make(chan struct{})}
 					cfg := config(o)
 					cfg.MaxBindings, cfg.MaxBindingsPerNode, cfg.BindTimeout, cfg.DrainTimeout = places, 1, time.Hour, time.Second
+					var log bytes.Buffer
+					cfg.Recorder = engine.NewRecorder(&log)
 					e, stop := start(t, cfg)
 					require.NoError(t, e.Apply(node("dead", 1000), task("first", 100)))
 					synctest.Wait()
@@ -440,6 +443,12 @@ func TestWhatIsCalledOffBeforeItBeginsNeedsNoPlace(t *testing.T) {
 					}
 					close(o.answer)
 					require.NoError(t, stop())
+					again, err := engine.Replay(config(nil), &log)
+					require.NoError(t, err)
+					for w := range e.View().Workloads() {
+						replayed, _ := again.View().Workload(w.ID)
+						require.Equal(t, [2]any{w.Phase, w.Node}, [2]any{replayed.Phase, replayed.Node})
+					}
 				})
 			})
 		}
