@@ -121,35 +121,18 @@ func (s *sim) wouldFit(w *model.WorkloadRecord) (fits bool) {
 // someoneLeaves reports whether a workload is on its way off the node, or off another for the
 // sake of the one that waits (the last victim is asked when the others have accepted, and of a
 // group that is displaced as one it may be the only one on the node), or a binding that was
-// called off has not ended.
+// called off has not ended. Who needs the room is not told of a victim that was asked for another reason
+// before: then an eviction must be under way, and the engine must say that the workload waits for evictions.
 func (s *sim) someoneLeaves(node, waits string) bool {
 	ends := func(t *simTask) bool {
-		return t.node == node && (t.evicts || t.stopped || t.abandoned) || t.evicts && s.leavesFor(t.id, waits)
+		here := t.node == node && (t.evicts || t.stopped || t.abandoned)
+		return here || t.evicts && (s.roomFor[t.id] == waits || s.handle.Preemption().UnderWay(waits))
 	}
 	return slices.ContainsFunc(s.tasks, ends) || slices.ContainsFunc(s.cur.ids, func(id string) bool {
 		row := s.cur.rows[id]
 		asked := row.Node != "" && s.evictions[id] == row.Node
 		return row.Node == node && (asked || row.Phase == model.Terminating) || asked && s.roomFor[id] == waits
 	})
-}
-
-// leavesFor reports whether the workload was asked to leave for the sake of the one that waits, or
-// another of its group was: where they leave as one, and it was asked for somebody else before, nobody
-// is told.
-func (s *sim) leavesFor(id, waits string) bool {
-	groupOf := func(id string) string {
-		if row, there := s.cur.rows[id]; there {
-			return row.Group
-		}
-		return ""
-	}
-	group := groupOf(id)
-	for other, by := range s.roomFor {
-		if by == waits && (other == id || group != "" && groupOf(other) == group) {
-			return true
-		}
-	}
-	return false
 }
 
 // checkApart: a workload that has just been put on a node is in no domain with

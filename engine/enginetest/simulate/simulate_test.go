@@ -147,6 +147,23 @@ func TestSimulationOfHostileSurroundings(t *testing.T) {
 	run(t, n, simulate.Options{Hostile: true}, []string{"engine broken and replaced"}, nil)
 }
 
+// TestSimulationOfOddHistories runs those of many that few others are like, so that they are run at all without -long.
+func TestSimulationOfOddHistories(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what string
+		seed uint64
+		o    simulate.Options
+	}{
+		{"room is kept where a victim was asked to leave for another reason before", 227, simulate.Options{Queues: true}},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			t.Parallel()
+			simulate.Run(t, c.seed, c.o)
+		})
+	}
+}
+
 // rare is what histories must come by, or they show nothing.
 var rare = []string{
 	"group Success", "group Unschedulable", "group Error", "group placed in part", "group of one zone placed",
