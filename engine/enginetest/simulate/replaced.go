@@ -10,6 +10,9 @@ import (
 // hostileStep makes a step. If the engine breaks the next one takes over.
 func (s *sim) hostileStep() {
 	s.besideIfHostile(s.oneStep)
+	if s.saidBroken && s.broken == 0 {
+		s.fail("the engine has said that it is broken to what it called, and not to the listener")
+	}
 	for s.broken > 0 && s.result.Failure == nil {
 		s.besideIfHostile(s.replaceBroken)
 	}
@@ -19,7 +22,7 @@ func (s *sim) hostileStep() {
 // orchestrator knows.
 func (s *sim) replaceBroken() {
 	times := s.broken
-	s.broken, s.nested, s.attempting, s.current = 0, false, false, nil
+	s.broken, s.saidBroken, s.nested, s.attempting, s.current = 0, false, false, false, nil
 	if times > 1 {
 		s.fail("the listener was told %d times that the engine is broken", times)
 	}

@@ -63,6 +63,7 @@ type sim struct {
 
 	hostility    *hostility
 	broken       int  // how often the listener was told that the engine is
+	saidBroken   bool // the engine has said so to somebody who called it back
 	unreplayable bool // something that counts is not in the log
 	misordered   bool // Less has panicked: what waits may be in another order for as long as this engine lives
 	cut          bool // the recorder has failed

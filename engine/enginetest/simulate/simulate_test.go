@@ -156,6 +156,7 @@ func TestSimulationOfOddHistories(t *testing.T) {
 		o    simulate.Options
 	}{
 		{"room is kept where a victim was asked to leave for another reason before", 227, simulate.Options{Queues: true}},
+		{"the logger calls the engine back when it has broken down", 1688, simulate.Options{Hostile: true}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()

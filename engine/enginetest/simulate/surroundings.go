@@ -51,7 +51,8 @@ func (s *sim) hostileBinder(binder int) {
 }
 
 // callBack calls the engine from a point where it is under way, or where a task is: to read is
-// allowed, to change it is refused in the first case.
+// allowed, to change it is refused in the first case. A call that breaks the engine calls the logger and
+// the listener once more: there the engine is broken already, and says so.
 func (s *sim) callBack(point string) {
 	s.raw.View()
 	s.raw.QueueCounts()
@@ -61,7 +62,10 @@ func (s *sim) callBack(point string) {
 		return // a task: the nested steps change it
 	}
 	for name, err := range s.tryAll() {
-		if !errors.Is(err, engine.ErrCalledBack) {
+		switch {
+		case errors.Is(err, engine.ErrBroken):
+			s.saidBroken = true
+		case !errors.Is(err, engine.ErrCalledBack):
 			s.fail("%s was called from %s, and said %v", name, point, err)
 		}
 	}
