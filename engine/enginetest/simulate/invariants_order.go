@@ -19,7 +19,7 @@ func (s *sim) beforeAttempt() *moment {
 		return nil
 	}
 	v := s.raw.View()
-	o := &observed{at: s.now, nodes: map[string]*model.Node{}, rows: map[string]model.WorkloadRecord{}, positions: map[string]queue.Position{}}
+	o := &observed{at: s.now, plansAhead: s.plansAhead, nodes: map[string]*model.Node{}, rows: map[string]model.WorkloadRecord{}, positions: map[string]queue.Position{}}
 	if s.o.Queues {
 		o.define(v)
 	}

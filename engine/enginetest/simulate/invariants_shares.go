@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
 )
 
 // line is by what a workload, or its tree of groups, stands in a line of its own.
@@ -56,7 +57,7 @@ func (o *observed) partBefore(a, b *model.Workload, lineA, lineB line) bool {
 		if px, py := x.priority(), y.priority(); px != py {
 			return px > py
 		}
-		return o.hadLess(&x, &y)
+		return o.hadLess(&x, &y) && !(o.plansAhead && o.othersWait(&x, a))
 	case model.OrderPriority:
 		if px, py := x.priority(), y.priority(); px != py {
 			return px > py
@@ -64,6 +65,16 @@ func (o *observed) partBefore(a, b *model.Workload, lineA, lineB line) bool {
 		return x.queue == nil && y.queue == nil && lineA.before(lineB)
 	}
 	return false // by the first of the one, or by usage over time
+}
+
+// othersWait reports whether anything else than the workload, and those of its group, waits in the part. Where the
+// engine plans ahead the part is charged for those that have their turn before the workload, whether they start or not.
+func (o *observed) othersWait(p *portion, w *model.Workload) bool {
+	return slices.ContainsFunc(o.ids, func(id string) bool {
+		row, pos := o.rows[id], o.positions[id]
+		waits := pos.Place != queue.None && pos.Place != queue.Gated
+		return waits && id != w.ID && (w.Group == "" || row.Group != w.Group) && o.isIn(p, row.Workload)
+	})
 }
 
 func (p *portion) priority() int32 {
@@ -165,14 +176,7 @@ func (o *observed) usedBy(p *portion) map[string]int64 {
 	used := map[string]int64{}
 	for _, id := range o.ids {
 		row := o.rows[id]
-		if !isPlaced(&row) {
-			continue
-		}
-		in := row.Principal == p.principal && row.Queue == p.of
-		if p.queue != nil {
-			in = slices.Contains(o.above(row.Workload), p.queue)
-		}
-		if !in {
+		if !isPlaced(&row) || !o.isIn(p, row.Workload) {
 			continue
 		}
 		for _, name := range row.Requests.Names() {
@@ -183,6 +187,14 @@ func (o *observed) usedBy(p *portion) map[string]int64 {
 		}
 	}
 	return used
+}
+
+// isIn reports whether the workload is in the part.
+func (o *observed) isIn(p *portion, w *model.Workload) bool {
+	if p.queue != nil {
+		return slices.Contains(o.above(w), p.queue)
+	}
+	return w.Principal == p.principal && w.Queue == p.of
 }
 
 // entitled is what the queue is guaranteed, or those below it together where that is more, as far as its Max goes.

@@ -48,6 +48,8 @@ type observed struct {
 	// forced are the nodes on which the last input, and not the engine, has
 	// put more, or has left less room.
 	forced map[string]bool
+	// plansAhead: the engine does. Only a moment says so.
+	plansAhead bool
 	// disputed are ports that several workloads of a node were put on from
 	// outside. The first to go frees such a port.
 	disputed map[nodePort]bool

@@ -18,8 +18,8 @@ var simEpoch = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
 // sim is a history under way.
 type sim struct {
-	// extended: extenders have a say.
-	extended bool
+	// extended: extenders have a say. plansAhead: the engine does.
+	extended, plansAhead bool
 
 	o   Options
 	rng *rand.Rand

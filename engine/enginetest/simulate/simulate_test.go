@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/engine/enginetest/simulate"
 	"github.com/berth-project/berth/extpoints"
 )
@@ -150,6 +151,7 @@ func TestSimulationOfHostileSurroundings(t *testing.T) {
 // TestSimulationOfOddHistories runs those of many that few others are like, so that they are run at all without -long.
 func TestSimulationOfOddHistories(t *testing.T) {
 	t.Parallel()
+	planAhead := func(c *engine.Config) { c.Backfill = engine.Backfill{Mode: engine.EASY} }
 	for _, c := range []struct {
 		what string
 		seed uint64
@@ -157,6 +159,7 @@ func TestSimulationOfOddHistories(t *testing.T) {
 	}{
 		{"room is kept where a victim was asked to leave for another reason before", 227, simulate.Options{Queues: true}},
 		{"the logger calls the engine back when it has broken down", 1688, simulate.Options{Hostile: true}},
+		{"what never fits has its turn in a plan before others of its queue", 5, simulate.Options{Queues: true, Configure: planAhead}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()

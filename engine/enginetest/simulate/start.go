@@ -54,7 +54,7 @@ func (s *sim) start() {
 	}
 	s.hostility.surround(&cfg, s.plugins.plan)
 	s.cut, s.unreplayable, s.misordered = false, false, false
-	s.extended = len(cfg.Extenders) > 0
+	s.extended, s.plansAhead = len(cfg.Extenders) > 0, cfg.Backfill.Mode != engine.NoPlan
 	s.hostility.spare(func() { s.raw, err = engine.NewRaw(cfg) }) // there is no engine yet that could break
 	if err != nil {
 		panic(err)
