@@ -31,7 +31,7 @@ func reserved(list []timeline.Reservation) (lines []string) {
 func TestReservationsAreKept(t *testing.T) {
 	t.Parallel()
 	for i, how := range historyModes {
-		for _, seed := range seeds(t, 8) {
+		for _, seed := range append(seeds(t, 8), 11, 17, 91) {
 			requireKept(t, seed*100+uint64(i), how)
 		}
 	}

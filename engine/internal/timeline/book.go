@@ -298,6 +298,7 @@ func (b *Book) replan(now time.Time) {
 		b.until = now.Add(1) // it is another second from now on
 	}
 	b.made++
+	b.suspectLost()
 	b.keepPromises(now)
 }
 

@@ -171,18 +171,17 @@ func (l *line) crowdedBy(list []Reservation, it *queue.Item, p *Plan) func(*Enti
 }
 
 // crowding is the same for a plan, for something that waits and would start at the time: those with
-// a reservation until then have started before it. It returns when the first starts that could not,
-// and the queue or limit that would hold it back; empty for none. It is nil where all that have their
-// turns have room in any order.
+// a reservation until then have started before it, and nobody else has. Its turn counts on more than
+// that: on what fits at no time, or starts later, and has not yet taken what its queue keeps for it. It
+// returns when the first starts that could not, or, where that is itself, when the next does, and the
+// queue or limit that would hold it back; empty for none. It is nil where all that have their turns have
+// room in any order.
 func (l *line) crowding() func(e *Entity, at time.Time, list []Reservation) (time.Time, string) {
 	if l.turns == nil || !l.turns.Lends() {
 		return nil
 	}
 	return func(e *Entity, at time.Time, list []Reservation) (time.Time, string) {
 		ends := e.Ends(at)
-		if !startsWithin(list, at, ends) {
-			return time.Time{}, ""
-		}
 		var items []*queue.Item
 		var later []time.Time
 		for i := range list {
@@ -197,9 +196,12 @@ func (l *line) crowding() func(e *Entity, at time.Time, list []Reservation) (tim
 				items, later = append(items, l.byID[list[i].ID()]), append(later, list[i].At)
 			}
 		}
-		i, held := l.turns.Crowded(items, func(i int) bool { return i > started && later[i-started-1].Before(ends) })
-		if i < 0 {
+		i, held := l.turns.Crowded(items, func(i int) bool { return i == started || i > started && later[i-started-1].Before(ends) })
+		switch {
+		case i < 0:
 			return time.Time{}, ""
+		case i == started:
+			return slices.MinFunc(append(later, Never), time.Time.Compare), cmp.Or(held.Limit, held.Queue)
 		}
 		return later[i-started-1], cmp.Or(held.Limit, held.Queue)
 	}

@@ -194,28 +194,40 @@ func (b *Book) causesFor(id string, rank map[string]int) (list []Cause) {
 	return list
 }
 
+// suspectLost notes who has another time since a quota has taken the one before: it may be in the way of
+// those behind it now.
+func (b *Book) suspectLost() {
+	for i := range b.reservations {
+		if id := b.reservations[i].ID(); b.timeline.trail.lost[id] != "" {
+			b.suspect(Ahead, id)
+		}
+	}
+}
+
 // crowdedOut are the causes, for what has a reservation: with the queue for the sake of whose quota it
-// starts later than it fits.
+// starts later than it fits, or has lost its time.
 func (b *Book) crowdedOut(id string, rank map[string]int) []Cause {
 	causes := b.causesFor(id, rank)
-	if queue := b.timeline.trail.crowded[id]; queue != "" {
+	if queue := cmp.Or(b.timeline.trail.lost[id], b.timeline.trail.crowded[id]); queue != "" {
 		return append(causes, Cause{Withheld, queue})
 	}
 	return causes
 }
 
 // withheld are the causes, for what has lost its reservation: with the quota or limit because of
-// which it has no turn.
+// which it has no turn, or could not start where it fits.
 func (b *Book) withheld(id string, rank map[string]int) []Cause {
-	causes := b.causesFor(id, rank)
 	if b.turns == nil {
-		return causes
+		return b.causesFor(id, rank)
 	}
 	held := b.turns.Held(id)
-	if held == nil || held.Absent != "" {
-		return causes
+	switch {
+	case held == nil:
+		return b.crowdedOut(id, rank)
+	case held.Absent != "":
+		return b.causesFor(id, rank)
 	}
-	return append(causes, Cause{Withheld, cmp.Or(held.Limit, held.Queue)})
+	return append(b.causesFor(id, rank), Cause{Withheld, cmp.Or(held.Limit, held.Queue)})
 }
 
 // move makes the promise one of another time, zero for none.

@@ -19,6 +19,7 @@ import (
 // early end would let one move into the gap in which a later one had its place.
 func (p *Plan) Renew(list iter.Seq[*Entity], most int) {
 	t := &p.timeline.trail
+	t.lost = nil
 	before := p.Reservations
 	if t.apart = !p.plain && p.renewApart(list, most); !t.apart {
 		p.Reservations = before
@@ -53,9 +54,13 @@ func byID(list []Reservation) map[string]Reservation {
 	return by
 }
 
-// inCrowd reports whether a reservation leaves one before it too little of a quota.
+// inCrowd reports whether a reservation leaves one before it, or itself, too little of a quota: then it loses
+// its time.
 func (p *Plan) inCrowd(r *Reservation) bool {
 	_, queue := p.crowded(r.Entity, r.At, p.Reservations)
+	if queue != "" {
+		p.timeline.trail.lose(r, queue)
+	}
 	return queue != ""
 }
 

@@ -37,6 +37,8 @@ type trail struct {
 	// crowded has, by ID, those that start later than they fit, since another with a reservation
 	// would have too little of a quota, and the queue that it is of.
 	crowded map[string]string
+	// lost has, by ID, those that lost their time to a quota when reservations were last made, and the queue.
+	lost map[string]string
 	// never fit, by ID.
 	never map[string]neverFits
 }
@@ -66,6 +68,14 @@ func (t *trail) note(e *Entity, queue string) {
 		t.crowded = map[string]string{}
 	}
 	t.crowded[e.ID()] = queue
+}
+
+// lose notes that the reservation has lost its time to the quota of the queue.
+func (t *trail) lose(r *Reservation, queue string) {
+	if t.lost == nil {
+		t.lost = map[string]string{}
+	}
+	t.lost[r.ID()] = queue
 }
 
 // touchAll notes that anything may be different.
