@@ -54,8 +54,9 @@ func (m BackfillMode) String() string { return backfillModeNames[min(m, backfill
 // a reservation may be put off because something has passed it, which is its cause then.
 // Nothing is foreseen of quotas and limits: what is used now counts as used for good, with what
 // those before it will use. What one of them would hold back has no reservation, nor has what
-// is behind it in that part of the order; see Promise.Held. It holds nobody up. And nothing
-// starts that would leave something with a reservation too little of a quota or a limit.
+// is behind it in that part of the order; see Promise.Held. It holds nobody up. What fits at no time
+// has no reservation, and is charged by its turn all the same: as long as it waits, others of its queue
+// come after those of other queues. And nothing starts that would leave something with a reservation too little of a quota or a limit.
 type Backfill struct {
 	// Mode says who may overtake. Default NoPlan.
 	Mode BackfillMode

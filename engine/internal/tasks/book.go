@@ -49,9 +49,6 @@ func (b *Book) Bind(m *Member) *Task {
 func (b *Book) Ready(now time.Time, t *Task) {
 	t.Permitted, t.Since = true, now
 	b.binding++
-	if len(b.ready)+len(b.leaving) == 0 {
-		b.off = nil
-	}
 	b.ready = append(b.ready, t)
 }
 
@@ -65,13 +62,31 @@ func (b *Book) Abandon(now time.Time, t *Task, cause error) {
 	}
 	t.Since = now
 	t.abandon(cause)
-	b.off = append(b.off, t)
+	b.calledOff(t)
 }
 
 // Stop ends a task that is to come, or under way but not at Bind yet; the outcome still counts.
 func (b *Book) Stop(t *Task, cause error) {
 	t.Stop(cause)
+	b.calledOff(t)
+}
+
+// calledOff takes note of the task. Of those noted only who waits to be taken is kept, each once, as soon as
+// there are many: an engine without Run takes its tasks in their order, and asks for none of these.
+func (b *Book) calledOff(t *Task) {
 	b.off = append(b.off, t)
+	if len(b.off) <= 2*(len(b.ready)+len(b.leaving))+8 {
+		return
+	}
+	waits := make(map[*Task]bool, len(b.ready)+len(b.leaving))
+	for _, t := range slices.Concat(b.ready, b.leaving) {
+		waits[t] = true
+	}
+	b.off = slices.DeleteFunc(b.off, func(t *Task) bool {
+		keep := waits[t]
+		delete(waits, t)
+		return !keep
+	})
 }
 
 // NextCalledOff takes out a task that was called off before anybody has taken it, which ends
@@ -189,7 +204,7 @@ func (b *Book) CancelTo(node string, cause error) {
 	}
 	for _, t := range b.ready { // in order
 		if t.Node() == node {
-			b.off = append(b.off, t)
+			b.calledOff(t)
 		}
 	}
 }
