@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -69,5 +70,10 @@ func TestCgroups(t *testing.T) {
 	}
 	names, err := tree.Names()
 	require.NoError(t, err)
-	require.Empty(t, names)
+	require.Empty(t, slices.DeleteFunc(names, func(name string) bool { return name == tryName }), "those of tasks")
+	eventually(t, "the end of the group that the agent tries", func() bool {
+		names, err := tree.Names()
+		require.NoError(t, err)
+		return len(names) == 0
+	})
 }

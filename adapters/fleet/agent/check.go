@@ -102,19 +102,21 @@ func (a *Agent) checkSelf(ctx context.Context) {
 	}
 }
 
+// tryName is the name of the control group that is tried, which is there only for that long.
+const tryName = "try"
+
 // tryGroup tries whether a control group can be made, where tasks have any.
 func (a *Agent) tryGroup(ctx context.Context) error {
 	if a.tree == nil {
 		return nil
 	}
-	const name = "try"
-	if err := a.tree.Clear(ctx, name); err != nil { // of an agent that was killed
+	if err := a.tree.Clear(ctx, tryName); err != nil { // of an agent that was killed
 		return err
 	}
-	if _, err := a.tree.Create(name, cgroup.Limits{}); err != nil {
+	if _, err := a.tree.Create(tryName, cgroup.Limits{}); err != nil {
 		return err
 	}
-	return a.tree.Clear(ctx, name)
+	return a.tree.Clear(ctx, tryName)
 }
 
 // accounts are those that tasks ran as, and when each was found last. The zero value has
