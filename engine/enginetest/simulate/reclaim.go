@@ -79,7 +79,7 @@ func (s *sim) losing(mine []*model.Queue, w *model.Workload) []*model.Queue {
 func (s *sim) checkLosers(by []*model.Workload, lost []model.WorkloadRecord, victims []extpoints.Eviction) {
 	var asked model.Resources
 	for _, w := range by {
-		asked.Add(&w.Requests)
+		charge(&asked, w)
 	}
 	mine := s.queuesAbove(by[0])
 	g := sightOf(s.raw.View())
@@ -105,19 +105,29 @@ func namesOf(list []*model.Queue) (names []string) {
 // leavingWith is what the workload uses, or all who would have to leave with it.
 func (s *sim) leavingWith(g *sight, w *model.WorkloadRecord) *model.Resources {
 	whole := g.wholeOf(w.Workload)
-	sum := w.Requests.Clone()
+	var sum model.Resources
+	charge(&sum, w.Workload)
 	for _, id := range sortedKeys(g.rows) {
 		if o := g.rows[id]; whole != "" && id != w.ID && isPlaced(&o) && g.below(o.Workload, whole) {
-			sum.Add(&o.Requests)
+			charge(&sum, o.Workload)
 		}
 	}
 	return &sum
 }
 
+// charge adds what queues count of the workload: resources, and of each class of devices how much it asks for.
+func charge(sum *model.Resources, w *model.Workload) {
+	sum.Add(&w.Requests)
+	for i := range w.Devices {
+		d := &w.Devices[i]
+		sum.Set(d.Class, sum.Get(d.Class)+d.Total())
+	}
+}
+
 // overWith reports whether the queue would have more than it is guaranteed with what one
 // more uses.
 func overWith(q *model.Queue, use, asked, more *model.Resources) (over bool) {
-	for _, r := range []string{model.CPU, model.Memory, model.EphemeralStorage, "licences"} {
+	for _, r := range asked.Names() {
 		if asked.Get(r) == 0 || more.Get(r) == 0 {
 			continue
 		}
@@ -136,7 +146,7 @@ func (s *sim) useIn(queue string, victims []extpoints.Eviction) (use model.Resou
 		counts := isPlaced(&row) && row.Phase != model.Terminating || row.Phase == model.Pending && row.Nominated != ""
 		gone := slices.ContainsFunc(victims, func(e extpoints.Eviction) bool { return e.ID == row.ID })
 		if counts && !gone && slices.Contains(namesOf(s.queuesAbove(row.Workload)), queue) {
-			use.Add(&row.Workload.Requests)
+			charge(&use, row.Workload)
 		}
 	}
 	return use

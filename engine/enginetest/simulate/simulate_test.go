@@ -160,6 +160,7 @@ func TestSimulationOfOddHistories(t *testing.T) {
 		{"room is kept where a victim was asked to leave for another reason before", 227, simulate.Options{Queues: true}},
 		{"the logger calls the engine back when it has broken down", 1688, simulate.Options{Hostile: true}},
 		{"what never fits has its turn in a plan before others of its queue", 5, simulate.Options{Queues: true, Configure: planAhead}},
+		{"devices are what a victim gives back to another queue", 28, simulate.Options{Queues: true, Configure: planAhead}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()
