@@ -274,12 +274,23 @@ func (s scheduling) endAttempt(a *attempt) {
 	switch st := a.Result.Status; {
 	case st.IsSuccess() && placed > 0:
 		outcome = queue.GroupPlaced
+	case s.cfg.Compat == extpoints.Improved && a.MakingRoom && !s.roomIsMade(a.Root):
+		outcome = queue.GroupNominated
 	case st.IsSuccess(), st.IsRejected(), a.Result.Before.IsRejected():
 		// Also where Permit has turned all of them down, and where it was
 		// GroupPostFilter that failed.
 		outcome = queue.GroupRejected
 	}
 	s.queue.AddAttempted(a.Now, a.item, outcome)
+}
+
+// roomIsMade reports whether room is being made where members of the tree are nominated. It is not where the group fits
+// with nobody displaced, on other nodes than those that the search came to.
+func (s scheduling) roomIsMade(root *extpoints.GroupInfo) bool {
+	return !root.All(func(w *extpoints.WorkloadInfo) bool {
+		row := s.rec.Workload(w.ID)
+		return row == nil || !s.makingRoom(w.ID, row.Info.Nominated)
+	})
 }
 
 // endGroup ends the attempt for every member of the group, and returns how many

@@ -95,9 +95,9 @@
 //   - A workload that could never be popped, or whose queue or principal does not exist, is
 //     gated under the name [QueuesGate] until definitions or nodes change. It blocks
 //     nothing.
-//   - A rejected workload does not back off, and a rejected tree of groups waits for any event;
-//     otherwise those behind them would overtake. After an error the backoff applies as
-//     always, and is never cut short.
+//   - A rejected workload does not back off, and a rejected tree of groups waits for any event,
+//     except after [GroupNominated]; otherwise those behind them would overtake. After an error
+//     the backoff applies as always, and is never cut short.
 //   - The members of a tree of groups must name the same queue and principal. The tree is
 //     popped only if all waiting members fit together.
 //   - Queues with the policy [model.OrderUsage] and limits on resource-seconds remember past use,

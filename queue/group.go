@@ -20,6 +20,9 @@ const (
 	GroupRejected
 	// GroupFailed: the attempt ended in an error.
 	GroupFailed
+	// GroupNominated: it was rejected, and would fit where its members are nominated now. No event
+	// need come before it does.
+	GroupNominated
 )
 
 // AddAttempted ends an attempt to place a group; it must follow the Pop of the
@@ -35,7 +38,8 @@ const (
 // of the number of members. It never waits for events; only the gates can hold
 // it. (kube-scheduler scheduling_queue.go AddAttemptedPodGroupIfNeeded, 1.37.1.) Where
 // order is strict it does not back off after GroupRejected, and waits for any event: with
-// one member fewer, or a node more, it may fit although no member asked for that.
+// one member fewer, or a node more, it may fit although no member asked for that. After
+// GroupNominated it backs off there too.
 func (q *Queue) AddAttempted(now time.Time, it *Item, how Outcome) {
 	if it.Group == nil || it.place != InFlight {
 		return
@@ -60,7 +64,7 @@ func (q *Queue) AddAttempted(now time.Time, it *Item, how Outcome) {
 	switch how {
 	case GroupPlaced:
 		it.UnschedulableCount, it.ConsecutiveErrors = 0, 0
-	case GroupRejected:
+	case GroupRejected, GroupNominated:
 		it.UnschedulableCount++
 		it.ConsecutiveErrors = 0
 	default:
@@ -82,7 +86,7 @@ func (q *Queue) AddAttempted(now time.Time, it *Item, how Outcome) {
 		q.park(it, why)
 		return
 	}
-	it.BackoffExpiration = q.expiration(it)
+	it.BackoffExpiration = q.backoffEnd(it)
 	q.requeue(it, afterBackoff, why)
 }
 

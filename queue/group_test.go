@@ -15,9 +15,13 @@ func member(id, group string) *extpoints.WorkloadInfo {
 }
 
 // groupQueue has one group, G.
-func groupQueue(t testing.TB) *Queue {
+func groupQueue(t testing.TB, with ...func(*Hooks)) *Queue {
 	trees := groupMap{"G": {ID: "G"}}
-	q, err := New(Timing{}, extpoints.Improved, Hooks{Less: byPriority, AsGroups: map[string]bool{"": true}, Groups: func() GroupTrees { return trees }})
+	hooks := Hooks{Less: byPriority, AsGroups: map[string]bool{"": true}, Groups: func() GroupTrees { return trees }}
+	for _, f := range with {
+		f(&hooks)
+	}
+	q, err := New(Timing{}, extpoints.Improved, hooks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +90,25 @@ func TestRejectedGroupBacksOff(t *testing.T) {
 				q.Tick(now)
 			}
 		})
+	}
+}
+
+// TestGroupWaitsForAnEvent: where order is strict a group that was rejected waits for any event, except where it would
+// fit as its members are nominated now: nothing need happen before the next attempt then.
+func TestGroupWaitsForAnEvent(t *testing.T) {
+	for how, want := range map[Outcome]Place{GroupRejected: Unschedulable, GroupFailed: ErrorBackoff, GroupNominated: ErrorBackoff} {
+		q := groupQueue(t, func(h *Hooks) { h.ByQueues = true })
+		q.Add(start, member("a", "G"))
+		it, _ := q.Pop(start)
+		q.AddUnschedulable(start, it.Members[0], []string{"Fit"}, nil)
+		q.AddAttempted(start, it, how)
+		if got := it.Place(); got != want {
+			t.Errorf("outcome %d: it waits in %v, want %v", how, got, want)
+		}
+		q.Tick(start.Add(time.Minute))
+		if _, ok := q.Pop(start.Add(time.Minute)); ok != (want != Unschedulable) {
+			t.Errorf("outcome %d: popped after a minute: %v", how, ok)
+		}
 	}
 }
 

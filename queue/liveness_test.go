@@ -263,7 +263,7 @@ func (p *honestPlay) end() string {
 		for _, m := range slices.Clone(it.Members) {
 			back(m)
 		}
-		how := Outcome(p.r.IntN(3))
+		how := Outcome(p.r.IntN(4))
 		p.q.AddAttempted(p.now, it, how)
 		return fmt.Sprint("end tree ", it.ID(), how)
 	}

@@ -268,9 +268,9 @@ func (d *dialogue) do(c command) {
 			}
 		}
 	case "attempted":
-		// attempted GROUP placed|rejected|failed: Queue.AddAttempted of a popped
+		// attempted GROUP placed|rejected|failed|nominated: Queue.AddAttempted of a popped
 		// tree.
-		how := map[string]Outcome{"placed": GroupPlaced, "rejected": GroupRejected, "failed": GroupFailed}
+		how := map[string]Outcome{"placed": GroupPlaced, "rejected": GroupRejected, "failed": GroupFailed, "nominated": GroupNominated}
 		q.AddAttempted(d.now, d.items[c.words[0]], how[c.words[1]])
 	case "group":
 		// group ID [parent=ID] [priority=N] [composite=true] [created=N]: makes

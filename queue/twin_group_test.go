@@ -362,7 +362,7 @@ func (t *twin) attempted(now time.Time, id string, how Outcome) {
 		p.UnschedulableCount, p.ConsecutiveErrors, p.BackoffExpiration = 0, 0, time.Time{}
 		t.active(it, true, t.label(ScheduleAttemptFailure), "", now)
 		return
-	case GroupRejected:
+	case GroupRejected, GroupNominated:
 		p.UnschedulableCount, p.ConsecutiveErrors = p.UnschedulableCount+1, 0
 		p.BackoffExpiration = t.backoff(now, p.UnschedulableCount, len(it.members))
 	default:
@@ -430,7 +430,7 @@ func playGroup(r *rand.Rand, q *Queue, dumb *twin, now time.Time, items map[stri
 	if r.IntN(3) > 0 {
 		for _, id := range slices.Sorted(maps.Keys(dumb.trees)) {
 			if dumb.trees[id].pos.Place == InFlight && r.IntN(2) == 0 {
-				how := Outcome(r.IntN(3))
+				how := Outcome(r.IntN(4))
 				q.AddAttempted(now, items[id], how)
 				dumb.attempted(now, id, how)
 				return fmt.Sprint("attempted ", id, how)

@@ -161,6 +161,9 @@ func TestSimulationOfOddHistories(t *testing.T) {
 		{"the logger calls the engine back when it has broken down", 1688, simulate.Options{Hostile: true}},
 		{"what never fits has its turn in a plan before others of its queue", 5, simulate.Options{Queues: true, Configure: planAhead}},
 		{"devices are what a victim gives back to another queue", 28, simulate.Options{Queues: true, Configure: planAhead}},
+		{"a group fits on other nodes than those that the search came to", 28, simulate.Options{
+			Queues: true, Configure: planAhead, Without: []string{"storage", "devices", "tend", "permit", "nonsense", "restart"},
+		}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()
