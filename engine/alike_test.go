@@ -42,22 +42,38 @@ func TestAlikeStartAsIfAllWereTried(t *testing.T) {
 			continue
 		}
 		for _, few := range []bool{true, false} {
-			how.few, how.idle = few, frank{}
-			all := how
-			all.idle = silent{} // nothing is alike
+			how.few = few
 			for _, seed := range seeds(t, 3) {
-				one := newPlannedHistory(t, seed*100+uint64(i), how, 1)
-				plain := newPlannedHistory(t, seed*100+uint64(i), all, 1)
-				for range 60 {
-					one.step()
-					plain.step()
-				}
-				requireSameLines(t, reserving(plain.events), reserving(one.events), "seed %d, %v", one.seed, how)
-				saved += len(plain.events) - len(one.events)
+				saved += requireAlikeStart(t, seed*100+uint64(i), how)
 			}
 		}
 	}
 	require.Greater(t, saved, 100, "lines")
+}
+
+// One that has found a node, and would delay others there, does not move on where the next search begins: with slack
+// the next like it is not tried then, and would have moved it further.
+func TestTurnedDownMovesNoSearchOn(t *testing.T) {
+	t.Parallel()
+	how := historyModes[22]
+	require.True(t, how.Slack)
+	how.few = true
+	requireAlikeStart(t, 622, how)
+}
+
+// requireAlikeStart returns how many lines of the history are saved.
+func requireAlikeStart(t *testing.T, seed uint64, how plannedWay) int {
+	t.Helper()
+	how.idle = frank{}
+	all := how
+	all.idle = silent{} // nothing is alike
+	one, plain := newPlannedHistory(t, seed, how, 1), newPlannedHistory(t, seed, all, 1)
+	for range 60 {
+		one.step()
+		plain.step()
+	}
+	requireSameLines(t, reserving(plain.events), reserving(one.events), "seed %d, %v", seed, how)
+	return len(plain.events) - len(one.events)
 }
 
 // reserving are the lines that say who got which node.

@@ -165,11 +165,16 @@ func (a *Attempt) forgoMembers(r *GroupResult, st *extpoints.Status) {
 	}
 }
 
-// TurnDown rejects all of it although it fits: each member that has found a node was rejected there.
+// TurnDown rejects all of it although it fits: each member that has found a node was rejected there. For a
+// workload by itself the next search begins where this one did, since the rejection stands for those like
+// it, which would find the same node.
 func (a *Attempt) TurnDown(st *extpoints.Status) {
 	for _, c := range a.Chosen() {
 		c.Refuse(st)
 		c.Result = st
+	}
+	if c := a.Lone(); c != nil {
+		a.d.start = c.start
 	}
 	a.Result.fail(st)
 }
