@@ -12,13 +12,13 @@ import (
 	"github.com/berth-project/berth/queue"
 )
 
-// doorkeeper has everything wait on Permit.
-type doorkeeper struct{}
+// doorkeeper has everything wait on Permit for so long.
+type doorkeeper struct{ wait time.Duration }
 
 func (*doorkeeper) Name() string { return "Doorkeeper" }
 
-func (*doorkeeper) Permit(*extpoints.CycleState, *extpoints.WorkloadInfo, *model.Binding) (*extpoints.Status, time.Duration) {
-	return extpoints.NewStatus(extpoints.Wait), time.Minute
+func (d *doorkeeper) Permit(*extpoints.CycleState, *extpoints.WorkloadInfo, *model.Binding) (*extpoints.Status, time.Duration) {
+	return extpoints.NewStatus(extpoints.Wait), d.wait
 }
 
 // A workload that has a node waits in a place as much as one that has none: on Permit,
@@ -67,7 +67,7 @@ func TestWhatHasANodeWaitsInAPlace(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := config(&world{})
 			if c.permit {
-				use(&cfg, &doorkeeper{})
+				use(&cfg, &doorkeeper{time.Minute})
 			}
 			r, err := engine.NewRaw(cfg)
 			require.NoError(t, err)
@@ -101,6 +101,29 @@ func TestWhatHasANodeWaitsInAPlace(t *testing.T) {
 			require.False(t, ok)
 			require.Equal(t, 1, count(r.View(), model.Bound))
 		})
+	}
+}
+
+// A wait on Permit of no time, or of less, is over when the time is looked at next: the plugin has rejected it then.
+func TestAWaitOfNoTimeIsOverAtOnce(t *testing.T) {
+	for _, wait := range []time.Duration{0, -time.Hour} {
+		cfg := config(&world{})
+		use(&cfg, &doorkeeper{wait})
+		r, err := engine.NewRaw(cfg)
+		require.NoError(t, err)
+		require.NoError(t, r.Apply(epoch, node("b", 1000), task("u", 100)))
+		require.True(t, r.Schedule(epoch))
+		require.Equal(t, queue.Counts{Permit: 1}, r.QueueCounts(), wait)
+		due, ok := r.NextDue(epoch)
+		require.True(t, ok)
+		require.False(t, due.After(epoch), wait)
+
+		r.Tick(epoch)
+		got, ok := r.Queue("u")
+		require.True(t, ok)
+		require.NotEqual(t, queue.Permit, got.Place, wait)
+		require.Equal(t, []string{"Doorkeeper"}, got.UnschedulablePlugins, wait)
+		require.Nil(t, r.NextTask())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -61,7 +62,7 @@ func TestStagesWhileBeingBound(t *testing.T) {
 			cfg := config(&world{})
 			cfg.Listener = stagesOf("u", &said)
 			if c.permit {
-				use(&cfg, &doorkeeper{})
+				use(&cfg, &doorkeeper{time.Minute})
 			}
 			r, err := engine.NewRaw(cfg)
 			require.NoError(t, err)
