@@ -12,8 +12,8 @@ import (
 // wrong: a folder that is not mounted there, an account that its directory service does not
 // know just now.
 type Claim struct {
-	Node string    `json:"node"`
-	At   time.Time `json:"at"`
+	Node string    `json:"node"` // whose word it is
+	At   time.Time `json:"at"`   // when it was recorded
 	// Says is what is wrong, without the name of the node.
 	Says string `json:"says,omitempty"`
 }

@@ -11,9 +11,9 @@ import (
 
 // FailedStart is a start that failed on a node, which has started nothing since.
 type FailedStart struct {
-	Job     job.ID `json:"job"`
-	Element int32  `json:"element"`
-	Owner   string `json:"owner"`
+	Job     job.ID `json:"job"`     // whose task could not start
+	Element int32  `json:"element"` // its index, 0 where the job is no array
+	Owner   string `json:"owner"`   // of the job; see distrustAfter
 	// Elsewhere: the element has run on other nodes since.
 	Elsewhere bool `json:"elsewhere,omitempty"`
 }
@@ -22,8 +22,8 @@ type FailedStart struct {
 // node starts something, when an operator resumes the node, when the machine was started
 // anew, and with NodeStatus.Probe.
 type Distrust struct {
-	Reason string    `json:"reason"`
-	Since  time.Time `json:"since"`
+	Reason string    `json:"reason"` // in words, see Ailment
+	Since  time.Time `json:"since"`  // when it began; after a while the leader has the node probed
 }
 
 const (

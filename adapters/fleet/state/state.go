@@ -23,12 +23,12 @@ type State struct {
 // Changed says what an application of commands has changed, each once and in no
 // order. After a Restore it is All.
 type Changed struct {
-	Index uint64
-	All   bool
-	Jobs  []job.ID
+	Index uint64   // of the log entry, or of what was restored
+	All   bool     // anything may have changed, and nothing is listed
+	Jobs  []job.ID // whose rows, queues or reservations have changed
 	// Elements are those whose rows have changed.
 	Elements []ElementID
-	Tasks    []job.TaskID
+	Tasks    []job.TaskID // those that have come, changed or gone
 	// Revoked: certificates have been, or tokens were removed.
 	Revoked bool
 	// Reservations: one has come or gone. Tree: queues, accounts, users or limits have
@@ -39,8 +39,8 @@ type Changed struct {
 
 // ElementID names an element.
 type ElementID struct {
-	Job   job.ID
-	Index int32
+	Job   job.ID // its job
+	Index int32  // in the array, 0 where the job is none
 }
 
 // New makes an empty state. Watch, if it is not nil, is told of every change, on

@@ -10,8 +10,8 @@ import (
 // Wait says why elements of a job may not be placed now, besides that there may be
 // no room.
 type Wait struct {
-	Reason  job.Reason
-	Message string
+	Reason  job.Reason // empty: nothing keeps them
+	Message string     // Reason in words
 	// Until is when it ends, where time alone ends it.
 	Until time.Time
 }
