@@ -17,7 +17,7 @@ const (
 
 // Tariff is what a resource costs: Price for each Per of its units.
 type Tariff struct {
-	Kind  Kind
+	Kind  Kind  // what it is compared with where the rule takes a maximum; BillSum ignores it
 	Price int64 // 0 or more
 	Per   int64 // 1 or more
 }

@@ -21,9 +21,9 @@ const (
 
 // Preemptor is a workload that does not fit in the quota of its queue.
 type Preemptor struct {
-	Queue    int     // its node in the tree
-	Amounts  []int64 // what it asks for, by cell
-	Priority int64
+	Queue    int          // its node in the tree
+	Amounts  []int64      // what it asks for, by cell
+	Priority int64        // compared with Running.Priority; AnyPriority ignores it
 	Created  int64        // when it was submitted, for LowerOrNewerEqual; in any unit
 	Within   VictimPolicy // who may be preempted in its own queue
 	Reclaim  VictimPolicy // who may be preempted in other queues of the tree that borrow
@@ -32,12 +32,12 @@ type Preemptor struct {
 
 // Running is a workload whose usage the quota tree counts.
 type Running struct {
-	Name     string // unique; decides between candidates that are equal otherwise
-	Queue    int    // its node in the tree
-	Amounts  []int64
-	Priority int64
-	Reserved int64 // since when its usage is counted; in the unit of Created
-	Evicted  bool  // it is going away anyway
+	Name     string  // unique; decides between candidates that are equal otherwise
+	Queue    int     // its node in the tree
+	Amounts  []int64 // what it uses, by cell, as it was added to the tree
+	Priority int64   // after evicted ones, the lowest of a queue is preempted first
+	Reserved int64   // since when its usage is counted; in the unit of Created
+	Evicted  bool    // it is going away anyway
 }
 
 // candidates returns the indexes of those that may be preempted, in the order in which

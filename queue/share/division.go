@@ -11,7 +11,7 @@ import (
 
 // Claim is what one queue may have of a capacity that is divided.
 type Claim struct {
-	Name     string
+	Name     string // of the queue; decides last between equal fractions
 	Sequence uint64 // decides between equal fractions, before the name
 	Priority int64  // what is over is divided among higher priorities first
 	Deserved int64  // guaranteed, as far as it is requested; Unlimited: the whole capacity
@@ -23,7 +23,7 @@ type Claim struct {
 
 // Capacity is what is divided.
 type Capacity struct {
-	Amount int64
+	Amount int64  // of one resource, in the unit of the claims; 0 or more
 	Unit   int64  // shares of what is over are rounded down to multiples of it; 0 is 1
 	Memory uint64 // how much past usage counts: a Q32 number, 0: not at all
 }

@@ -44,7 +44,7 @@ func (k Key) Compare(o Key) int {
 
 // Member is one of those among whom a capacity is shared by DRF.
 type Member struct {
-	Name     string
+	Name     string  // unique among the members; decides last between equal shares
 	Sequence uint64  // decides between equal shares, before the name
 	Weight   int64   // its part, relative to the others; 0 or less comes last
 	Used     []int64 // by resource, what it has

@@ -8,7 +8,7 @@ import (
 
 // Account is a node of the tree of accounts and users.
 type Account struct {
-	Name   string
+	Name   string  // for errors; accounts are known by their index
 	Parent int     // index of the account above, or Root
 	Shares int64   // its part, relative to its siblings; not below 0
 	Usage  Uint128 // what it used itself, decayed, as Ledger.Total or Ledger.Usage has it

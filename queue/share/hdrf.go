@@ -11,7 +11,7 @@ import (
 // HierarchyNode is a node of the tree of hierarchical DRF: a group, or a leaf, which has
 // nobody below it and uses resources.
 type HierarchyNode struct {
-	Name     string
+	Name     string  // for errors, and decides last between equal shares
 	Parent   int     // index of the group above, or Root
 	Sequence uint64  // decides between equal shares, before the name
 	Weight   int64   // its part, relative to its siblings; above 0

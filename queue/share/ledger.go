@@ -216,10 +216,10 @@ func (l *Ledger) Compare(a, b int) int { return l.Total(a).Compare(l.Total(b)) }
 
 // LedgerState is a ledger as data, to be stored.
 type LedgerState struct {
-	HalfLife int64
-	Base     int64 // the tick at which totals have their unit
-	Tick     int64 // of the last call
-	Entries  []LedgerEntry
+	HalfLife int64         // in ticks, from 1 to 2^40
+	Base     int64         // the tick at which totals have their unit
+	Tick     int64         // of the last call
+	Entries  []LedgerEntry // by number of the principal
 }
 
 // LedgerEntry is one principal of a LedgerState.

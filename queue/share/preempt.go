@@ -34,8 +34,8 @@ const (
 
 // Victim is a workload that is to be preempted.
 type Victim struct {
-	Index  int // in the list of those that run
-	Reason Reason
+	Index  int    // in the list of those that run
+	Reason Reason // the rule by which it may be preempted
 }
 
 // Victims chooses who is preempted for a workload, and reports whether it fits then; it

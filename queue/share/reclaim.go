@@ -9,26 +9,26 @@ import (
 // DivisionNode is a queue in a tree whose capacity was divided. Vectors are by resource;
 // Limit may be nil, which is Unlimited, the others have every resource.
 type DivisionNode struct {
-	Name           string
-	Parent         int // index of the queue above, or Root
-	Deserved       []int64
+	Name           string  // for errors; queues are known by their index
+	Parent         int     // index of the queue above, or Root
+	Deserved       []int64 // what is guaranteed to it; see CanReclaim
 	Share          []int64 // what Divide gave it
-	Limit          []int64
+	Limit          []int64 // the most that it may have; nil: Unlimited
 	Allocated      []int64 // by all that runs in it and below it
 	NonPreemptible []int64 // the part of Allocated that cannot be preempted
 }
 
 // Reclaimer is a workload that wants room back from other queues.
 type Reclaimer struct {
-	Queue       int
-	Amounts     []int64
-	Preemptible bool
+	Queue       int     // index in the tree
+	Amounts     []int64 // what it asks for, by resource
+	Preemptible bool    // false: its queues must deserve it beside their NonPreemptible
 }
 
 // Reclaimee is a workload that would be a victim.
 type Reclaimee struct {
-	Queue   int
-	Amounts []int64
+	Queue   int     // index in the tree
+	Amounts []int64 // what it gives back, by resource
 }
 
 // CanReclaim reports whether the victims may be taken, in their order, for the reclaimer.
