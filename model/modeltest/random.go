@@ -151,11 +151,11 @@ func RandomNamespace(r *rand.Rand) *model.Namespace {
 // Cluster is a number of objects that belong together: identities are unique,
 // and the groups that workloads name exist.
 type Cluster struct {
-	Nodes      []*model.Node
-	Workloads  []*model.Workload
-	Groups     []*model.Group
-	Budgets    []*model.Budget
-	Namespaces []*model.Namespace
+	Nodes      []*model.Node      // named n0, n1 and so on
+	Workloads  []*model.Workload  // on no node; some name one of Groups
+	Groups     []*model.Group     // all that a workload may name; none has a parent
+	Budgets    []*model.Budget    // two at most
+	Namespaces []*model.Namespace // some; the others may be in a namespace that is not there
 }
 
 // RandomCluster returns a cluster with the given numbers of nodes and workloads.
