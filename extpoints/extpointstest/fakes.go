@@ -14,15 +14,15 @@ import (
 // View is an [extpoints.ClusterView] over plain lists. It looks things up by going
 // through them, and is meant to be obviously right rather than fast.
 type View struct {
-	NodeInfos  []*extpoints.NodeInfo // in visiting order
-	Nominating map[string][]*extpoints.WorkloadInfo
-	Namespaces []*model.Namespace
+	NodeInfos  []*extpoints.NodeInfo                // in visiting order
+	Nominating map[string][]*extpoints.WorkloadInfo // by node: what Nominated answers
+	Namespaces []*model.Namespace                   // in any order
 	// GroupList, BudgetList and Objects are in any order. PendingMembers are
 	// the members of groups that are on no node.
 	GroupList      []*model.Group
-	PendingMembers []*model.Workload
-	BudgetList     []*model.Budget
-	Objects        []model.Object
+	PendingMembers []*model.Workload // each with its Group
+	BudgetList     []*model.Budget   // sorted by ID where a plugin sees it
+	Objects        []model.Object    // all other kinds, such as volumes, loads and holds
 
 	memo *deviceMemo // of Put; nil: none
 }
@@ -130,10 +130,11 @@ func keep[T any](list []*T, will func(*T) bool) []*T {
 // Handle is an [extpoints.Handle] for tests. Its methods may be called from any
 // goroutine; its fields must be set before.
 type Handle struct {
-	Log         hclog.Logger
-	ProfileName string
+	Log         hclog.Logger // what Logger returns; must not be nil where the plugin logs
+	ProfileName string       // what Profile returns; "test" from NewHandle
 	// Mode is Compat.
-	Mode  extpoints.Compat
+	Mode extpoints.Compat
+	// World is the Orchestrator; NewHandle has one that accepts everything.
 	World extpoints.Orchestrator
 	// Wait are the workloads that wait on Permit.
 	Wait extpoints.WaitingWorkloads

@@ -14,8 +14,8 @@ import (
 // GroupSituation is a question to a plugin at a point of groups: how can this
 // group be placed?
 type GroupSituation struct {
-	Name  string
-	Group *extpoints.GroupInfo
+	Name  string               // for people; may be empty
+	Group *extpoints.GroupInfo // with those below it and the members to be placed
 	// View has the group, the groups below it, and their members.
 	View *View
 }

@@ -11,6 +11,7 @@ import (
 // the first node that the filters accept, and is meant to be obviously right
 // rather than fast. Its fields must be set before it is used.
 type GroupTrial struct {
+	// Group is what Schedule places, with the groups below it.
 	Group *extpoints.GroupInfo
 	// Engine has the filters, and the extensions that proposals watch with.
 	Engine *Preemption

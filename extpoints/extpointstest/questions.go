@@ -17,7 +17,7 @@ type Questions struct {
 	// Namespaces and Selectors are for Classes and ClassesWhere, each of the
 	// ones with each of the others.
 	Namespaces []string
-	Selectors  []*model.Selector
+	Selectors  []*model.Selector // nil is one that selects nothing
 	// Labels are those that Terms is asked for, for every kind.
 	Labels []map[string]string
 }

@@ -18,9 +18,9 @@ var Now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 // Situation is a question to a plugin: where can this workload go?
 type Situation struct {
-	Name     string
-	Workload *extpoints.WorkloadInfo
-	View     *View
+	Name     string                  // for people; may be empty
+	Workload *extpoints.WorkloadInfo // the one to be placed; on no node of the view
+	View     *View                   // the nodes that it may go to, and the rest of the cluster
 }
 
 // NewSituation makes a situation of a workload and nodes.
@@ -135,7 +135,7 @@ func sizes(n *model.Node) map[string]int64 {
 
 // Changed is what happened to a situation, and the events that tell of it.
 type Changed struct {
-	What    string // for people
-	After   *Situation
-	Changes []extpoints.Event
+	What    string            // for people
+	After   *Situation        // another value: the situation before must not change
+	Changes []extpoints.Event // what the queueing hints are asked about
 }

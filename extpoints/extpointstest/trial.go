@@ -16,7 +16,7 @@ type Suite struct {
 	Name string
 	// Factory makes it from Args and a handle: [extpoints.FactoryOf] its New.
 	Factory extpoints.Factory
-	Args    any
+	Args    any // nil: the zero value, as FactoryOf has it
 	// Handle makes the handle of each plugin value. Default: [NewHandle].
 	Handle func() extpoints.Handle
 	// Situations are tried besides random ones.

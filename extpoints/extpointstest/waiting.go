@@ -21,9 +21,9 @@ type Waiting struct {
 
 // WaitingOn is a workload that waits on Permit.
 type WaitingOn struct {
-	Info    *extpoints.WorkloadInfo
-	On      string   // node
-	Plugins []string // that have not allowed it yet
+	Info    *extpoints.WorkloadInfo // what Workload returns; its ID is unique
+	On      string                  // node
+	Plugins []string                // that have not allowed it yet
 }
 
 // Said lists the calls so far: "allow <workload> by <plugin>", and "reject
