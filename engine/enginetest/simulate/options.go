@@ -21,7 +21,7 @@ type Options struct {
 	Source rand.Source
 	// Workers and TieBreak are the engine's.
 	Workers  int
-	TieBreak engine.TieBreak
+	TieBreak engine.TieBreak // zero: engine.TieBreakHeap
 	// Compat is the engine's. Where it is not [extpoints.Improved] a workload may
 	// miss what makes it fit.
 	Compat extpoints.Compat
@@ -44,7 +44,7 @@ type Options struct {
 	// Record keeps the events and the recorder's logs. With Rotate a new log begins
 	// after so many steps, as soon as it can, with the state of the engine.
 	Record bool
-	Rotate int
+	Rotate int // in steps; 0: one log. With ReplayInParts the seed chooses it
 	// Replay has the engines of the history replayed at its end. Each must decide the same again,
 	// raise the same events, and record the same.
 	Replay Replay
@@ -54,7 +54,7 @@ type Options struct {
 	// Calm is called when nothing is to fail any more: what it added must then
 	// be sound.
 	Configure func(*engine.Config)
-	Calm      func()
+	Calm      func() // nil: nothing is called
 }
 
 // Replay says from where the engines of a history are replayed.

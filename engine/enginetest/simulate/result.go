@@ -7,8 +7,8 @@ import (
 
 // Result is what came of a history.
 type Result struct {
-	Seed  uint64
-	Steps int
+	Seed  uint64 // with the same Options it gives the same history
+	Steps int    // how many there were, up to the end or the failure
 	// Lives are the engines of the history, one after the other; only where
 	// Options.Record is set.
 	Lives []Life
@@ -35,8 +35,8 @@ type Life struct {
 
 // Failure is a broken invariant.
 type Failure struct {
-	Step    int
-	Message string
+	Step    int      // how many steps there were when it was found
+	Message string   // for people; after a panic with the stack
 	Last    []string // the last steps
 }
 
