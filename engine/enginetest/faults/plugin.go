@@ -16,7 +16,7 @@ import (
 // engine that makes the same calls gets the same faults, also in a replay, and
 // whatever the number of workers.
 type Plan struct {
-	Seed  uint64
+	Seed  uint64             // decides which calls go wrong and how
 	Share uint64             // how many calls in a thousand go wrong
 	Off   bool               // from now on none does
 	Mute  bool               // ask nothing of the engine, and do not count
