@@ -32,7 +32,7 @@ type Args struct {
 	// and from 0; not both 0. Default: nil, for
 	// DefaultMinCandidateNodesPercentage and DefaultMinCandidateNodesAbsolute.
 	MinCandidateNodesPercentage *int32
-	MinCandidateNodesAbsolute   *int32
+	MinCandidateNodesAbsolute   *int32 // in nodes
 	// TieBreak chooses among equally good nodes. Default: FirstNode.
 	TieBreak TieBreak
 	// Synchronous makes the engine schedule nothing else until the evictions

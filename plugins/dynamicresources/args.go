@@ -23,7 +23,7 @@ type Args struct {
 	BindingTimeout time.Duration
 	// MaxSteps and Evaluator are for the allocator; see [allocator.Options].
 	MaxSteps  int64
-	Evaluator allocator.Evaluator
+	Evaluator allocator.Evaluator // nil: every expression is an error
 	// Allocator, where not nil, takes the place of [allocator.Structured];
 	// MaxSteps and Evaluator must not be set then.
 	Allocator allocator.Allocator

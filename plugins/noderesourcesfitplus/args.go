@@ -23,7 +23,7 @@ const (
 type Resource struct {
 	// Name is model.CPU, model.Memory, model.EphemeralStorage or a scalar's.
 	Name     string
-	Strategy Strategy
+	Strategy Strategy // required, LeastAllocated or MostAllocated
 	// Weight is how much it counts beside the others, 1 to 100.
 	Weight int64
 }

@@ -55,7 +55,9 @@ var ErrTooManySteps = errors.New("too many steps")
 
 // NodeError is the reason why a search on one node failed, where there is more
 // to say than that there are not enough devices.
-type NodeError struct{ Reason string }
+type NodeError struct {
+	Reason string // for people; the plugin rejects the node with it
+}
 
 // Error returns the reason.
 func (e *NodeError) Error() string { return e.Reason }
@@ -72,7 +74,9 @@ type Evaluator interface {
 }
 
 // ExpressionError says that an expression is wrong, for whatever device.
-type ExpressionError struct{ Err error }
+type ExpressionError struct {
+	Err error // what is wrong with it; must not be nil
+}
 
 // Error returns the text of Err.
 func (e *ExpressionError) Error() string { return e.Err.Error() }
