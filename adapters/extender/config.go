@@ -41,9 +41,9 @@ type Config struct {
 	// The verbs are what is appended to URLPrefix for each question. Default
 	// for each: empty, the extender has no say in that.
 	FilterVerb     string
-	PreemptVerb    string
-	PrioritizeVerb string
-	BindVerb       string
+	PreemptVerb    string // asked on which nodes, and by which victims, room may be made
+	PrioritizeVerb string // gives nodes points, times Weight
+	BindVerb       string // binds in place of the orchestrator; one extender of an engine at most
 	// Weight multiplies the points that prioritize gives. Above 0 where there
 	// is a PrioritizeVerb. No default.
 	Weight int64
@@ -103,6 +103,7 @@ type TLSConfig struct {
 	// read once. Default: the system's.
 	CAFile string
 
+	// CertData, KeyData and CAData are what CertFile, KeyFile and CAFile would have. Default: none.
 	CertData, KeyData, CAData []byte
 }
 
