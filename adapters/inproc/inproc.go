@@ -38,8 +38,8 @@ var (
 
 // End is the end of a run.
 type End struct {
-	Workload *model.Workload
-	Binding  model.Binding
+	Workload *model.Workload // as it was submitted; not to be changed
+	Binding  model.Binding   // with the node and devices of this run
 	// Err is what the task returned, or that it panicked or ended its goroutine.
 	Err error
 	// Cause is why the run was ended from outside, nil where it ended by
