@@ -41,14 +41,14 @@ type Configuration struct {
 
 // Queue is one queue; see model.Queue, which says what the fields mean.
 type Queue struct {
-	Name       string          `json:"name"`
-	Parent     string          `json:"parent,omitempty"`
-	Weight     int64           `json:"weight,omitempty"`
-	Priority   int32           `json:"priority,omitempty"`
-	Guaranteed v1.ResourceList `json:"guaranteed,omitempty"`
-	Max        v1.ResourceList `json:"max,omitempty"`
-	Lend       v1.ResourceList `json:"lend,omitempty"`
-	Borrow     v1.ResourceList `json:"borrow,omitempty"`
+	Name       string          `json:"name"`                 // unique; parents, limits, defaultQueue and namespaces name it
+	Parent     string          `json:"parent,omitempty"`     // empty: it is at the top
+	Weight     int64           `json:"weight,omitempty"`     // its part among its siblings; 0: after all that have one
+	Priority   int32           `json:"priority,omitempty"`   // before lower siblings, by policy Priority or Share
+	Guaranteed v1.ResourceList `json:"guaranteed,omitempty"` // 0 where it is not said
+	Max        v1.ResourceList `json:"max,omitempty"`        // no limit where it is not said
+	Lend       v1.ResourceList `json:"lend,omitempty"`       // what others may use of guaranteed; all where it is not said
+	Borrow     v1.ResourceList `json:"borrow,omitempty"`     // beyond guaranteed; no limit where it is not said
 	// Policy is FIFO, Priority, Share, which is the default, or Usage.
 	Policy string `json:"policy,omitempty"`
 	// HalfLife, for policy Usage: after it, what has been used counts half. Default:
@@ -63,7 +63,7 @@ type Queue struct {
 	// the default, LowerPriority or Any. MinRuntime is for how long a pod of this queue runs at
 	// least before that.
 	Reclaim    string          `json:"reclaim,omitempty"`
-	MinRuntime metav1.Duration `json:"minRuntime,omitzero"`
+	MinRuntime metav1.Duration `json:"minRuntime,omitzero"` // 0: it may be displaced at any time
 	// Protected is the part of its fair share that nobody may reclaim, in percent; default 0. The
 	// fair share is what its weight gives it among the queues beside it that have pods.
 	Protected int64 `json:"protected,omitempty"`
@@ -75,7 +75,7 @@ const DefaultHalfLife = 7 * 24 * time.Hour
 // ElasticQuota is what the pods of a namespace can count on together, and the most that they
 // may use. The namespace is in a queue of its own then, unless its label names another one.
 type ElasticQuota struct {
-	Namespace string          `json:"namespace"`
+	Namespace string          `json:"namespace"`     // required, each once
 	Min       v1.ResourceList `json:"min,omitempty"` // 0 where it is not said
 	Max       v1.ResourceList `json:"max,omitempty"` // no limit where it is not said
 }
@@ -83,19 +83,19 @@ type ElasticQuota struct {
 // Limit is the most that the pods of a queue or a namespace may be or use. Pods beyond it
 // wait. Exactly one of Queue and Namespace is given.
 type Limit struct {
-	Name      string `json:"name"`
-	Queue     string `json:"queue,omitempty"`
-	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`                // unique among limits; what has been used over time is known by it
+	Queue     string `json:"queue,omitempty"`     // one of the document
+	Namespace string `json:"namespace,omitempty"` // it need not exist yet
 	// Scope is EachPod, EachNamespace (for a queue), Own or Subtree.
 	Scope string `json:"scope"`
 	// Resource is what is counted; none: the pods that have a node.
 	Resource v1.ResourceName   `json:"resource,omitempty"`
-	Amount   resource.Quantity `json:"amount"`
+	Amount   resource.Quantity `json:"amount"` // of the resource, or a whole number of pods
 	// OverTime: the amount is of the resource times hours, such as core-hours: what pods have had, and
 	// what those that have a node may yet have until activeDeadlineSeconds. A pod without that waits for
 	// ever. HalfLife is as in Queue, also where it is not said; not with scope EachPod.
 	OverTime bool            `json:"overTime,omitempty"`
-	HalfLife metav1.Duration `json:"halfLife,omitzero"`
+	HalfLife metav1.Duration `json:"halfLife,omitzero"` // only with overTime
 }
 
 // Backfill says who may be placed before a pod that waits longer; see engine.Backfill.
@@ -121,12 +121,12 @@ type Backfill struct {
 
 // Hold sets nodes aside from one moment to another; see model.Hold.
 type Hold struct {
-	Name  string      `json:"name"`
-	From  metav1.Time `json:"from,omitzero"`
-	Until metav1.Time `json:"until,omitzero"`
+	Name  string      `json:"name"`           // unique among holds
+	From  metav1.Time `json:"from,omitzero"`  // not said: since ever
+	Until metav1.Time `json:"until,omitzero"` // itself not in the interval; not said: for ever
 	// Nodes and NodeSelector say which nodes, at least one of the two is given.
 	Nodes        []string          `json:"nodes,omitempty"`
-	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"` // a node must have all these labels
 	// PodSelector selects the pods that may use them; none: no pod may.
 	PodSelector *metav1.LabelSelector `json:"podSelector,omitempty"`
 	// Flex: those pods may start before the hold begins and run on when it has ended.
