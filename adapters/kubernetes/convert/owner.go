@@ -14,10 +14,10 @@ import (
 // Owners are the objects that make pods replicas of each other. They may be of
 // all namespaces or, to save time, only of the pod's.
 type Owners struct {
-	Services               []*v1.Service
-	ReplicationControllers []*v1.ReplicationController
-	ReplicaSets            []*appsv1.ReplicaSet
-	StatefulSets           []*appsv1.StatefulSet
+	Services               []*v1.Service               // all count that select the pod, in its namespace
+	ReplicationControllers []*v1.ReplicationController // the one that controls the pod counts, as with those below
+	ReplicaSets            []*appsv1.ReplicaSet        // also those of deployments
+	StatefulSets           []*appsv1.StatefulSet       // found by name, as those above
 }
 
 var (

@@ -15,8 +15,8 @@ import (
 
 // PriorityClass is what a priority class gives to its pods.
 type PriorityClass struct {
-	Name  string
-	Value int32
+	Name  string // what a pod names as spec.priorityClassName
+	Value int32  // the priority of its pods
 	// Preemption is empty where the class does not say.
 	Preemption model.PreemptionPolicy
 	// Default: pods that name no class are of this one.
