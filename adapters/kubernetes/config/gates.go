@@ -10,8 +10,8 @@ type Gates struct {
 	// The plugins of the same name, DynamicResources and DeferredPodScheduling are
 	// there by default, and do something, only where these are on.
 	NodeDeclaredFeatures                         bool
-	DynamicResourceAllocation                    bool
-	InPlacePodVerticalScalingSchedulerPreemption bool
+	DynamicResourceAllocation                    bool // for DynamicResources
+	InPlacePodVerticalScalingSchedulerPreemption bool // for DeferredPodScheduling, which Berth does not have
 	// GangScheduling is there by default.
 	GenericWorkload bool
 	// TopologyPlacementGenerator and PodGroupPodsCount are there by default.
@@ -23,7 +23,7 @@ type Gates struct {
 	DRASchedulerFilterTimeout bool
 	// DynamicResources has the argument bindingTimeout where both are on.
 	DRADeviceBindingConditions   bool
-	DRAResourceClaimDeviceStatus bool
+	DRAResourceClaimDeviceStatus bool // see DRADeviceBindingConditions
 
 	// Nothing waits for evictions but the pod that they make room for.
 	SchedulerAsyncPreemption bool
