@@ -35,7 +35,7 @@ type Options struct {
 	// Metrics lists NodeMetrics, and Capacity is what a node has in all, false where it is not known. Both are
 	// for MetricsServer, which needs them.
 	Metrics  dynamic.Interface
-	Capacity func(node string) (model.Resources, bool)
+	Capacity func(node string) (model.Resources, bool) // called by the goroutine of Run
 	// Apply takes what was measured; that of an engine.
 	Apply func(...engine.Change) error
 	// Client asks the service or Prometheus. Default: one of its own.
