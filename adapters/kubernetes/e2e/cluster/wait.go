@@ -192,7 +192,9 @@ func text(c corev1.PodCondition) string {
 }
 
 // Event is what a test wants to read in an event. Note may be a part of the note.
-type Event struct{ Type, Reason, Action, Note string }
+type Event struct {
+	Type, Reason, Action, Note string // Type is Normal or Warning; all but Note must be equal
+}
 
 // Event waits until there is such an event about the pod, which may be gone by now,
 // and returns it.

@@ -39,6 +39,7 @@ func (k SchedulerKind) Build(ctx context.Context) error {
 
 // SchedulerOptions say how a scheduler runs. Kind and Kubeconfig must be set.
 type SchedulerOptions struct {
+	// Kind says whose program runs, unless Program says otherwise.
 	Kind SchedulerKind
 	// Program is the one to run where it is not the kind's own, but one that takes the
 	// same flags.
@@ -64,7 +65,7 @@ type SchedulerOptions struct {
 // Scheduler is a scheduler that was started, whether it still runs or not.
 type Scheduler struct {
 	*Process
-	Kind SchedulerKind
+	Kind SchedulerKind // that of its options, also where these name another Program
 	dir  string
 	port string
 }

@@ -15,7 +15,7 @@ type Rule struct {
 	Resources []string // such as "pods" or "pods/binding"; none means all
 	Chance    float64  // that it is done to a request that the rule is for, 0 to 1
 	Times     int      // how often it is done at most; 0 means no limit
-	Do        Action
+	Do        Action   // rules are tried in order, up to the first that is drawn and is no delay
 }
 
 // Action is what is done to a request. Make one with the functions below.
@@ -83,9 +83,9 @@ func resource(info *request.RequestInfo) string {
 
 // Count is how often something was done to requests of a verb for a resource.
 type Count struct {
-	Verb, Resource string
+	Verb, Resource string // as in Rule.Verbs and Rule.Resources
 	Did            string // "pass", or what the action is called
-	Times          int
+	Times          int    // a request counts for each thing that was done to it
 }
 
 // Passed is what [Count] says of requests that were passed on untouched.

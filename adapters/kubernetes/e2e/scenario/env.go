@@ -13,8 +13,8 @@ import (
 // Env is what a scenario has: an empty cluster, and a kind of scheduler to start.
 type Env struct {
 	*cluster.Cluster
-	Plane *controlplane.ControlPlane
-	Kind  controlplane.SchedulerKind
+	Plane *controlplane.ControlPlane // the control plane that Cluster is connected to
+	Kind  controlplane.SchedulerKind // of the schedulers that Schedule starts
 }
 
 // Scenario is one story.
@@ -26,7 +26,8 @@ type Scenario struct {
 	Berth bool
 	// Long says that it is left out of short runs.
 	Long bool
-	Run  func(t *testing.T, e *Env)
+	// Run starts the schedulers that it needs, and fails the test where something does not hold.
+	Run func(t *testing.T, e *Env)
 }
 
 // logLines is how much of a scheduler's log is shown when a scenario fails.

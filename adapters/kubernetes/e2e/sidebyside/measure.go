@@ -13,8 +13,8 @@ import (
 
 // Result is what came of one scheduler with one workload.
 type Result struct {
-	Scheduler controlplane.SchedulerKind
-	Workload  string
+	Scheduler controlplane.SchedulerKind // that was measured
+	Workload  string                     // Workload.Name
 	Counts
 	Rate      float64       // of the measured pods, bound per second, from the first to the last
 	Took      time.Duration // from the start of the scheduler to the last

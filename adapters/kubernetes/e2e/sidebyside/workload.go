@@ -15,11 +15,11 @@ import (
 // Workload is what schedulers are measured with: a row of the table of shapes. What
 // is measured of it, and how, is the same for all.
 type Workload struct {
-	Name string
+	Name string // unique; what Find takes
 	// Upstream is the workload of scheduler_perf that has this shape, as
 	// folder/case, and its counts. It is empty if there is none.
 	Upstream       string
-	UpstreamCounts Counts
+	UpstreamCounts Counts // what Counts scales for other numbers of nodes
 
 	// full is with how many nodes asked for the counts are upstream's. Others are in
 	// proportion. The default is upstream's number of nodes.
@@ -48,7 +48,7 @@ type Workload struct {
 
 // Counts is how many there are of each.
 type Counts struct {
-	Nodes int
+	Nodes int // created before the scheduler starts
 	// Placed is pods that are on nodes before the scheduler starts, or claims that
 	// have devices then. Waiting is pods that are not measured and have no node.
 	// Measured is the pods that are to be bound.
