@@ -40,8 +40,8 @@ const (
 
 // Leaf is a group of pods.
 type Leaf struct {
-	Name    string
-	Members int
+	Name    string // of the PodGroup
+	Members int    // pods that it is to have; the MinCount of a gang is no more
 }
 
 // topologies of groups: labels that few nodes are without.

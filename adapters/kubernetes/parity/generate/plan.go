@@ -4,7 +4,7 @@ package generate
 type Plan struct {
 	Mood
 	Size    int // nodes at first, and about as many later
-	Steps   int
+	Steps   int // how many follow the beginning
 	Adopted int // pods that are there at first, for each node
 	// Prompt: bindings are confirmed at once. kube-scheduler tells those that wait
 	// for a pod to be on a node when that is confirmed, Berth when it is bound; it
