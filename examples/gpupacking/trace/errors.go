@@ -10,10 +10,10 @@ const MaxProblems = 50
 
 // Problem is one thing that is wrong with an input file.
 type Problem struct {
-	File    string
+	File    string // the name that the reader was given, of Load without its folder
 	Line    int    // 1 is the header; 0 where it is the file as a whole
 	Field   string // the column; empty where it is the line as a whole
-	Message string
+	Message string // for people
 }
 
 // String is "file:line: field: message", without the parts that are unknown.

@@ -12,8 +12,10 @@ import (
 // Run is the answer of one run. Its JSON form is one line of the program's
 // output.
 type Run struct {
+	// Policy decided where the pods went.
 	Policy Policy `json:"policy"`
-	Seed   int64  `json:"seed"`
+	// Seed is that of the order of arrival and of the node ranks; see Trace.Arrange.
+	Seed int64 `json:"seed"`
 	// Pods is how many arrived, the dropped ones included.
 	Pods int `json:"pods"`
 	// Allocation is in percent of the GPU capacity, with two decimals.

@@ -19,11 +19,11 @@ var (
 
 // Node is one machine, empty.
 type Node struct {
-	Name   string
-	CPU    int64 // milli cores
-	Memory int64 // MiB
-	GPUs   int   // devices, WholeGPU milli each
-	Model  string
+	Name   string // unique; column sn of the file
+	CPU    int64  // milli cores
+	Memory int64  // MiB
+	GPUs   int    // devices, WholeGPU milli each
+	Model  string // of all its GPUs, as a Spec names it
 }
 
 // Idle returns the milli left on each GPU of the empty node, in a new slice.
@@ -41,7 +41,7 @@ type Shape struct {
 	CPU   int64 // milli cores
 	Share int64 // milli of each GPU; WholeGPU for whole ones, 0 for none
 	GPUs  int   // devices; 1 where Share is less than a whole GPU
-	Spec  Spec
+	Spec  Spec  // the models that will do for its GPUs
 }
 
 // Demand is what the shape asks of all its GPUs together, in milli.
@@ -52,8 +52,8 @@ func (s *Shape) Sharing() bool { return s.GPUs > 0 && s.Share < WholeGPU }
 
 // Pod is one arrival.
 type Pod struct {
-	Name   string
-	Memory int64 // MiB
+	Name   string // unique in the file; an arrival that is repeated has the same
+	Memory int64  // MiB
 	Shape
 }
 
@@ -76,8 +76,8 @@ func (s Spec) Accepts(model string) bool {
 // Trace is the input of the experiment. Both lists are sorted by name; the
 // protocol draws by index into them, so their order is part of the result.
 type Trace struct {
-	Nodes []Node
-	Pods  []Pod
+	Nodes []Node // ranks and placements name them by index
+	Pods  []Pod  // in order of name, which is not that of arrival: see Arrange
 }
 
 // New returns the trace of the nodes and pods, in any order; it sorts copies
