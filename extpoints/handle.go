@@ -25,7 +25,7 @@ type Handle interface {
 	Activate(ids ...string)
 	// Preemption is for plugins that make room for workloads.
 	Preemption() Preemption
-	// ClusterView is the cluster as it is now, for points that are given no
+	// View is the cluster as it is now, for points that are given no
 	// [CycleState]: PreEnqueue, QueueSort, Sign, hints, Unreserve and, where it is
 	// about more than the workload's own cycle, Permit. Only to be called there,
 	// and not to be kept.

@@ -7,8 +7,8 @@ import (
 	"github.com/berth-project/berth/extpoints"
 )
 
-// Options says what a simulated history is like. What is left at its zero
-// value is chosen by the seed.
+// Options says what a simulated history is like. Steps, Nodes, Plugins and Source that are left at
+// their zero values are chosen by the seed; the rest is off, or the engine's default.
 type Options struct {
 	// Steps is how many inputs there are before the end of the history, Nodes
 	// how many nodes at its beginning.
