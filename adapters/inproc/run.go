@@ -23,7 +23,7 @@ func (o *Orchestrator) Bind(ctx context.Context, w *model.Workload, b model.Bind
 	}
 	j := o.jobs[w.ID]
 	if j == nil {
-		return fmt.Errorf("bind workload %q, which was not handed in by Submit of this orchestrator: %w", w.ID, ErrNotFound)
+		return fmt.Errorf("bind workload %q: Submit of this orchestrator was not called for it: %w", w.ID, ErrNotFound)
 	}
 	if r := j.run; r != nil {
 		switch {

@@ -58,7 +58,7 @@ type Job struct {
 	// Started is when the first attempt began, Ended when the last element ended.
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"` // see Started
-	// Nodes are those that it runs on, or, if it is no array, has run on last; at
+	// Nodes are those that it runs on, or that its last attempt to end ran on; at
 	// most MaxNodesShown.
 	Nodes []string `json:"nodes,omitempty"`
 	// Usage is that of all attempts together, except that PeakMemory is the largest.

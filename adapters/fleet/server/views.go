@@ -36,7 +36,11 @@ func viewJob(lead *leadership, v state.View, j *state.Job) api.Job {
 	if j.CancelReason != "" && j.Done() && j.Counts.Of(job.Cancelled)+j.Counts.Of(job.Deadline) > 0 {
 		out.Message = j.CancelReason
 	}
-	out.Nodes = j.LastNodes
+	for _, n := range j.LastNodes {
+		if n != "" { // a task that was never placed has none
+			out.Nodes = append(out.Nodes, n)
+		}
+	}
 	if nodes := activeNodes(v, j); len(nodes) > 0 {
 		out.Nodes = nodes
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/state"
 )
 
@@ -33,4 +34,11 @@ func TestMaintenanceIsOver(t *testing.T) {
 	var line api.Timeline
 	op.must("GET", "/v1/timeline", nil, &line)
 	require.Nil(t, line.Nodes[0].Maintenance)
+}
+
+// A gang that ended before all of its tasks had a node is shown with the nodes that there were.
+func TestNodesOfAGangThatWasNotAllPlaced(t *testing.T) {
+	ended := func(nodes ...string) *state.Job { return &state.Job{Spec: &job.Spec{}, LastNodes: nodes} }
+	require.Equal(t, []string{"n2", "n4"}, viewJob(nil, state.New(nil).View(), ended("", "n2", "", "n4")).Nodes)
+	require.Nil(t, viewJob(nil, state.New(nil).View(), ended("")).Nodes)
 }
