@@ -28,7 +28,7 @@ type Config struct {
 	// DataDir is an absolute path; it is made where it is not there. Tasks' users must
 	// be able to pass through the folders above it.
 	DataDir string
-	Server  Server
+	Server  Server // how the agent talks to the servers
 
 	// Machine says what the operator adds to what is found out about the machine.
 	// Its DataDir is set to that of the agent.
@@ -54,7 +54,7 @@ type Config struct {
 	// Health says by its exit code whether the node is in order; its last line of
 	// output is the reason. HealthEvery is how often it runs. Default: 1 min.
 	Health      Hook
-	HealthEvery time.Duration
+	HealthEvery time.Duration // see Health
 
 	// Logs is how much of each stream of a task is kept. Default: 10 files of 10 MiB.
 	Logs LogLimits
@@ -101,7 +101,7 @@ const (
 
 // Hook is a program of the operator's. No Command: there is none.
 type Hook struct {
-	Command []string
+	Command []string // the program and its arguments; none: there is no such hook
 	// Limit is how long it may take; then it is killed, and has failed. Default: 1 min.
 	Limit time.Duration
 }
@@ -109,8 +109,8 @@ type Hook struct {
 // LogLimits is how much of one stream of a task's output is kept: the last Files
 // files of FileBytes bytes each.
 type LogLimits struct {
-	FileBytes job.Bytes
-	Files     int
+	FileBytes job.Bytes // the size of one file
+	Files     int       // how many are kept
 }
 
 // Keep is how long what is left of ended tasks, above all their logs, is kept.

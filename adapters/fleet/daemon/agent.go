@@ -30,7 +30,7 @@ import (
 // agent.Config says.
 type AgentSettings struct {
 	Common
-	Labels map[string]string `json:"labels,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"` // of the node; jobs choose by them
 	// Reserved is what tasks do not get, Other what they may get besides, and MaxTasks
 	// how many there may be at once.
 	Reserved struct {
@@ -38,8 +38,8 @@ type AgentSettings struct {
 		Memory job.Bytes    `json:"memory,omitzero"`
 		Disk   job.Bytes    `json:"disk,omitzero"`
 	} `json:"reserved,omitzero"`
-	Other    map[string]int64 `json:"other,omitempty"`
-	MaxTasks int64            `json:"maxTasks,omitempty"`
+	Other    map[string]int64 `json:"other,omitempty"`    // amounts by name; see Reserved
+	MaxTasks int64            `json:"maxTasks,omitempty"` // see Reserved
 	// Accounts: "users" runs tasks as their owners (needs root, and is the default
 	// then), "own" as the agent.
 	Accounts agent.Accounts `json:"accounts,omitempty"`
@@ -54,28 +54,28 @@ type AgentSettings struct {
 
 	// Prolog and Epilog run before and after each task, Health every HealthEvery.
 	Prolog      HookSettings `json:"prolog,omitzero"`
-	Epilog      HookSettings `json:"epilog,omitzero"`
-	Health      HookSettings `json:"health,omitzero"`
-	HealthEvery job.Duration `json:"healthEvery,omitzero"`
+	Epilog      HookSettings `json:"epilog,omitzero"`      // see Prolog
+	Health      HookSettings `json:"health,omitzero"`      // see Prolog
+	HealthEvery job.Duration `json:"healthEvery,omitzero"` // see Prolog
 
 	// Of a task's log the last LogFiles files of LogFile bytes are kept, of ended tasks
 	// what is younger than KeepFor, and at most KeepBytes in all: see agent.Keep.
 	LogFile   job.Bytes    `json:"logFile,omitzero"`
-	LogFiles  int          `json:"logFiles,omitempty"`
-	KeepFor   job.Duration `json:"keepFor,omitzero"`
-	KeepBytes job.Bytes    `json:"keepBytes,omitzero"`
+	LogFiles  int          `json:"logFiles,omitempty"` // see LogFile
+	KeepFor   job.Duration `json:"keepFor,omitzero"`   // see LogFile
+	KeepBytes job.Bytes    `json:"keepBytes,omitzero"` // see LogFile
 	// MaxKillGrace is the longest time from TERM to KILL that a job may ask for,
 	// MaxProcesses how many processes a task may have, MaxStarts how many tasks may be
 	// on their way to their start at once.
 	MaxKillGrace job.Duration `json:"maxKillGrace,omitzero"`
-	MaxProcesses int64        `json:"maxProcesses,omitempty"`
-	MaxStarts    int          `json:"maxStarts,omitempty"`
+	MaxProcesses int64        `json:"maxProcesses,omitempty"` // see MaxKillGrace
+	MaxStarts    int          `json:"maxStarts,omitempty"`    // see MaxKillGrace
 }
 
 // HookSettings is a program of the operator's, and how long it may take.
 type HookSettings struct {
-	Command []string     `json:"command,omitempty"`
-	Limit   job.Duration `json:"limit,omitzero"`
+	Command []string     `json:"command,omitempty"` // the program and its arguments
+	Limit   job.Duration `json:"limit,omitzero"`    // then it is killed, and has failed; default: 1 min
 }
 
 // readsLogs are who may read logs from an agent itself.

@@ -22,8 +22,8 @@ type ServerSettings struct {
 	// Lost how long it then keeps those that it has. Heartbeat is the shortest time
 	// between two of them. Defaults: 10 s, 5 min, 2 s.
 	Unreachable job.Duration `json:"unreachable,omitzero"`
-	Lost        job.Duration `json:"lost,omitzero"`
-	Heartbeat   job.Duration `json:"heartbeat,omitzero"`
+	Lost        job.Duration `json:"lost,omitzero"`      // see Unreachable
+	Heartbeat   job.Duration `json:"heartbeat,omitzero"` // see Unreachable
 	// Packing is how GPUs are packed, in the terms of package devicepacking. Rollout learns
 	// from the tasks that run what the next ones will need, and leaves fewer GPUs idle that
 	// nobody can use, where GPUs are shared, tasks differ in size, and the fleet

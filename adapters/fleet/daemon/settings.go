@@ -25,14 +25,14 @@ type Common struct {
 	// Listen is host:port to listen on, Advertise where others reach it. Advertise's
 	// default: Listen, or the machine's address where Listen names none.
 	Listen    string `json:"listen,omitempty"`
-	Advertise string `json:"advertise,omitempty"`
+	Advertise string `json:"advertise,omitempty"` // see Listen
 	// Servers are addresses of servers of the fleet, and TokenFile a file with a token
 	// to join it. They are needed at the first start only, but for agents, which need
 	// Servers always.
 	Servers   []string `json:"servers,omitempty"`
-	TokenFile string   `json:"tokenFile,omitempty"`
-	LogLevel  string   `json:"logLevel,omitempty"`
-	LogJSON   bool     `json:"logJSON,omitempty"`
+	TokenFile string   `json:"tokenFile,omitempty"` // see Servers
+	LogLevel  string   `json:"logLevel,omitempty"`  // trace, debug, info, warn or error; default: info
+	LogJSON   bool     `json:"logJSON,omitempty"`   // a JSON object a line, for programs
 }
 
 // addTo adds the flags, with the defaults of fill.

@@ -16,7 +16,7 @@ func (id ID) String() string { return strconv.FormatUint(uint64(id), 10) }
 // TaskID names one task of one attempt. A task with the same ID is never started
 // twice.
 type TaskID struct {
-	Job     ID
+	Job     ID    // the number of the job
 	Element int32 // the index in the array, 0 where there is none
 	Attempt int32 // from 1
 	Rank    int32 // from 0

@@ -8,7 +8,7 @@ import (
 
 // PathNames are the names that the pattern of an output path may have in it.
 type PathNames struct {
-	Node, User, Job string
+	Node, User, Job string // for "%n", "%u" and "%x"
 }
 
 // maxPathWidth is the largest width of a number in an output path; larger ones count as

@@ -9,7 +9,7 @@ type Spec struct {
 	Name string `json:"name,omitempty"`
 	// Queue is the queue that the job waits in. Default: DefaultQueue.
 	Queue  string            `json:"queue,omitempty"`
-	Labels map[string]string `json:"labels,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"` // for Near and Apart of other jobs, and for people
 
 	// Command is the program and its arguments. Exactly one of Command and
 	// Script is set.
@@ -17,9 +17,9 @@ type Spec struct {
 	// Script is the text of a program that begins with "#!"; Args are its
 	// arguments.
 	Script string   `json:"script,omitempty"`
-	Args   []string `json:"args,omitempty"`
+	Args   []string `json:"args,omitempty"` // see Script
 
-	Env map[string]string `json:"env,omitempty"`
+	Env map[string]string `json:"env,omitempty"` // added to what a task finds in its environment
 	// Umask is that of the task, in octal digits. "berth submit" fills in the one of
 	// where it is called. Default: DefaultUmask.
 	Umask string `json:"umask,omitempty"`
@@ -31,7 +31,7 @@ type Spec struct {
 	// the task's environment (SLURM_SUBMIT_DIR, SLURM_SUBMIT_HOST); nothing else
 	// looks at them.
 	SubmitDir  string `json:"submitDir,omitempty"`
-	SubmitHost string `json:"submitHost,omitempty"`
+	SubmitHost string `json:"submitHost,omitempty"` // see SubmitDir
 	// User is the account on the node that the job runs as. Default: that of the
 	// name of who submits, where nodes run jobs as their users.
 	User string `json:"user,omitempty"`
@@ -43,7 +43,7 @@ type Spec struct {
 	// hands out (berth logs). Default of Error: Output where that is set, else another
 	// file that the agent keeps.
 	Output string `json:"output,omitempty"`
-	Error  string `json:"error,omitempty"`
+	Error  string `json:"error,omitempty"` // see Output
 	// OpenMode says what happens to what is in Output and Error already. Default:
 	// truncate.
 	OpenMode OpenMode `json:"openMode,omitempty"`
@@ -63,13 +63,13 @@ type Spec struct {
 	// Nodes, where not empty, are the only nodes that will do; ExcludeNodes will
 	// not do.
 	Nodes        []string     `json:"nodes,omitempty"`
-	ExcludeNodes []string     `json:"excludeNodes,omitempty"`
-	Constraints  []Constraint `json:"constraints,omitempty"`
-	Preferences  []Preference `json:"preferences,omitempty"`
+	ExcludeNodes []string     `json:"excludeNodes,omitempty"` // see Nodes
+	Constraints  []Constraint `json:"constraints,omitempty"`  // all must hold
+	Preferences  []Preference `json:"preferences,omitempty"`  // what holds adds its weight
 	// Near and Apart are about other jobs of the same user.
 	Near   []Affinity `json:"near,omitempty"`
-	Apart  []Affinity `json:"apart,omitempty"`
-	Spread []Spread   `json:"spread,omitempty"`
+	Apart  []Affinity `json:"apart,omitempty"`  // see Near
+	Spread []Spread   `json:"spread,omitempty"` // of its tasks and elements
 
 	// Reservation, where not empty, is the one whose nodes the job uses while it is on;
 	// it runs nowhere else.
@@ -102,7 +102,7 @@ type Spec struct {
 	// the one that ends it (KILL). Default: DefaultKillGrace.
 	KillGrace *Duration `json:"killGrace,omitempty"`
 
-	Retry Retry `json:"retry,omitzero"`
+	Retry Retry `json:"retry,omitzero"` // of attempts that did not succeed
 	// NoRequeue: what lost its node, could not be started by it, or had to make room, is
 	// not tried again.
 	NoRequeue bool `json:"noRequeue,omitempty"`
@@ -133,10 +133,10 @@ const (
 
 // Resources are what each task of a job gets.
 type Resources struct {
-	CPU    MilliCPU `json:"cpu,omitzero"` // default: 1 core
-	Memory Bytes    `json:"memory,omitzero"`
-	Disk   Bytes    `json:"disk,omitzero"`
-	GPUs   *GPUs    `json:"gpus,omitempty"`
+	CPU    MilliCPU `json:"cpu,omitzero"`    // default: 1 core
+	Memory Bytes    `json:"memory,omitzero"` // 0: none is asked for
+	Disk   Bytes    `json:"disk,omitzero"`   // 0: none is asked for
+	GPUs   *GPUs    `json:"gpus,omitempty"`  // nil: none
 	// Other are amounts of resources that operators give names to.
 	Other map[string]int64 `json:"other,omitempty"`
 }
@@ -166,15 +166,15 @@ const (
 
 // Constraint is a condition on a label of the node.
 type Constraint struct {
-	Label    string   `json:"label"`
+	Label    string   `json:"label"`              // the name of a label of nodes
 	Operator Operator `json:"operator,omitempty"` // default: In, or Exists without values
-	Values   []string `json:"values,omitempty"`
+	Values   []string `json:"values,omitempty"`   // of the label; none with Exists
 }
 
 // Preference is a constraint that should hold, with a weight from 1 to 100.
 type Preference struct {
 	Constraint
-	Weight int32 `json:"weight"`
+	Weight int32 `json:"weight"` // from 1 to 100
 }
 
 // Affinity is about the place of other jobs' tasks: where nodes have the same
@@ -211,7 +211,7 @@ const (
 
 // Dependency is a job that another depends on.
 type Dependency struct {
-	Kind DependencyKind `json:"kind"`
+	Kind DependencyKind `json:"kind"` // which end of the other job it waits for
 	// Job is the number of a job of the same user (operators: of anybody), or "@"
 	// and the name of another job of the same submission.
 	Job string `json:"job"`
@@ -220,7 +220,7 @@ type Dependency struct {
 // Warning is a signal that a task gets some time before its limit.
 type Warning struct {
 	Signal string   `json:"signal,omitempty"` // default: "USR1"
-	Before Duration `json:"before"`
+	Before Duration `json:"before"`           // how long before the limit
 	// Shell: only the first process of the task gets it, the shell of a script. Without
 	// it all other processes do; where the job is a command, that does, too.
 	Shell bool `json:"shell,omitempty"`
@@ -239,7 +239,7 @@ type Retry struct {
 	// Backoff is the pause before the first retry; it doubles with each, up to
 	// MaxBackoff. Defaults: 10 s, 10 min.
 	Backoff    *Duration `json:"backoff,omitempty"`
-	MaxBackoff *Duration `json:"maxBackoff,omitempty"`
+	MaxBackoff *Duration `json:"maxBackoff,omitempty"` // see Backoff
 	// SameNode allows the node of the last attempt for the next one, and nodes that
 	// could not start an earlier one. By default they are left out for ten minutes,
 	// where there are others.
@@ -248,5 +248,5 @@ type Retry struct {
 
 // File is what a job file has: one job, or several that are submitted together.
 type File struct {
-	Jobs []Spec `json:"jobs"`
+	Jobs []Spec `json:"jobs"` // submitted together, all or none
 }

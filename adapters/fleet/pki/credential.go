@@ -16,9 +16,9 @@ import (
 
 // Credential is a certificate, the authority's that signed it, and its key.
 type Credential struct {
-	Cert *x509.Certificate
-	CA   *x509.Certificate
-	Key  crypto.Signer
+	Cert *x509.Certificate // names its holder
+	CA   *x509.Certificate // of the authority that signed it
+	Key  crypto.Signer     // the private key of Cert
 }
 
 // NewRequest makes a key, and the request (PEM) to have it signed.

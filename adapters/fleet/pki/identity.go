@@ -33,8 +33,8 @@ const (
 
 // Identity is who somebody is. For an agent, Name is its node's.
 type Identity struct {
-	Role Role
-	Name string
+	Role Role   // what it may do
+	Name string // of the server, node or user
 }
 
 // ErrNoIdentity is in the errors of connections and certificates that do not say

@@ -200,7 +200,9 @@ func expect(s tls.ConnectionState, want Identity) error {
 
 // WrongPeerError says that somebody else than expected is at the other end of a
 // connection. An empty Want.Name stands for any.
-type WrongPeerError struct{ Want, Got Identity }
+type WrongPeerError struct {
+	Want, Got Identity // who was expected, and who it is
+}
 
 func (e *WrongPeerError) Error() string {
 	if e.Want.Name == "" {

@@ -33,7 +33,7 @@ func HashCA(ca *x509.Certificate) Hash { return sha256.Sum256(ca.Raw) }
 // Token lets a machine join the fleet: as a server or as an agent, by its Kind.
 // Its text holds a secret.
 type Token struct {
-	Kind   Role
+	Kind   Role // Server or Agent
 	CA     Hash // of the fleet's authority
 	secret [32]byte
 }

@@ -28,8 +28,8 @@ type backupHeader struct {
 
 // BackupInfo says what a backup is of.
 type BackupInfo struct {
-	Index, Term uint64
-	Size        int64 // of the picture, bytes
+	Index, Term uint64 // of the last entry of the log that is in it
+	Size        int64  // of the picture, bytes
 }
 
 // Backup writes the state as this server has it. On a follower it may be older

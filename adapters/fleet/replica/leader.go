@@ -10,8 +10,8 @@ import (
 
 // Leader is the server that leads, as far as this one knows.
 type Leader struct {
-	ID      string
-	Address string
+	ID      string // empty: none is known
+	Address string // host:port; empty where ID is
 	// Term is the newest that this server has seen.
 	Term uint64
 }

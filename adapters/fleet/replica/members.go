@@ -11,11 +11,11 @@ import (
 
 // Member is a server of the fleet.
 type Member struct {
-	ID      string
-	Address string
+	ID      string // the server's name
+	Address string // host:port
 	// Voter: it counts for majorities. A new server does not until it has caught up.
 	Voter  bool
-	Leader bool
+	Leader bool // it leads
 	// LastContact is when the leader last heard of it; zero where it has not, and on
 	// servers that do not lead. There, the leader's is when this server last heard
 	// of the leader.

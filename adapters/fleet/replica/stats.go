@@ -10,7 +10,7 @@ import (
 type Stats struct {
 	// State is Leader, Follower, Candidate or Shutdown.
 	State string
-	Term  uint64
+	Term  uint64 // the newest that this server has seen
 	// Indexes of the log: the last entry here, the last that is committed, the last
 	// that is handed to the machine, the last in a snapshot.
 	LastIndex, CommitIndex, AppliedIndex, SnapshotIndex uint64

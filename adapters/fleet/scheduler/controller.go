@@ -24,8 +24,8 @@ type Propose func(ctx context.Context, c *state.Command) (state.Result, error)
 
 // Config is what a Controller needs. State, Propose and Term are required.
 type Config struct {
-	State   *state.State
-	Propose Propose
+	State   *state.State // of this server; only read
+	Propose Propose      // records what is decided
 	// Term is that of the leadership. Commands carry it.
 	Term uint64
 	// Times are the pauses that decide about nodes and gangs.
@@ -39,7 +39,7 @@ type Config struct {
 	// KeepEnded is how long jobs that have ended are remembered, KeepRecords how many
 	// attempts. Defaults: 7 days, 500,000.
 	KeepEnded   time.Duration
-	KeepRecords int
+	KeepRecords int // see KeepEnded
 	// Packing is how GPUs are packed: devicepacking.BestFit, which keeps to the nodes with
 	// least left, or devicepacking.Rollout, which learns from the tasks that run what the
 	// next ones will need. Default: devicepacking.BestFit.
@@ -52,7 +52,7 @@ type Config struct {
 	// Forecasts is of how many elements that wait it is forecast when they will probably start, the
 	// first in the order; at most MaxForecasts. Default: of none.
 	Forecasts int
-	Logger    hclog.Logger
+	Logger    hclog.Logger // default: none
 }
 
 // Times are pauses. The zero value of each means its default.
@@ -66,7 +66,7 @@ type Times struct {
 	// the fleet, so that there are no more than HeartbeatRate a second. Defaults:
 	// 2 s, 50.
 	Heartbeat     time.Duration
-	HeartbeatRate int
+	HeartbeatRate int // of all nodes together; see Heartbeat
 	// Gang is how long the tasks of a gang may wait for the rest to be recorded.
 	// Default 30 s.
 	Gang time.Duration

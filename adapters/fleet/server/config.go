@@ -28,7 +28,7 @@ type Config struct {
 	// Bootstrap makes a new server the first of a new fleet. Join lets it take part in
 	// one that is there. A server that has been started before needs neither.
 	Bootstrap bool
-	Join      *Join
+	Join      *Join // see Bootstrap
 	// Slowness stretches the times within which servers must hear of each other; see
 	// replica.Config. Default: 1.
 	Slowness float64
@@ -47,7 +47,7 @@ type Config struct {
 	Limits Limits
 	// Version of the program, for people.
 	Version string
-	Logger  hclog.Logger
+	Logger  hclog.Logger // default: none
 
 	// knows is the newest version of the state that the server knows; tests have older servers.
 	knows int
@@ -67,7 +67,7 @@ type Limits struct {
 	// for many jobs or elements counts as several.
 	// Agents, operators and servers are not limited. Defaults: 100, 200.
 	Rate  float64
-	Burst int
+	Burst int // see Rate
 	// Streams is how many streams of logs and events there may be at once; one user has
 	// no more than a tenth of them. Default: 1,000.
 	Streams int

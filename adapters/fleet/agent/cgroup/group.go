@@ -29,9 +29,9 @@ type Limits struct {
 
 // Usage is what the processes of a group have used. What is not counted is 0.
 type Usage struct {
-	CPU                   time.Duration
-	PeakMemory            int64 // bytes
-	ReadBytes, WriteBytes int64
+	CPU                   time.Duration // of all processors together
+	PeakMemory            int64         // bytes
+	ReadBytes, WriteBytes int64         // from and to disks
 }
 
 // Group is the control group of one task. Its methods may be called by several

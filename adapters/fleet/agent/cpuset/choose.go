@@ -8,7 +8,7 @@ import (
 // Processor is a hardware thread, and where in the machine it is.
 type Processor struct {
 	ID     int // the kernel's number
-	Socket int
+	Socket int // the kernel's number of the package
 	Core   int // its number in the socket: the same for siblings
 	Node   int // the NUMA node, whose memory is near
 }

@@ -40,9 +40,9 @@ type Options struct {
 
 // Reserved are amounts that tasks do not get.
 type Reserved struct {
-	CPU    job.MilliCPU
-	Memory job.Bytes
-	Disk   job.Bytes
+	CPU    job.MilliCPU // thousandths of a core
+	Memory job.Bytes    // bytes
+	Disk   job.Bytes    // bytes of the file system of DataDir
 }
 
 func (o Options) withDefaults() Options {

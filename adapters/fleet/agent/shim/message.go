@@ -24,8 +24,8 @@ type Request struct {
 // one replaces the state and the reason of an earlier one; the earlier time until
 // KILL holds.
 type Stop struct {
-	State  job.State     `json:"state"`
-	Reason string        `json:"reason,omitempty"`
+	State  job.State     `json:"state"`            // how the task has ended then
+	Reason string        `json:"reason,omitempty"` // becomes the Message of its Status
 	Signal string        `json:"signal,omitempty"` // empty: TERM
 	Grace  time.Duration `json:"grace"`            // until KILL; 0: at once
 }

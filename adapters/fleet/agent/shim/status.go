@@ -19,16 +19,16 @@ type Status struct {
 	// Start the time that it started, in clock ticks since the boot of the machine,
 	// which Boot names.
 	PID   int    `json:"pid,omitempty"`
-	Start uint64 `json:"start,omitempty"`
-	Boot  string `json:"boot,omitempty"`
+	Start uint64 `json:"start,omitempty"` // see PID
+	Boot  string `json:"boot,omitempty"`  // see PID
 
-	Started time.Time `json:"started,omitzero"`
-	Ended   time.Time `json:"ended,omitzero"`
+	Started time.Time `json:"started,omitzero"` // when the first process began
+	Ended   time.Time `json:"ended,omitzero"`   // when that exited, or the task was given up
 	// Exit without Started is the code of a Mistake.
 	Exit *Exit `json:"exit,omitempty"`
 	// Message says why, where the state does not say it all.
 	Message string `json:"message,omitempty"`
-	Usage   Usage  `json:"usage,omitzero"`
+	Usage   Usage  `json:"usage,omitzero"` // so far, or in all
 }
 
 // Exit is how the task's first process ended.
@@ -39,10 +39,10 @@ type Exit struct {
 
 // Usage is what all processes of the task have used.
 type Usage struct {
-	CPU        time.Duration `json:"cpu,omitempty"`
+	CPU        time.Duration `json:"cpu,omitempty"`        // of all processors together
 	PeakMemory int64         `json:"peakMemory,omitempty"` // bytes
-	ReadBytes  int64         `json:"readBytes,omitempty"`
-	WriteBytes int64         `json:"writeBytes,omitempty"`
+	ReadBytes  int64         `json:"readBytes,omitempty"`  // from disks
+	WriteBytes int64         `json:"writeBytes,omitempty"` // to disks
 }
 
 // ReadStatus reads the status of the task of the folder dir. Where the shim wrote

@@ -27,12 +27,12 @@ const (
 
 // Task is all that a shim needs to know to run a task.
 type Task struct {
-	ID job.TaskID `json:"id"`
+	ID job.TaskID `json:"id"` // unique in the fleet
 	// Argv is the program and its arguments; a program without a slash is looked
 	// for in the PATH of Env, as the account. Env is all of its environment.
 	Argv []string `json:"argv"`
-	Env  []string `json:"env"`
-	Dir  string   `json:"dir"`
+	Env  []string `json:"env"` // name=value; see Argv
+	Dir  string   `json:"dir"` // the working directory, an absolute path
 	// Umask is that of the task and of the files that Stdout and Stderr name. nil: 022.
 	Umask *int `json:"umask,omitempty"`
 	// Folder is the one that the agent made for the task, with its script: what is
@@ -44,27 +44,27 @@ type Task struct {
 	// appended to. Where they are the same, both streams are in it in their order.
 	// Empty: it is kept in the task's folder, up to Logs.
 	Stdout string `json:"stdout,omitempty"`
-	Stderr string `json:"stderr,omitempty"`
+	Stderr string `json:"stderr,omitempty"` // see Stdout
 	// TruncateStdout and TruncateStderr: the file is emptied first.
 	TruncateStdout bool           `json:"truncateStdout,omitempty"`
-	TruncateStderr bool           `json:"truncateStderr,omitempty"`
-	Logs           tasklog.Limits `json:"logs"`
+	TruncateStderr bool           `json:"truncateStderr,omitempty"` // see TruncateStdout
+	Logs           tasklog.Limits `json:"logs"`                     // of the streams that are kept in the folder of the task
 
 	// Cgroup is the folder of its control group. Empty: it has none.
 	Cgroup string `json:"cgroup,omitempty"`
 	// Memory is its limit in bytes, 0: none. With CgroupMemory the kernel enforces
 	// it, else the shim does, by looking now and then.
 	Memory       int64 `json:"memory,omitempty"`
-	CgroupMemory bool  `json:"cgroupMemory,omitempty"`
+	CgroupMemory bool  `json:"cgroupMemory,omitempty"` // see Memory
 
 	// TimeLimit is how long it may run, 0: as long as it wants. KillGrace is the
 	// time from TERM to KILL. WarnBefore, where not 0, is how long before the limit
 	// WarnSignal goes to the processes that WarnTo names.
 	TimeLimit  time.Duration `json:"timeLimit,omitempty"`
-	KillGrace  time.Duration `json:"killGrace,omitempty"`
-	WarnSignal string        `json:"warnSignal,omitempty"`
-	WarnBefore time.Duration `json:"warnBefore,omitempty"`
-	WarnTo     WarnTo        `json:"warnTo,omitempty"`
+	KillGrace  time.Duration `json:"killGrace,omitempty"`  // see TimeLimit
+	WarnSignal string        `json:"warnSignal,omitempty"` // its name, for example "USR1"
+	WarnBefore time.Duration `json:"warnBefore,omitempty"` // see TimeLimit
+	WarnTo     WarnTo        `json:"warnTo,omitempty"`     // see TimeLimit
 }
 
 // WarnTo says which processes of a task get the signal before its time limit.
@@ -79,10 +79,10 @@ const (
 
 // Account is a user of the machine.
 type Account struct {
-	Name   string   `json:"name"`
-	UID    uint32   `json:"uid"`
-	GID    uint32   `json:"gid"`
-	Groups []uint32 `json:"groups,omitempty"`
+	Name   string   `json:"name"`             // for messages
+	UID    uint32   `json:"uid"`              // user number
+	GID    uint32   `json:"gid"`              // number of the first group
+	Groups []uint32 `json:"groups,omitempty"` // numbers of further groups
 }
 
 // WriteTask writes down that the task is about to be started in the folder dir. Once

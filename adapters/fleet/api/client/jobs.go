@@ -66,11 +66,11 @@ func (c *Client) Submit(ctx context.Context, r api.SubmitRequest) (api.SubmitRes
 
 // JobFilter says which jobs a list has. What is empty does not matter.
 type JobFilter struct {
-	Owner, Queue, Name string
+	Owner, Queue, Name string // of the job
 	// State may be several, with commas.
 	State string
-	Limit int
-	After string
+	Limit int    // how many on the page; 0: the default of the server
+	After string // After of the page before; empty: the first page
 }
 
 // Jobs lists jobs, the newest first: one page of them.
@@ -130,8 +130,8 @@ func (c *Client) Logs(ctx context.Context, id job.ID, q api.LogQuery) (*Log, err
 type EventFilter struct {
 	// After is the ID of the last event that is known.
 	After string
-	Job   job.ID
-	Node  string
+	Job   job.ID // 0: of all jobs
+	Node  string // empty: of all nodes
 	// Follow: the stream goes on as things happen.
 	Follow bool
 }

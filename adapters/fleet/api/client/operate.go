@@ -88,10 +88,10 @@ func (c *Client) Usage(ctx context.Context, by, owner, after string) (api.UsageL
 
 // RecordFilter says which records a list has. What is zero does not matter.
 type RecordFilter struct {
-	Owner string
-	Since time.Time
-	Limit int
-	After string
+	Owner string    // empty: of all users
+	Since time.Time // attempts that ended then or later; zero: all
+	Limit int       // how many on the page; 0: the default of the server
+	After string    // After of the page before; empty: the first page
 }
 
 // Records lists ended attempts, the oldest first: one page of them.

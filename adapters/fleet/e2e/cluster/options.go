@@ -12,7 +12,7 @@ import (
 type Options struct {
 	// Servers is how many there are, s1 and so on. Default: 3.
 	Servers int
-	Agents  []daemon.AgentSettings
+	Agents  []daemon.AgentSettings // one each
 	// Unreachable, Lost and Heartbeat are those of the servers. Defaults: 3 s, 5 s,
 	// 500 ms: as fast as a busy machine lets a test be.
 	Unreachable, Lost, Heartbeat time.Duration

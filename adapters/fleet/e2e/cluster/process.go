@@ -22,7 +22,7 @@ const (
 
 // Process is a server or an agent. Its methods may be called by any goroutine.
 type Process struct {
-	Name string
+	Name string // in the fleet, and of its log
 	// Address is host:port.
 	Address string
 	// Data is its data folder.

@@ -34,9 +34,9 @@ func (c *Cluster) Bearer(token string) *User {
 
 // Answer is what a command said.
 type Answer struct {
-	Args     []string
-	Out, Bad string // the output, and the error output
-	Code     int
+	Args     []string // of the command
+	Out, Bad string   // the output, and the error output
+	Code     int      // with which it exited
 }
 
 // Err is nil where the command exited with 0.

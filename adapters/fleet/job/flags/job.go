@@ -13,7 +13,7 @@ import (
 // Job is a job as options fill it, and what else they ask for. Set.Apply completes
 // it.
 type Job struct {
-	Spec job.Spec
+	Spec job.Spec // what the flags and the lines of the script say
 	// Wait: the command waits for the end of the job.
 	Wait bool
 	// Parsable: of what is printed only its number is wanted.

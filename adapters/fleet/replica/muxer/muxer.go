@@ -41,7 +41,7 @@ type Config struct {
 	Handlers map[string]func(*tls.Conn)
 	// Handshakes and Timeout. Default: DefaultHandshakes, DefaultTimeout.
 	Handshakes int
-	Timeout    time.Duration
+	Timeout    time.Duration // how long a handshake may take
 	// Connections, Anonymous and Address are limits of open connections: of all, of
 	// those whose clients showed no certificate, and of these, or of handshakes, from one
 	// address.
