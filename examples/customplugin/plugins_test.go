@@ -49,7 +49,7 @@ func TestApprovalContract(t *testing.T) {
 // TestArguments: everything that is wrong is said.
 func TestArguments(t *testing.T) {
 	_, err := NewRackShare(RackShareArgs{}, nil)
-	const want = "Label: is empty\nPerRack: 0 is less than 1"
+	const want = "args: Label is empty\nargs: PerRack is 0, less than 1"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

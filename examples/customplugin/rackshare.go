@@ -53,10 +53,10 @@ var rackCounts = extpoints.NewStateKey[counts](RackShareName)
 func NewRackShare(a RackShareArgs, _ extpoints.Handle) (*RackShare, error) {
 	var problems []error
 	if a.Label == "" {
-		problems = append(problems, errors.New("Label: is empty"))
+		problems = append(problems, errors.New("args: Label is empty"))
 	}
 	if a.PerRack < 1 {
-		problems = append(problems, fmt.Errorf("PerRack: %d is less than 1", a.PerRack))
+		problems = append(problems, fmt.Errorf("args: PerRack is %d, less than 1", a.PerRack))
 	}
 	return &RackShare{args: a}, errors.Join(problems...)
 }
