@@ -173,18 +173,15 @@ func (o *observed) shareOfAll(resource string, n int64) *big.Rat {
 
 // usedBy is what those in the part request that take room, devices included.
 func (o *observed) usedBy(p *portion) map[string]int64 {
-	used := map[string]int64{}
+	var sum model.Resources
 	for _, id := range o.ids {
-		row := o.rows[id]
-		if !isPlaced(&row) || !o.isIn(p, row.Workload) {
-			continue
+		if row := o.rows[id]; isPlaced(&row) && o.isIn(p, row.Workload) {
+			charge(&sum, row.Workload)
 		}
-		for _, name := range row.Requests.Names() {
-			used[name] += row.Requests.Get(name)
-		}
-		for i := range row.Workload.Devices {
-			used[row.Workload.Devices[i].Class] += row.Workload.Devices[i].Total()
-		}
+	}
+	used := map[string]int64{}
+	for _, name := range sum.Names() {
+		used[name] = sum.Get(name)
 	}
 	return used
 }
