@@ -98,9 +98,46 @@ type writtenState struct {
 
 // writtenRow is a [store.Object].
 type writtenRow struct {
-	Reported, Written, Decided *object  `json:",omitempty"`
-	Workloads                  []string `json:",omitempty"`
-	CreateIndex, ModifyIndex   uint64
+	Reported, Written, Decided *object `json:",omitempty"`
+	// DecidedIsWritten: what is decided is the very value that was written. A decision that is taken back and
+	// leaves another value wakes others, and the one that was there before does not.
+	DecidedIsWritten         bool     `json:",omitempty"`
+	Workloads                []string `json:",omitempty"`
+	CreateIndex, ModifyIndex uint64
+}
+
+func writeRow(o *store.Object) writtenRow {
+	orNone := func(o model.Object) *object {
+		if o == nil {
+			return nil
+		}
+		return &object{o}
+	}
+	w := writtenRow{
+		Reported: orNone(o.Reported), Written: orNone(o.Written), Decided: orNone(o.Decided), Workloads: o.Workloads,
+		CreateIndex: o.CreateIndex, ModifyIndex: o.ModifyIndex,
+	}
+	if o.Decided != nil && o.Decided == o.Written {
+		w.Decided, w.DecidedIsWritten = nil, true
+	}
+	return w
+}
+
+func (w *writtenRow) read() *store.Object {
+	orNone := func(o *object) model.Object {
+		if o == nil {
+			return nil
+		}
+		return o.Object
+	}
+	o := &store.Object{
+		Reported: orNone(w.Reported), Written: orNone(w.Written), Decided: orNone(w.Decided), Workloads: w.Workloads,
+		CreateIndex: w.CreateIndex, ModifyIndex: w.ModifyIndex,
+	}
+	if w.DecidedIsWritten {
+		o.Decided = o.Written
+	}
+	return o
 }
 
 // writtenWorkload is a [store.Workload].
@@ -126,14 +163,8 @@ func (s *State) MarshalJSON() ([]byte, error) {
 		Namespaces: r.Namespaces, Groups: r.Groups, Budgets: r.Budgets, Nodes: r.Nodes,
 		FailedStarts: s.failed,
 	}
-	orNone := func(o model.Object) *object {
-		if o == nil {
-			return nil
-		}
-		return &object{o}
-	}
 	for _, o := range r.Objects {
-		w.Objects = append(w.Objects, writtenRow{orNone(o.Reported), orNone(o.Written), orNone(o.Decided), o.Workloads, o.CreateIndex, o.ModifyIndex})
+		w.Objects = append(w.Objects, writeRow(o))
 	}
 	for _, row := range r.Workloads {
 		i := row.Info
@@ -157,17 +188,8 @@ func (s *State) UnmarshalJSON(text []byte) error {
 		Index: w.Index, Seq: w.Seq, Arrivals: w.Arrivals,
 		Namespaces: w.Namespaces, Groups: w.Groups, Budgets: w.Budgets, Nodes: w.Nodes,
 	}
-	orNone := func(o *object) model.Object {
-		if o == nil {
-			return nil
-		}
-		return o.Object
-	}
-	for _, o := range w.Objects {
-		s.rows.Objects = append(s.rows.Objects, &store.Object{
-			Reported: orNone(o.Reported), Written: orNone(o.Written), Decided: orNone(o.Decided), Workloads: o.Workloads,
-			CreateIndex: o.CreateIndex, ModifyIndex: o.ModifyIndex,
-		})
+	for i := range w.Objects {
+		s.rows.Objects = append(s.rows.Objects, w.Objects[i].read())
 	}
 	for i := range w.Workloads {
 		row := &w.Workloads[i]
