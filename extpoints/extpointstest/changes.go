@@ -10,87 +10,6 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// tryHints proves that no change is missed: where it turns a rejection
-// by the plugin into acceptance, some hint of the plugin must say Queue to one
-// of its events.
-func tryHints(tr *trial) {
-	ext, ok := tr.plugin.(extpoints.EnqueueExtensions)
-	if !ok {
-		return // taken to be woken by everything
-	}
-	hints, err := ext.EventsToRegister()
-	if err != nil {
-		tr.failf(nil, "EventsToRegister: %v", err)
-		return
-	}
-	turned, woken, slept := 0, 0, 0
-	tr.each(func(s *Situation) {
-		for range 8 {
-			c := tr.suite.Change(tr.random, s)
-			if c == nil || len(tr.problems) >= maxProblems {
-				continue
-			}
-			wakes := wakes(hints, c)
-			if wakes {
-				woken++
-			} else {
-				slept++
-			}
-			if node := tr.turns(s, c.After); node != "" {
-				turned++
-				if !wakes {
-					tr.failf(s, "%s: the plugin now accepts %s, but no hint says Queue", c.What, node)
-				}
-			}
-		}
-	})
-	tr.notef("%d changes turned a rejection into acceptance; hints said Queue to %d and Skip to %d", turned, woken, slept)
-}
-
-// wakes reports whether a hint says Queue.
-func wakes(hints []extpoints.EventHint, c *Changed) bool {
-	for i := range c.Changes {
-		change := &c.Changes[i]
-		for _, h := range hints {
-			if !h.Event.Matches(change.ClusterEvent) {
-				continue
-			}
-			if h.Hint == nil {
-				return true
-			}
-			hint, err := h.Hint(c.After.Workload.Workload, change)
-			if err != nil || hint == extpoints.HintQueue {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// turns names what the plugin rejected before and accepts after: a node, or
-// the queue; empty where there is nothing.
-func (tr *trial) turns(before, after *Situation) string {
-	if pre, ok := tr.plugin.(extpoints.PreEnqueuePlugin); ok {
-		if !pre.PreEnqueue(before.Workload.Workload).IsSuccess() && pre.PreEnqueue(after.Workload.Workload).IsSuccess() {
-			return "the workload into the queue"
-		}
-	}
-	was, is := judge(tr.plugin, before), judge(tr.plugin, after)
-	old := map[string]bool{} // whether accepted, by node
-	rejected := false
-	for i, n := range before.View.NodeInfos {
-		old[n.Node.Name] = was.accepts(before, i)
-		rejected = rejected || !old[n.Node.Name]
-	}
-	for i, n := range after.View.NodeInfos {
-		accepted, known := old[n.Node.Name]
-		if rejected && is.accepts(after, i) && (!known || !accepted) {
-			return "node " + n.Node.Name
-		}
-	}
-	return ""
-}
-
 // changers make one kind of change each; nil where it cannot be made.
 var changers = []func(r *rand.Rand, s *Situation) *Changed{
 	addNode, deleteNode, updateNode, updateNode, updateNode,
@@ -113,7 +32,7 @@ func addNode(r *rand.Rand, s *Situation) *Changed {
 	after, info := s.copy(), extpoints.NewNodeInfo(n)
 	info.Slot = int32(s.View.Index().Slots())
 	after.View.NodeInfos = append(after.View.NodeInfos, info)
-	return &Changed{What: fmt.Sprintf("node %+v is added", *n), After: after, Changes: []extpoints.Event{
+	return &Changed{What: "node " + n.Name + " is added", After: after, Changes: []extpoints.Event{
 		{ClusterEvent: event(extpoints.NodeResource, extpoints.Add), NewNode: n},
 	}}
 }
@@ -129,33 +48,43 @@ func deleteNode(r *rand.Rand, s *Situation) *Changed {
 }
 
 func updateNode(r *rand.Rand, s *Situation) *Changed {
+	i := r.IntN(len(s.View.NodeInfos))
+	other := randomNode(r, s.View.NodeInfos[i].Node.Name)
+	what := r.IntN(7)
+	return ChangeNode(s, i, func(node *model.Node) {
+		switch what {
+		case 0:
+			node.Allocatable = other.Allocatable
+		case 1:
+			node.MaxWorkloads = other.MaxWorkloads
+		case 2:
+			node.Labels = maps.Clone(other.Labels)
+		case 3:
+			node.Taints = other.Taints
+		case 4:
+			node.Unschedulable = other.Unschedulable
+		case 5:
+			node.Devices = append(node.Devices, other.Devices...)
+		case 6:
+			node.Allocatable, node.Labels, node.Taints = other.Allocatable, other.Labels, other.Taints
+		}
+	})
+}
+
+// ChangeNode makes the change in which f changes the node with the index in the view's NodeInfos, with the events
+// that an engine would report; nil where f changes nothing that events tell of.
+func ChangeNode(s *Situation, i int, f func(*model.Node)) *Changed {
 	after := s.copy()
-	info := pick(r, after.View.NodeInfos).Clone()
+	info := after.View.NodeInfos[i].Clone()
 	old, node := info.Node, info.Node.Clone()
-	other := randomNode(r, node.Name)
-	switch r.IntN(7) {
-	case 0:
-		node.Allocatable = other.Allocatable
-	case 1:
-		node.MaxWorkloads = other.MaxWorkloads
-	case 2:
-		node.Labels = maps.Clone(other.Labels)
-	case 3:
-		node.Taints = other.Taints
-	case 4:
-		node.Unschedulable = other.Unschedulable
-	case 5:
-		node.Devices = append(node.Devices, other.Devices...)
-	case 6:
-		node.Allocatable, node.Labels, node.Taints = other.Allocatable, other.Labels, other.Taints
-	}
+	f(node)
 	changes := NodeChanges(old, node)
 	if len(changes) == 0 {
 		return nil
 	}
 	info.SetNode(node)
 	after.replace(info)
-	return &Changed{What: fmt.Sprintf("node %+v becomes %+v", *old, *node), After: after, Changes: changes}
+	return &Changed{What: "node " + old.Name + " changes", After: after, Changes: changes}
 }
 
 // NodeChanges lists the events of an updated node: one for each kind of thing
@@ -171,9 +100,10 @@ func NodeChanges(old, node *model.Node) []extpoints.Event {
 	}
 	report(old.Unschedulable && !node.Unschedulable, extpoints.UpdateNodeTaint)
 	report(old.MaxWorkloads != node.MaxWorkloads || !sameResources(&old.Allocatable, &node.Allocatable), extpoints.UpdateNodeAllocatable)
-	report(!maps.Equal(old.Labels, node.Labels), extpoints.UpdateNodeLabel)
+	report(old.Zone != node.Zone || !maps.Equal(old.Labels, node.Labels), extpoints.UpdateNodeLabel)
 	report(!slices.Equal(old.Taints, node.Taints), extpoints.UpdateNodeTaint)
 	report(!slices.Equal(old.Devices, node.Devices), extpoints.UpdateNodeDevices)
+	report(!slices.Equal(old.Features, node.Features), extpoints.UpdateNodeFeatures)
 	return changes
 }
 
@@ -222,42 +152,76 @@ func addWorkload(r *rand.Rand, s *Situation) *Changed {
 }
 
 func updateAssigned(r *rand.Rand, s *Situation) *Changed {
+	if one(r, 2) {
+		return changeAssigned(r, s, func(w *model.Workload) { w.Requests = randomRequests(r) })
+	}
+	return changeAssigned(r, s, func(w *model.Workload) { w.Labels = map[string]string{"app": pick(r, apps)} })
+}
+
+// changeAssigned changes one of the workloads that have a node; nil where it finds none.
+func changeAssigned(r *rand.Rand, s *Situation, f func(*model.Workload)) *Changed {
 	after, node, old := pickPlaced(r, s)
 	if old == nil {
 		return nil
 	}
 	w := *old
 	w.Workload = old.Workload.Clone()
-	if one(r, 2) {
-		w.Requests = randomRequests(r)
-	} else {
-		w.Labels = map[string]string{"app": pick(r, apps)}
-	}
+	f(w.Workload)
 	node.RemoveWorkload(old.ID)
 	node.AddWorkload(&w)
 	return &Changed{
-		What:    fmt.Sprintf("workload %+v becomes %+v", *old.Workload, *w.Workload),
+		What:    "workload " + w.ID + " on " + node.Node.Name + " changes",
 		After:   after,
 		Changes: WorkloadChanges(extpoints.AssignedWorkload, old, &w),
 	}
 }
 
 func updateTarget(r *rand.Rand, s *Situation) *Changed {
+	what := r.IntN(5)
+	return ChangeWorkload(s, func(w *model.Workload) {
+		switch what {
+		case 0:
+			w.Tolerations = append(w.Tolerations, randomToleration(r))
+		case 1:
+			w.Requests = randomRequests(r)
+		case 2:
+			w.Labels = map[string]string{"app": pick(r, apps)}
+		case 3, 4:
+			w.Gates = nil
+		}
+	})
+}
+
+// ChangeWorkload makes the change in which f changes the workload that is to be placed, with the events that an
+// engine would report.
+func ChangeWorkload(s *Situation, f func(*model.Workload)) *Changed {
 	after := s.copy()
 	w := &extpoints.WorkloadInfo{Workload: s.Workload.Workload.Clone()}
-	switch r.IntN(5) {
-	case 0:
-		w.Tolerations = append(w.Tolerations, randomToleration(r))
-	case 1:
-		w.Requests = randomRequests(r)
-	case 2:
-		w.Labels = map[string]string{"app": pick(r, apps)}
-	case 3, 4:
-		w.Gates = nil
-	}
+	f(w.Workload)
 	after.Workload = w
-	changes := WorkloadChanges(extpoints.TargetWorkload, s.Workload, w)
-	return &Changed{What: fmt.Sprintf("the workload becomes %+v", *w.Workload), After: after, Changes: changes}
+	return &Changed{
+		What:    "the workload changes",
+		After:   after,
+		Changes: WorkloadChanges(extpoints.TargetWorkload, s.Workload, w),
+	}
+}
+
+// borrowed makes changes that take something from another situation of the suite, so that labels and features become others
+// that the plugin looks at, whatever they are: of a node, of the workload, and of one that has a node.
+func borrowed(r *rand.Rand, s, other *Situation) []*Changed {
+	changes := []*Changed{ChangeWorkload(s, func(w *model.Workload) { w.Labels = other.Workload.Labels })}
+	if len(s.View.NodeInfos) == 0 || len(other.View.NodeInfos) == 0 {
+		return changes
+	}
+	from := pick(r, other.View.NodeInfos)
+	changes = append(changes, ChangeNode(s, r.IntN(len(s.View.NodeInfos)), func(n *model.Node) {
+		n.Labels, n.Zone, n.Features = from.Node.Labels, from.Node.Zone, from.Node.Features
+	}))
+	if len(from.Workloads) > 0 {
+		labels := pick(r, from.Workloads).Labels
+		changes = append(changes, changeAssigned(r, s, func(w *model.Workload) { w.Labels = labels }))
+	}
+	return changes
 }
 
 // WorkloadChanges lists the events of an updated workload: one for each kind of

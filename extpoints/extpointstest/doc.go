@@ -24,8 +24,8 @@
 //   - signs two workloads alike and treats them differently;
 //   - says of slots what it does not say of the nodes in them;
 //   - never gives one of its answers, so that little was proved: PreEnqueue or Filter
-//     never rejects, or never accepts, or Score gives all nodes the same. Where that is meant,
-//     Suite.OneSided says why;
+//     never rejects, or never accepts, Score gives all nodes the same, or no change makes
+//     acceptable what it rejected. Where that is meant, Suite.OneSided says why;
 //   - misses a change: the change turns its rejection of a node into
 //     acceptance, but none of its hints says so.
 //

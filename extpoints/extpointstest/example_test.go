@@ -2,6 +2,7 @@ package extpointstest_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/berth-project/berth/extpoints"
@@ -27,6 +28,22 @@ func (zoned) Filter(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, node *ex
 func ExampleTestPlugin() {
 	_ = func(t *testing.T) {
 		extpointstest.TestPlugin(t, extpointstest.Suite{Name: "Zoned", Factory: extpoints.FactoryOf(newZoned)})
+	}
+}
+
+// Situations in which zones matter, and changes of zones: the kit makes others besides.
+func ExampleSuite() {
+	zone := func(r *rand.Rand) string { return []string{"a", "b"}[r.IntN(2)] }
+	_ = func(t *testing.T) {
+		extpointstest.TestPlugin(t, extpointstest.Suite{
+			Name: "Zoned", Factory: extpoints.FactoryOf(newZoned),
+			Random: func(r *rand.Rand) *extpointstest.Situation {
+				return extpointstest.NewSituation(&model.Workload{ID: "w"}, extpointstest.NodeWith(&model.Node{Name: "n", Zone: zone(r)}))
+			},
+			Change: func(r *rand.Rand, s *extpointstest.Situation) *extpointstest.Changed {
+				return extpointstest.ChangeNode(s, 0, func(n *model.Node) { n.Zone = zone(r) })
+			},
+		})
 	}
 }
 

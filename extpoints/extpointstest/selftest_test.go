@@ -535,3 +535,60 @@ func TestOneSidedPlugin(t *testing.T) {
 		}
 	}
 }
+
+// labelled is a plugin that goes by a label of the workload and of the node, and registers what its test says.
+type labelled struct{ registers []extpoints.EventHint }
+
+func (labelled) Name() string { return "Labelled" }
+
+func (labelled) Filter(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, n *extpoints.NodeInfo) *extpoints.Status {
+	if w.Labels["license"] != n.Node.Labels["license"] {
+		return extpoints.NewStatus(extpoints.Unschedulable, "no license")
+	}
+	return nil
+}
+
+func (c labelled) EventsToRegister() ([]extpoints.EventHint, error) { return c.registers, nil }
+
+// What turns a rejection into acceptance must wake, whether it is the node or the workload that changes; that nothing
+// did so proves nothing.
+func TestHintsOfLabels(t *testing.T) {
+	licenses := func(r *rand.Rand) *Situation {
+		s := RandomSituation(r)
+		s.Workload.Workload.Labels = map[string]string{"license": pick(r, apps)}
+		for _, n := range s.View.NodeInfos {
+			n.Node.Labels = map[string]string{"license": pick(r, apps)}
+		}
+		return s
+	}
+	add := extpoints.EventHint{Event: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Add}}
+	node := extpoints.EventHint{Event: extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.Add | extpoints.UpdateNodeLabel}}
+	target := extpoints.EventHint{Event: extpoints.ClusterEvent{Resource: extpoints.TargetWorkload, Action: extpoints.UpdateWorkloadLabel}}
+	for _, c := range []struct {
+		what   string
+		random func(*rand.Rand) *Situation
+		hints  []extpoints.EventHint
+		want   []string // in the problem; none where there is none
+	}{
+		{"all of it", licenses, []extpoints.EventHint{node, target}, nil},
+		{"nothing", licenses, nil, []string{"but no hint says Queue", "registered    nothing"}},
+		{"new nodes only", licenses, []extpoints.EventHint{add, target}, []string{"node n", "the change    Labels from", "the events    Node/UpdateNodeLabel", "registered    Node/Add, "}},
+		{"nodes only", licenses, []extpoints.EventHint{node}, []string{"the workload changes", "the events    TargetWorkload/UpdateWorkloadLabel"}},
+		{"situations without the label", nil, []extpoints.EventHint{node, target}, []string{"Hints never had to wake"}},
+	} {
+		suite := Suite{Name: "Labelled", Random: c.random, Factory: func(any, extpoints.Handle) (extpoints.Plugin, error) { return labelled{c.hints}, nil }}
+		found := violations(t, suite, "Hints")
+		if len(c.want) == 0 && len(found) == 0 {
+			continue
+		}
+		if len(found) != 1 || len(found[0]) > 2500 {
+			t.Errorf("%s: %q", c.what, found)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(found[0], want) {
+				t.Errorf("%s: no %q in %s", c.what, want, found[0])
+			}
+		}
+	}
+}

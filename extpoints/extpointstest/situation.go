@@ -1,7 +1,6 @@
 package extpointstest
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,11 +77,7 @@ func (s *Situation) replace(node *extpoints.NodeInfo) {
 func (s *Situation) String() string {
 	var b strings.Builder
 	line := func(what string, object any) {
-		text, err := json.Marshal(object)
-		if err != nil {
-			text = fmt.Appendf(nil, "%+v", object)
-		}
-		fmt.Fprintf(&b, "  %s %s\n", what, text)
+		fmt.Fprintf(&b, "  %s %s\n", what, compact(object))
 	}
 	if s.Name != "" {
 		fmt.Fprintf(&b, "  situation %q\n", s.Name)

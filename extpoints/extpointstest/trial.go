@@ -25,7 +25,8 @@ type Suite struct {
 	Groups []*GroupSituation
 	// Random makes a random situation. Default: [RandomSituation].
 	Random func(r *rand.Rand) *Situation
-	// Change makes a random change. Default: [RandomChange].
+	// Change makes a random change; nil for none. Default: [RandomChange], which knows of no labels but its
+	// own. Besides, nodes and workloads take over the labels of others that Random makes.
 	Change func(r *rand.Rand, s *Situation) *Changed
 	// Rounds is the number of random situations. Default: 300.
 	Rounds int
@@ -33,8 +34,9 @@ type Suite struct {
 	// of a verbose test, each with the reason why the plugin need not keep it.
 	Without map[string]string
 	// OneSided names parts in which the plugin never gives one of its answers in these situations,
-	// each with the reason: PreEnqueue and Filter, which accept and reject, and Score, which tells
-	// nodes apart. Elsewhere that is a failure, since the part has proved little then.
+	// each with the reason: PreEnqueue and Filter, which accept and reject, Score, which tells
+	// nodes apart, and Hints, where a change makes acceptable what was rejected. Elsewhere that is a
+	// failure, since the part has proved little then.
 	OneSided map[string]string
 }
 
@@ -71,7 +73,7 @@ func (tr *trial) mustGive(part string, answers ...given) {
 	for _, a := range answers {
 		tr.notef("%s %s %d times", part, a.what, a.times)
 		if a.times == 0 && tr.suite.OneSided[part] == "" && len(tr.problems) == 0 {
-			tr.failf(nil, "%s never %s: give the suite situations in which it does (Random or Situations), or say in OneSided why there are none", part, a.what)
+			tr.failf(nil, "%s never %s: give the suite situations in which it does (Random or Situations; for hints also Change), or say in OneSided why there are none", part, a.what)
 		}
 	}
 }

@@ -29,6 +29,7 @@ func TestContract(t *testing.T) {
 			s.View.PendingMembers = append(s.View.PendingMembers, &model.Workload{ID: "other", Group: "g"})
 			return s
 		},
+		OneSided: map[string]string{"Hints": "no member comes or goes here; TestHints"},
 	})
 }
 

@@ -26,6 +26,7 @@ func TestContract(t *testing.T) {
 			s.Workload.Group = []string{"", "g", "k", "h"}[r.IntN(4)]
 			return s
 		},
+		OneSided: map[string]string{"Hints": "no member comes or goes here; TestNoChangeIsSleptThrough"},
 	})
 }
 
