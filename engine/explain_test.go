@@ -217,7 +217,7 @@ workload "v" is Pending, and would go to node "n"
 	require.Equal(t, `
 workload "urgent" is Pending: 0/4 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, 2 Insufficient cpu.
   waits in place Unschedulable until something changes for NodeResourcesFit, NodeUnschedulable, TaintToleration
-  1 node: Insufficient cpu (NodeResourcesFit); room may be made
+  1 node: Insufficient cpu (NodeResourcesFit); others there may leave
   1 node: Insufficient cpu (NodeResourcesFit)
   1 node: node(s) were unschedulable (NodeUnschedulable)
   1 node: node(s) had untolerated taint(s) (TaintToleration)

@@ -110,7 +110,7 @@ func (t *explanationText) against() {
 			text += " (" + r.Plugin + ")"
 		}
 		if r.Code == extpoints.Unschedulable {
-			help = "; room may be made"
+			help = "; others there may leave"
 		}
 		t.line("  %d %s: %s%s", r.Nodes, nodes, strings.TrimSpace(text), help)
 	}

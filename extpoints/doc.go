@@ -75,7 +75,7 @@
 // cannot have what it asks for now. An error says that something is broken. A
 // rejected workload waits in the queue for an event that one of the plugins that
 // rejected it has registered for ([EnqueueExtensions]), and then for the end of its
-// backoff. A workload whose cycle ended in an error is tried again after the error
+// backoff; it is tried before that where nothing else waits to be tried. A workload whose cycle ended in an error is tried again after the error
 // backoff, without waiting for an event.
 //
 //	code                           from                        means

@@ -59,7 +59,9 @@ func (c *compiler) makePlugin(e *extpoints.Entry) {
 	plugin, name, err := callFactory(e, h)
 	switch {
 	case err != nil:
-		c.problem("plugin %q: %w", e.Name, err)
+		for _, err := range joined(err) {
+			c.problem("plugin %q: %w", e.Name, err)
+		}
 		return
 	case plugin == nil:
 		c.problem("plugin %q: New returned no plugin", e.Name)
@@ -100,6 +102,19 @@ func callFactory(e *extpoints.Entry, h extpoints.Handle) (p extpoints.Plugin, na
 		name = p.Name()
 	}
 	return p, name, ValidError(err)
+}
+
+// joined are the errors that [errors.Join] has made one of, or the error itself.
+func joined(err error) []error {
+	several, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	errs := several.Unwrap()
+	if errors.Join(errs...).Error() != err.Error() {
+		return []error{err} // it says more
+	}
+	return errs
 }
 
 // fillPoints fills the list of every point.

@@ -3,6 +3,7 @@ package framework
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -224,6 +225,23 @@ func TestNameOfThePlugin(t *testing.T) {
 	p.Plugins[1].Name = ""
 	_, err = New(p, env)
 	require.EqualError(t, err, `profile "p": plugin "A": has no function that makes it`)
+}
+
+// TestArgumentsWithSeveralMistakes: each problem that a factory joins names the profile and the plugin.
+func TestArgumentsWithSeveralMistakes(t *testing.T) {
+	t.Parallel()
+	empty, negative := errors.New("args: Label is empty"), errors.New("args: PerRack is -1")
+	for want, err := range map[string]error{
+		"profile \"p\": plugin \"A\": args: Label is empty\nprofile \"p\": plugin \"A\": args: PerRack is -1": errors.Join(empty, negative),
+		"profile \"p\": plugin \"A\": wrong: args: Label is empty":                                            fmt.Errorf("wrong: %w", empty),
+		"profile \"p\": plugin \"A\": args: Label is empty, args: PerRack is -1":                              fmt.Errorf("%w, %w", empty, negative),
+	} {
+		p := profileOf("Base A")
+		p.Plugins[1].New = func(any, extpoints.Handle) (extpoints.Plugin, error) { return nil, err }
+		_, got := New(p, env)
+		require.EqualError(t, got, want)
+		require.ErrorIs(t, got, empty)
+	}
 }
 
 // TestHints: a plugin that says for which events it wants to be asked gets
