@@ -131,8 +131,10 @@ func (q *Queue) resolveTree(it *Item) {
 		add(q.hints.unhinted)
 		return
 	}
+	unhinted := false // of a tree that is not complete most are
 	for _, m := range it.Members {
-		if !m.rejected() {
+		if !unhinted && !m.rejected() {
+			unhinted = true
 			add(q.hints.unhinted)
 		}
 		for i := range m.rejectors {
