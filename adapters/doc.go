@@ -45,7 +45,8 @@
 // A start is nothing special: Apply everything there is, in one call if you
 // can. What runs is adopted and what does not is placed. It does not matter what is away by
 // then: nodes, profiles and groups that are named and not there are waited for. In several
-// calls, report limits last, since one of breach Refuse is about what comes after it.
+// calls, adopt before you submit, or else call Run last: what waits is placed on room that is
+// not known to be taken. Report limits last, since one of breach Refuse is about what comes after it.
 //
 // # What a change asks of the state
 //
@@ -119,9 +120,10 @@
 //   - Your own record decides whether something is started, and nothing else.
 //     Bind of what runs on that node already is a success that starts nothing;
 //     Bind of what runs elsewhere is an error.
-//   - An error of Bind means that the workload does not run. If you cannot know
-//     (a request timed out), return the error, find out, and Confirm it if it
-//     does: the engine takes that for what it is, whatever it has planned since.
+//   - An error of Bind means that the workload does not run: its room goes to others at once. If you
+//     cannot know (a request timed out), ask until you do, since Bind may block and the room is kept
+//     meanwhile; or return nil, find out, and Requeue it if it does not run. Where the node itself refuses
+//     what does not fit you may return the error, find out, and Confirm it if it does run.
 //   - Where it was the node that could not start it (it does not answer, its disk is full) the
 //     error has extpoints.ErrNotThere in it, and the workload goes elsewhere for a while. Without
 //     that a broken node stays empty, is liked best for it, and is tried again and again. Where it
