@@ -38,7 +38,10 @@ func (q *Queue) expiration(it *Item) time.Time {
 
 // backoffEnd is when the backoff of an item that has just failed ends; zero
 // where backoff is off, and for one that was never tried.
-func (q *Queue) backoffEnd(it *Item) time.Time {
+func (q *Queue) backoffEnd(it *Item) time.Time { return q.backoffEndFrom(it, it.Timestamp) }
+
+// backoffEndFrom is backoffEnd for one that failed at the time. Where it keeps its place its timestamp is older.
+func (q *Queue) backoffEndFrom(it *Item, failed time.Time) time.Time {
 	if q.cfg.MaxBackoff == NoBackoff {
 		return time.Time{}
 	}
@@ -49,7 +52,7 @@ func (q *Queue) backoffEnd(it *Item) time.Time {
 	if count == 0 {
 		return time.Time{}
 	}
-	return q.align(it.Timestamp.Add(q.backoffFor(count, len(it.Members))))
+	return q.align(failed.Add(q.backoffFor(count, len(it.Members))))
 }
 
 // align cuts a time to the window it is in, where windows matter.

@@ -86,7 +86,7 @@ func (q *Queue) AddAttempted(now time.Time, it *Item, how Outcome) {
 		q.park(it, why)
 		return
 	}
-	it.BackoffExpiration = q.backoffEnd(it)
+	it.BackoffExpiration = q.backoffEndFrom(it, now)
 	q.requeue(it, afterBackoff, why)
 }
 

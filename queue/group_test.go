@@ -99,14 +99,15 @@ func TestGroupWaitsForAnEvent(t *testing.T) {
 	for how, want := range map[Outcome]Place{GroupRejected: Unschedulable, GroupFailed: ErrorBackoff, GroupNominated: ErrorBackoff} {
 		q := groupQueue(t, func(h *Hooks) { h.ByQueues = true })
 		q.Add(start, member("a", "G"))
-		it, _ := q.Pop(start)
-		q.AddUnschedulable(start, it.Members[0], []string{"Fit"}, nil)
-		q.AddAttempted(start, it, how)
+		tried := start.Add(time.Hour) // it keeps its place, and backs off from now on
+		it, _ := q.Pop(tried)
+		q.AddUnschedulable(tried, it.Members[0], []string{"Fit"}, nil)
+		q.AddAttempted(tried, it, how)
 		if got := it.Place(); got != want {
 			t.Errorf("outcome %d: it waits in %v, want %v", how, got, want)
 		}
-		q.Tick(start.Add(time.Minute))
-		if _, ok := q.Pop(start.Add(time.Minute)); ok != (want != Unschedulable) {
+		q.Tick(tried.Add(time.Minute))
+		if _, ok := q.Pop(tried.Add(time.Minute)); ok != (want != Unschedulable) {
 			t.Errorf("outcome %d: popped after a minute: %v", how, ok)
 		}
 	}

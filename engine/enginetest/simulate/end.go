@@ -101,7 +101,12 @@ func (s *sim) runAll() {
 // advance lets the engine work on its own until the time.
 func (s *sim) advance(until time.Time) {
 	for turns := 0; s.result.Failure == nil; turns++ {
+		attempts := 0
 		for was := s.raw.View().Index(); s.schedule(); was = s.raw.View().Index() {
+			if attempts++; attempts > 10000 {
+				s.fail("the engine makes one attempt after the other at one moment")
+				return
+			}
 			s.note(s.step, "schedule")
 			if s.takeTasks(); s.raw.View().Index() == was && len(s.tasks) == 0 {
 				continue // an attempt that has changed nothing

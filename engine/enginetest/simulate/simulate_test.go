@@ -159,6 +159,7 @@ func TestSimulationOfOddHistories(t *testing.T) {
 	}{
 		{"room is kept where a victim was asked to leave for another reason before", 227, simulate.Options{Queues: true}},
 		{"the logger calls the engine back when it has broken down", 1688, simulate.Options{Hostile: true}},
+		{"a group that would fit where it is nominated has waited for long", 126, simulate.Options{Queues: true}},
 		{"a recording begins where a volume is decided and written as one", 1982, simulate.Options{Hostile: true, Replay: simulate.ReplayInParts}},
 		{"what never fits has its turn in a plan before others of its queue", 5, simulate.Options{Queues: true, Configure: planAhead}},
 		{"devices are what a victim gives back to another queue", 28, simulate.Options{Queues: true, Configure: planAhead}},
