@@ -56,10 +56,10 @@ func (c *compiler) makePlugin(e *extpoints.Entry) {
 		return // twice, which has been reported
 	}
 	h := &handle{f: c.f, logger: c.f.env.Logger.Named(e.Name)}
-	plugin, name, err := callFactory(e, h)
+	plugin, name, problems := callFactory(e, h)
 	switch {
-	case err != nil:
-		for _, err := range joined(err) {
+	case len(problems) > 0:
+		for _, err := range problems {
 			c.problem("plugin %q: %w", e.Name, err)
 		}
 		return
@@ -90,18 +90,22 @@ func (c *compiler) makePlugin(e *extpoints.Entry) {
 }
 
 // callFactory makes the plugin and asks for its name.
-func callFactory(e *extpoints.Entry, h extpoints.Handle) (p extpoints.Plugin, name string, err error) {
+func callFactory(e *extpoints.Entry, h extpoints.Handle) (p extpoints.Plugin, name string, problems []error) {
 	at := "New"
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%s panicked: %v", at, r)
+			problems = []error{fmt.Errorf("%s panicked: %v", at, r)}
 		}
 	}()
-	if p, err = e.New(e.Args, h); p != nil && err == nil {
+	p, err := e.New(e.Args, h)
+	if err = ValidError(err); err != nil {
+		return nil, "", joined(err)
+	}
+	if p != nil {
 		at = "Name"
 		name = p.Name()
 	}
-	return p, name, ValidError(err)
+	return p, name, nil
 }
 
 // joined are the errors that [errors.Join] has made one of, or the error itself.
@@ -110,9 +114,9 @@ func joined(err error) []error {
 	if !ok {
 		return []error{err}
 	}
-	errs := several.Unwrap()
-	if errors.Join(errs...).Error() != err.Error() {
-		return []error{err} // it says more
+	errs := slices.DeleteFunc(slices.Clone(several.Unwrap()), func(err error) bool { return err == nil })
+	if len(errs) == 0 || errors.Join(errs...).Error() != err.Error() {
+		return []error{err} // it says something of its own
 	}
 	return errs
 }

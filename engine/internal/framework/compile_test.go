@@ -244,6 +244,37 @@ func TestArgumentsWithSeveralMistakes(t *testing.T) {
 	}
 }
 
+// several is an error of one's own that may be made of others.
+type several []error
+
+func (several) Error() string { return "several" }
+
+func (s several) Unwrap() []error { return s }
+
+// badly is one that cannot say of which.
+type badly struct{ several }
+
+func (badly) Unwrap() []error { panic("nobody knows") }
+
+// TestErrorsOfFactoriesOfTheirOwn: whatever an error says of what it is made of, New goes on.
+func TestErrorsOfFactoriesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		`profile "p": plugin "A": several`:                                                    several{},
+		`profile "p": plugin "A": the error, a framework.badly, cannot be read: nobody knows`: badly{},
+		`profile "p": plugin "B": several`:                                                    several{nil},
+	} {
+		p := profileOf("Base A B")
+		for i := range p.Plugins {
+			if strings.Contains(want, strconv.Quote(p.Plugins[i].Name)) {
+				p.Plugins[i].New = func(any, extpoints.Handle) (extpoints.Plugin, error) { return nil, err }
+			}
+		}
+		_, got := New(p, env)
+		require.EqualError(t, got, want)
+	}
+}
+
 // TestHints: a plugin that says for which events it wants to be asked gets
 // those, one that rejects and does not say gets all, one that only scores none.
 func TestHints(t *testing.T) {
