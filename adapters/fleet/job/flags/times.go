@@ -102,13 +102,17 @@ func plainUnits(s string) string {
 	return s
 }
 
-// setTimeLimit sets the time limit. Slurm's words for none are known, too, and its 0.
+// setTimeLimit sets the time limit. Slurm's words for none are known, too, and its 0,
+// however that is written: in a spec it would be the queue's default.
 func setTimeLimit(r *reading, value string) error {
-	if strings.EqualFold(value, "UNLIMITED") || strings.EqualFold(value, "INFINITE") || value == "0" {
-		r.spec.TimeLimit = job.NoTimeLimit
-		return nil
+	if strings.EqualFold(value, "UNLIMITED") || strings.EqualFold(value, "INFINITE") {
+		value = "0"
 	}
-	return setDuration(func(s *job.Spec) *job.Duration { return &s.TimeLimit })(r, value)
+	err := setDuration(func(s *job.Spec) *job.Duration { return &s.TimeLimit })(r, value)
+	if err == nil && r.spec.TimeLimit == 0 {
+		r.spec.TimeLimit = job.NoTimeLimit
+	}
+	return err
 }
 
 // setDuration sets a duration. For Slurm a number alone is minutes.
