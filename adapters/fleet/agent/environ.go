@@ -109,11 +109,7 @@ func wholeCPUs(cpu job.MilliCPU) int64 { return max(1, (int64(cpu)+999)/1000) }
 // devices says which devices a task has, in the words of CUDA and of ROCm. On a node
 // with devices a task without sees none; on one without, nothing is said.
 func devices(shares []api.GPUShare, all []api.GPU) map[string]string {
-	var numbers []string
-	for _, s := range shares {
-		numbers = append(numbers, strconv.Itoa(s.GPU))
-	}
-	list := strings.Join(numbers, ",")
+	list := strings.Join(deviceNumbers(shares), ",")
 	env := map[string]string{"BERTH_GPUS": list}
 	if len(all) > 0 {
 		env["CUDA_VISIBLE_DEVICES"] = list
@@ -122,6 +118,15 @@ func devices(shares []api.GPUShare, all []api.GPU) map[string]string {
 		env["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
 	}
 	return env
+}
+
+// deviceNumbers are the numbers of devices on their node.
+func deviceNumbers(shares []api.GPUShare) []string {
+	var numbers []string
+	for _, s := range shares {
+		numbers = append(numbers, strconv.Itoa(s.GPU))
+	}
+	return numbers
 }
 
 // hookEnvironment is what a prolog or epilog gets: the facts of a task's environment.

@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
+	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
 // slurmFacts are the variables that Slurm's manual of sbatch lists, where Berth has the
 // same to say, for scripts that were written for Slurm. Those that could not be right
 // are left out: steps and accounts, which Berth does not have, amounts of nodes where
-// tasks have parts of cores, and SLURM_RESTART_COUNT in a first try.
+// tasks have parts of cores, devices of nodes where tasks share a node, and
+// SLURM_RESTART_COUNT in a first try.
 //
 // In Slurm each element of an array has a number of its own, which scripts name files
 // and folders by. Here it is the name that commands take: "17_3".
@@ -87,6 +89,9 @@ func slurmTasks(env map[string]string, o api.Order, node string) {
 		}
 	}
 	mine := places[names[rank]]
+	if gpus := deviceNumbers(o.Run.GPUs); len(gpus) > 0 && counts[mine] == 1 {
+		env["SLURM_GPUS_ON_NODE"], env["SLURM_JOB_GPUS"] = strconv.Itoa(len(gpus)), strings.Join(gpus, ",")
+	}
 	size, nodeCount := strconv.Itoa(len(names)), strconv.Itoa(len(nodes))
 	env["SLURM_NTASKS"], env["SLURM_NPROCS"] = size, size
 	env["SLURM_PROCID"], env["SLURM_LOCALID"], env["SLURM_NODEID"] = strconv.Itoa(rank), strconv.Itoa(local), strconv.Itoa(mine)
@@ -102,8 +107,18 @@ func slurmTasks(env map[string]string, o api.Order, node string) {
 		env["SLURM_CPUS_ON_NODE"] = strconv.FormatInt(counts[mine], 10)
 		env["SLURM_JOB_CPUS_PER_NODE"] = counted(counts)
 	}
-	if memory := int64(o.Run.Spec.Resources.Memory); memory > 0 && len(names) == 1 {
-		env["SLURM_MEM_PER_NODE"] = strconv.FormatInt(memory>>20, 10) // in MiB
+	slurmMemory(env, o.Run.Spec.Resources, len(names))
+}
+
+// slurmMemory adds what a task finds about its memory, in MiB. What it has is not known by
+// how it was asked for, so it is said in both ways that scripts count by.
+func slurmMemory(env map[string]string, r job.Resources, tasks int) {
+	memory, cpu := int64(r.Memory)>>20, int64(r.CPU)
+	if memory > 0 && tasks == 1 {
+		env["SLURM_MEM_PER_NODE"] = strconv.FormatInt(memory, 10)
+	}
+	if cpu > 0 && cpu%1000 == 0 && memory >= cpu/1000 {
+		env["SLURM_MEM_PER_CPU"] = strconv.FormatInt(memory/(cpu/1000), 10)
 	}
 }
 

@@ -96,6 +96,7 @@ func TestSlurmEnvironment(t *testing.T) {
 		o := script(17, "")
 		o.Run.Spec.Name, o.Run.Spec.Queue = "train", "gpu"
 		o.Run.Spec.Resources = job.Resources{CPU: 2000, Memory: 1 << 30}
+		o.Run.GPUs = []api.GPUShare{{GPU: 1, Share: 1000}, {GPU: 3, Share: 1000}}
 		change(&o)
 		return o
 	}
@@ -117,6 +118,7 @@ func TestSlurmEnvironment(t *testing.T) {
 			"SLURM_JOB_UID": "1000", "SLURM_JOB_GID": "100", "SLURMD_NODENAME": "n1", "SLURM_JOB_NODELIST": "n1", "SLURM_NNODES": "1",
 			"SLURM_NTASKS": "1", "SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NODEID": "0", "SLURM_TASKS_PER_NODE": "1",
 			"SLURM_CPUS_PER_TASK": "2", "SLURM_CPUS_ON_NODE": "2", "SLURM_JOB_CPUS_PER_NODE": "2", "SLURM_MEM_PER_NODE": "1024",
+			"SLURM_MEM_PER_CPU": "512", "SLURM_GPUS_ON_NODE": "2", "SLURM_JOB_GPUS": "1,3",
 			"SLURM_RESTART_COUNT": unset, "SLURM_SUBMIT_DIR": unset, "SLURM_SUBMIT_HOST": unset,
 			"SLURM_ARRAY_TASK_ID": unset, "SLURM_STEP_ID": unset, "SLURM_JOB_ACCOUNT": unset,
 			"OMPI_MCA_plm": "^slurm", "HYDRA_LAUNCHER": "fork",
@@ -126,7 +128,7 @@ func TestSlurmEnvironment(t *testing.T) {
 			o.Run.Spec.Resources = job.Resources{CPU: 500}
 		}), map[string]string{
 			"SLURM_SUBMIT_DIR": "/home/ann/work", "SLURM_SUBMIT_HOST": "login", "SLURM_RESTART_COUNT": "2",
-			"SLURM_CPUS_PER_TASK": unset, "SLURM_CPUS_ON_NODE": unset, "SLURM_MEM_PER_NODE": unset,
+			"SLURM_CPUS_PER_TASK": unset, "SLURM_CPUS_ON_NODE": unset, "SLURM_MEM_PER_NODE": unset, "SLURM_MEM_PER_CPU": unset,
 		}},
 		{"one that is tried for the first time since a restore", order(func(o *api.Order) {
 			o.Task.Attempt, o.Run.Try = 100002, 1
@@ -146,7 +148,14 @@ func TestSlurmEnvironment(t *testing.T) {
 			"SLURM_NTASKS": "5", "SLURM_NPROCS": "5", "SLURM_PROCID": "2", "SLURM_LOCALID": "1", "SLURM_NODEID": "0", "SLURM_NNODES": "3",
 			"SLURM_JOB_NUM_NODES": "3", "SLURM_JOB_NODELIST": "n1,n2,n3", "SLURM_TASKS_PER_NODE": "3,1(x2)", "SLURM_CPUS_ON_NODE": "6",
 			"SLURM_JOB_CPUS_PER_NODE": "6,2(x2)", "SLURM_MEM_PER_NODE": unset, "HYDRA_LAUNCHER": unset, "OMPI_MCA_ras": "^slurm",
+			"SLURM_MEM_PER_CPU": "512", "SLURM_GPUS_ON_NODE": unset, "SLURM_JOB_GPUS": unset,
 		}},
+		{"one of a gang, alone on its node", order(func(o *api.Order) {
+			o.Run.Names = []string{"n2", "n1"}
+			o.Run.Hosts = o.Run.Names
+			o.Task.Rank = 1
+		}), map[string]string{"SLURM_GPUS_ON_NODE": "2", "SLURM_JOB_GPUS": "1,3"}},
+		{"one without devices", order(func(o *api.Order) { o.Run.GPUs = nil }), map[string]string{"SLURM_GPUS_ON_NODE": unset, "SLURM_JOB_GPUS": unset}},
 		{"a user who tries", order(func(o *api.Order) {
 			o.Run.Spec.Env = map[string]string{"SLURM_JOB_ID": "1", "SLURM_STEP_ID": "0", "SLURMD_NODENAME": "x", "OMPI_MCA_plm": "ssh"}
 		}), map[string]string{"SLURM_JOB_ID": "17", "SLURM_STEP_ID": unset, "SLURMD_NODENAME": "n1", "OMPI_MCA_plm": "ssh"}},
