@@ -80,8 +80,11 @@ func (s *Spec) validateProgram(c *checker) {
 	case s.Script != "" && !strings.HasPrefix(s.Script, "#!"):
 		c.report("script", `must begin with "#!" and its interpreter, such as "#!/bin/sh"`)
 	}
-	if first, _, _ := strings.Cut(s.Script, "\n"); len(first) > maxFirstLine {
+	switch first, _, _ := strings.Cut(s.Script, "\n"); {
+	case len(first) > maxFirstLine:
 		c.report("script", "its first line has %d bytes, and Linux reads %d", len(first), maxFirstLine)
+	case strings.HasPrefix(first, "#!") && strings.HasSuffix(first, "\r"):
+		c.report("script", "its lines end in CR LF, as Windows writes them, and Linux takes the CR for a part of the interpreter's name: convert it, for example with dos2unix")
 	}
 	if len(s.Command) > 0 && s.Command[0] == "" {
 		c.report("command[0]", "must not be empty")

@@ -69,6 +69,7 @@ func TestValidate(t *testing.T) {
 		"many arguments":       {func(s *Spec) { s.Command = make([]string, MaxArguments+1) }, "command: has 4097 arguments"},
 		"script":               {func(s *Spec) { s.Command, s.Script, s.Args = nil, "#!/bin/sh\ntrue\n", []string{"a"} }, ""},
 		"script without #!":    {func(s *Spec) { s.Command, s.Script = nil, "true" }, `script: must begin with "#!"`},
+		"script of Windows":    {func(s *Spec) { s.Command, s.Script = nil, "#!/bin/sh\r\ntrue\r\n" }, "script: its lines end in CR LF"},
 		"script with a mark":   {func(s *Spec) { s.Command, s.Script = nil, "\uFEFF#!/bin/sh\n" }, `script: begins with a byte order mark, which cannot be seen, in front of "#!"`},
 		"script in Latin-1":    {func(s *Spec) { s.Command, s.Script = nil, "#!/bin/sh\n# \uFFFD\n# M\xfcller\n" }, "script: is not valid UTF-8, in line 3; iconv -f latin1"},
 		"script, long line":    {func(s *Spec) { s.Command, s.Script = nil, "#!/"+strings.Repeat("x", 255)+"\n" }, "script: its first line has 258 bytes, and Linux reads 255"},
