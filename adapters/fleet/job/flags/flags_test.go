@@ -121,6 +121,8 @@ func TestOptions(t *testing.T) {
 
 func TestOptionErrors(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
+		{"--gpus=", `invalid argument "" for "-G, --gpus" flag: it is empty: give it a value, or leave it out`},
+		{"--queue=", `invalid argument "" for "-p, --queue" flag: it is empty`},
 		{"--time=10", `invalid argument "10" for "-t, --time" flag: "10" is no duration: the number 10 has no unit`},
 		{"--memory=4X", `"4X" is no amount of bytes`},
 		{"--mem=100", `the number 100 has no unit: "100Mi" would be mebibytes, as Slurm counts, "100Gi" gibibytes and "100B" bytes`},

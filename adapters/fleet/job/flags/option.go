@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,8 +80,11 @@ func (r *reading) use(o *option, name, value string) error {
 	if w, ok := wordsByName[name]; ok {
 		r.say(w, o.name, name, value)
 	}
-	if o.set == nil {
+	switch {
+	case o.set == nil:
 		return nil
+	case value == "": // as of a variable that is not set: it would be one GPU, or any queue
+		return errors.New("it is empty: give it a value, or leave it out")
 	}
 	return o.set(r, value)
 }
