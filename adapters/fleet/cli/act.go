@@ -28,6 +28,7 @@ func cancelCommand(a *app) *cobra.Command {
 		return err
 	})
 	c.Flags().StringVar(&signal, "signal", "", "first `signal` that tasks get (default TERM)")
+	filled(c, "signal")
 	return c
 }
 

@@ -25,6 +25,7 @@ func eventsCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&of, "job", "", "only those of this `job`, or with 17_3 of an element")
 	c.Flags().StringVar(&f.Node, "node", "", "only those of this `node`")
 	c.Flags().StringVar(&f.After, "after", "", "only those after the event with this `ID`")
+	filled(c, "job", "node", "after")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 		f, t := f, one{}
 		if of != "" {

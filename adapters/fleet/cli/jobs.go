@@ -37,6 +37,7 @@ no promise.`,
 	c.Flags().IntVar(&f.Limit, "limit", 50, "at most this `number`")
 	c.Flags().BoolVar(&all, "all", false, "without a limit")
 	c.Flags().BoolVar(&start, "start", false, "jobs that wait, with when and where they are expected to start; not known: not planned yet, or behind tasks without a time limit")
+	filled(c, "owner", "queue", "name", "state")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 		f := f
 		f.State = strings.ToUpper(f.State)

@@ -32,6 +32,7 @@ func drainCommand(a *app) *cobra.Command {
 	}
 	c.Flags().StringVar(&reason, "reason", "", "`text` that says why")
 	c.Flags().StringVar(&deadline, "deadline", "", "`time` at which tasks that still run are ended; without it they may run on")
+	filled(c, "deadline")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 		d := api.Drain{Reason: reason}
 		var err error
@@ -121,6 +122,7 @@ still run when it begins are ended and tried again.`,
 	c.Flags().StringVar(&to, "to", "", "`time` at which it ends")
 	c.Flags().StringVar(&reason, "reason", "", "`text` that says why")
 	c.Flags().BoolVar(&cancel, "cancel", false, "there is no such window any more")
+	filled(c, "from", "to")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 		m := api.Maintenance{Reason: reason}
 		if cancel && (to != "" || c.Flags().Changed("from")) {

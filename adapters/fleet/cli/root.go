@@ -118,6 +118,20 @@ func args(least, most int) cobra.PositionalArgs {
 	}
 }
 
+// filled refuses options of the command that are given as an empty text, as a script does
+// whose variable is not set: it would mean what leaving them out means, which is more, such
+// as the jobs of all users, or a token that is good for ever.
+func filled(c *cobra.Command, options ...string) {
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		for _, name := range options {
+			if f := c.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+				return usage(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
+			}
+		}
+		return nil
+	}
+}
+
 func notItsArguments(c *cobra.Command) error {
 	return usage(fmt.Errorf("wrong arguments; the usage is: %s", c.UseLine()))
 }

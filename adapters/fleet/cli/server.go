@@ -210,6 +210,7 @@ func joinTokenCommand(a *app) *cobra.Command {
 	}
 	c.Flags().StringVar(&expires, "expires", expires, "`duration` for which it is good")
 	addOut(c, &out)
+	filled(c, "expires", "out")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 		if !slices.Contains(c.ValidArgs, args[0]) {
 			return usage(fmt.Errorf("%q is neither agent nor server", args[0]))

@@ -113,6 +113,7 @@ with a warning. With --wait the exit code is that of the job, or 125: see
 	options.AddTo(c.Flags())
 	c.Flags().BoolVar(&s.check, "check", false, "submit nothing; only say what is wrong")
 	c.Flags().StringVar(&s.key, "key", "", "`text` that makes it safe to submit again: with the same one, nothing is submitted twice")
+	filled(c, "key")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := a.prepare(c, &s, args, origin, options); err != nil {
 			return s.failed(err)

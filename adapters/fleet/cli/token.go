@@ -32,6 +32,7 @@ func createTokenCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&role, "role", string(api.RoleUser), "`what` the user may do: user or operator")
 	c.Flags().StringVar(&expires, "expires", "", "`duration` for which it is good; for good without it")
 	addOut(c, &out)
+	filled(c, "expires", "out")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 		if role != string(api.RoleUser) && role != string(api.RoleOperator) {
 			return usage(fmt.Errorf("--role %q is neither user nor operator", role))
