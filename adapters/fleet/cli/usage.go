@@ -33,12 +33,16 @@ systems read.`,
 	c.Flags().StringVar(&since, "since", "", "with --swf, only attempts that ended after this `time`")
 	c.Flags().BoolVar(&asCSV, "csv", false, "as comma-separated values")
 	c.Flags().BoolVar(&asSWF, "swf", false, "each attempt, in the Standard Workload Format")
+	filled(c, "owner", "since")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 		if by != "user" && by != "job" {
 			return usage(fmt.Errorf("--by %q is neither user nor job", by))
 		}
 		if asCSV && asSWF {
 			return usage(errors.New("--csv and --swf cannot both be had"))
+		}
+		if since != "" && !asSWF {
+			return usage(errors.New("--since goes with --swf: other rows are of all attempts that are known"))
 		}
 		if asSWF {
 			after, err := a.readMoment("since", since, flags.PastMoment)
