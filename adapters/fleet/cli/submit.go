@@ -133,7 +133,7 @@ func (a *app) prepare(c *cobra.Command, s *submission, args []string, origin fla
 		if err := options.Apply(&flags.Job{}); err != nil {
 			return err
 		}
-		return notItsArguments(c)
+		return usage(errors.New(`name a job file or a script, "-" for the standard input, or write "--" and a command; see berth submit --help`))
 	}
 	jobs, err := readJobs(c.InOrStdin(), args, c.ArgsLenAtDash() == 0, origin)
 	if err != nil && len(jobs) == 0 {

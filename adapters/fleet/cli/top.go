@@ -36,6 +36,9 @@ func topCommand(a *app) *cobra.Command {
 	c.Flags().DurationVar(&every, "every", every, "`pause` between two looks")
 	c.Flags().BoolVar(&once, "once", false, "one look")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
+		if every < 100*time.Millisecond {
+			return usage(fmt.Errorf("--every %s is below 100ms", every))
+		}
 		out := c.OutOrStdout()
 		if once || !isTerminal(out) {
 			frame, err := a.look(c, servers)
@@ -44,9 +47,6 @@ func topCommand(a *app) *cobra.Command {
 			}
 			_, err = out.Write(frame)
 			return err
-		}
-		if every < 100*time.Millisecond {
-			return usage(fmt.Errorf("--every %s is below 100ms", every))
 		}
 		return a.watch(c, servers, out.(*os.File), every)
 	})
