@@ -20,6 +20,8 @@ func CACommand() *cobra.Command {
 		Short: "Make certificates by hand",
 		Long: `Make the authority of a fleet, and certificates, by hand. Fleets whose machines
 join with tokens do not need it, but for certificates of people.`,
+		Args: exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(caInit(), caIssue())
 	return c
@@ -28,7 +30,7 @@ join with tokens do not need it, but for certificates of people.`,
 func caInit() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
-		Use: "init", Short: "Make the authority of a new fleet", Args: cobra.NoArgs,
+		Use: "init", Short: "Make the authority of a new fleet", Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			a, err := pki.NewAuthority(pki.AuthorityOptions{})
 			if err != nil {
@@ -53,20 +55,23 @@ func caIssue() *cobra.Command {
 	var hosts []string
 	var life string
 	c := &cobra.Command{
-		Use: "issue ROLE NAME", Short: "Make a certificate for a server, agent, user or operator", Args: cobra.ExactArgs(2),
+		Use: "issue ROLE NAME", Short: "Make a certificate for a server, agent, user or operator", Args: exactly(2),
 		Example: "  berth ca issue operator alice --out alice.pem",
 		RunE: func(c *cobra.Command, args []string) error {
-			a, err := pki.LoadAuthority(dir)
-			if err != nil {
-				return err
-			}
 			g := pki.Grant{Identity: pki.Identity{Role: pki.Role(args[0]), Name: args[1]}, Hosts: hosts}
+			if err := g.Identity.Validate(); err != nil {
+				return mistake{err}
+			}
 			if life != "" {
 				d, err := job.ParseDuration(life)
 				if err != nil {
-					return err
+					return mistaken("--lifetime: %w", err)
 				}
 				g.Lifetime = time.Duration(d)
+			}
+			a, err := pki.LoadAuthority(dir)
+			if err != nil {
+				return err
 			}
 			credential, err := a.Issue(g)
 			if err != nil {

@@ -57,7 +57,7 @@ func readSettings(path string, into any) error {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return mistaken("--config: %w", err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxSettings+1))
@@ -113,7 +113,7 @@ func (c *Common) fill(data, port string) error {
 	}
 	host, listenPort, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return fmt.Errorf("--listen, or listen in the settings: %w", err)
+		return mistaken("--listen, or listen in the settings: %w", err)
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		if host, err = ownAddress(); err != nil {
@@ -146,13 +146,13 @@ func (c *Common) join(enrolled bool) (*server.Join, error) {
 	case c.TokenFile == "" && len(c.Servers) == 0:
 		return nil, nil
 	case len(c.Servers) == 0:
-		return nil, errors.New("--servers, or servers in the settings: name servers of the fleet that is to be joined")
+		return nil, mistaken("--servers, or servers in the settings: name servers of the fleet that is to be joined")
 	case c.TokenFile == "" || enrolled:
 		return &server.Join{Servers: c.Servers}, nil
 	}
 	text, err := pki.ReadSecret(c.TokenFile)
 	if err != nil {
-		return nil, fmt.Errorf("--join-token-file, or tokenFile in the settings: %w", err)
+		return nil, mistaken("--join-token-file, or tokenFile in the settings: %w", err)
 	}
 	return &server.Join{Servers: c.Servers, Token: strings.TrimSpace(string(text))}, nil
 }
@@ -162,7 +162,7 @@ func (c *Common) logger() (hclog.Logger, error) {
 	level := hclog.Info
 	if c.LogLevel != "" {
 		if level = hclog.LevelFromString(c.LogLevel); level == hclog.NoLevel {
-			return nil, fmt.Errorf("--log-level, or logLevel in the settings: there is no level %q; it is trace, debug, info, warn or error", c.LogLevel)
+			return nil, mistaken("--log-level, or logLevel in the settings: there is no level %q; it is trace, debug, info, warn or error", c.LogLevel)
 		}
 	}
 	return hclog.New(&hclog.LoggerOptions{Name: "berth", Level: level, JSONFormat: c.LogJSON, Output: os.Stderr}), nil
