@@ -204,6 +204,15 @@ func (r *request) find(v state.View, id job.ID) *state.Job {
 // mayHave reports whether the caller may see and change what is the owner's.
 func (r *request) mayHave(owner string) bool { return r.operator() || r.who.Name == owner }
 
+// stateNames are all states, for people.
+func stateNames() string {
+	names := make([]string, len(job.States))
+	for i, st := range job.States {
+		names[i] = string(st)
+	}
+	return strings.Join(names, ", ")
+}
+
 // listJobs answers GET /v1/jobs.
 func (s *Server) listJobs(r *request) (any, error) {
 	limit, err := r.page()
@@ -223,7 +232,7 @@ func (s *Server) listJobs(r *request) (any, error) {
 	for _, st := range strings.FieldsFunc(q.Get("state"), func(c rune) bool { return c == ',' }) {
 		state := job.State(strings.ToUpper(st))
 		if !slices.Contains(job.States, state) {
-			return nil, invalid("state", "%.80q is no state of a job, it is one of %v", st, job.States)
+			return nil, invalid("state", "%.80q is no state of a job, it is one of %s", st, stateNames())
 		}
 		states[state] = true
 	}

@@ -71,7 +71,7 @@ func TestStatesOfLists(t *testing.T) {
 	a.must("GET", "/v1/jobs?state=pending,RUNNING", nil, &list)
 	require.Len(t, list.Jobs, 1)
 	e := a.refused(http.StatusBadRequest, "GET", "/v1/jobs?state=PENDING,FALED", nil)
-	require.Contains(t, e.Problems[0].Message, `"FALED" is no state of a job, it is one of [PENDING STARTING`)
+	require.Contains(t, e.Problems[0].Message, `"FALED" is no state of a job, it is one of PENDING, STARTING`)
 }
 
 // The only server stays.
