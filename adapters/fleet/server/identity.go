@@ -113,12 +113,11 @@ func parseCredential(text string, via *x509.Certificate) (*credential, error) {
 }
 
 // who says whose a credential is, by this server's state. The caller has made sure that
-// the server leads, see confirm.
+// the server leads, see confirm. A server that was removed speaks for nobody; whoever asked it is
+// told no more than that: another server that takes itself for revoked ends.
 func (s *Server) who(c *credential) (pki.Identity, error) {
-	if c.via != nil {
-		if err := s.trust(c.via); err != nil {
-			return pki.Identity{}, err
-		}
+	if c.via != nil && s.trust(c.via) != nil {
+		return pki.Identity{}, errNoLeader
 	}
 	if c.cert != nil {
 		who, err := pki.IdentityOf(c.cert)

@@ -64,12 +64,18 @@ func TestRevokedCertificate(t *testing.T) {
 // is being closed: it may have to ask again to be told.
 func cutOff(c *caller, method, path string, body any) api.Error {
 	c.f.t.Helper()
+	return c.cutOffWith(http.StatusUnauthorized, method, path, body)
+}
+
+// cutOffWith is cutOff of a caller who is refused in another way.
+func (c *caller) cutOffWith(status int, method, path string, body any) api.Error {
+	c.f.t.Helper()
 	var a got
 	eventually(c.f.t, func() bool {
 		a = c.ask(method, path, body)
 		return a.err == nil
 	})
-	return c.refusal(a, http.StatusUnauthorized)
+	return c.refusal(a, status)
 }
 
 // All certificates of somebody can be revoked: those that were made until then.
@@ -90,11 +96,15 @@ func TestRevokedIdentity(t *testing.T) {
 	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: "agent/n1"}, nil)
 	cutOff(n.caller, "POST", "/v1/agent/poll", api.PollRequest{Node: "n1", Boot: "1"})
 	require.Error(t, f.server.trust(n.http.Transport.(*http.Transport).TLSClientConfig.Certificates[0].Leaf), "nor is its log asked for")
-	// A server that was revoked speaks for nobody.
+	// A server that was revoked speaks for nobody, and who asked it is not told that it was she:
+	// a server would take itself for revoked, and end.
 	s9 := f.as(pki.Identity{Role: pki.Server, Name: "s9"})
 	s9.headers = map[string]string{onBehalf: handed(op)}
 	s9.must("GET", "/v1/tokens", nil, nil)
 	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: "server/s9"}, nil)
+	e := s9.cutOffWith(http.StatusServiceUnavailable, "GET", "/v1/tokens", nil)
+	require.Equal(t, api.CodeNoLeader, e.Code)
+	s9.headers = nil
 	cutOff(s9, "GET", "/v1/tokens", nil)
 
 	for _, bad := range []string{
