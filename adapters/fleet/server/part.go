@@ -28,6 +28,7 @@ func (s *Server) takePart(ctx context.Context) error {
 		err := s.askToTakePart(ctx)
 		switch {
 		case errors.Is(err, errRefused):
+			wait(ctx, answerTime) // the request that removed it may have come here
 			return fmt.Errorf("server %s: %w", s.cfg.ID, err)
 		case err != nil && !part && ctx.Err() == nil:
 			s.cfg.Logger.Warn("this server does not take part yet", "error", err)

@@ -33,8 +33,9 @@ func (s *Server) trust(cert *x509.Certificate) error {
 	return nil
 }
 
-// answerTime is for answers that are on their way over connections that are to be closed:
-// who removes a server may have asked that one. What is asked meanwhile is refused.
+// answerTime is for answers that are on their way over connections that are to be closed, by the
+// others and by a server that was removed: who removes a server may have asked that one. What is
+// asked meanwhile is refused.
 const answerTime = 500 * time.Millisecond
 
 // cutOff closes connections that were made before their certificates were revoked. That
