@@ -15,7 +15,7 @@ func (j *Job) scriptWarnings(o Origin) []job.Problem {
 	if j.Spec.Script == "" {
 		return nil
 	}
-	warnings := slices.Concat(j.severalRuns(), j.missingSrun(), j.deafTraps(), j.lackedSettings(o))
+	warnings := slices.Concat(j.severalRuns(), j.missingCommands(), j.deafTraps(), j.lackedSettings(o))
 	slices.SortStableFunc(warnings, func(a, b job.Problem) int { return a.Line - b.Line })
 	return warnings
 }
@@ -39,18 +39,36 @@ func (j *Job) severalRuns() []job.Problem {
 	return []job.Problem{p}
 }
 
-// ownSrun is what a script has that brings its own srun, or looks whether there is one.
-var ownSrun = regexp.MustCompile(`srun\s*\(\)|(function|command -v|which|type|hash)\s+srun|alias\s+srun=`)
+// absent are commands of Slurm that scripts call, and what there is in their place.
+var absent = []struct{ command, instead string }{
+	{"srun", "the script itself runs in each task, write the program alone"},
+	{"sbatch", "berth submit takes the same script"},
+	{"squeue", "berth jobs lists jobs"},
+	{"scancel", "berth cancel ends jobs"},
+	{"scontrol", "berth job and berth node show what it shows, and berth requeue, hold and release do what it does"},
+	{"sacct", "berth usage and berth job show what jobs have used"},
+	{"sinfo", "berth nodes lists nodes"},
+}
 
-// missingSrun warns of a script that calls srun.
-func (j *Job) missingSrun() []job.Problem {
-	line := callOf(j.Spec.Script, "srun")
-	if line == 0 || ownSrun.MatchString(j.Spec.Script) {
-		return nil
+// missingCommands warns of a script that calls commands of Slurm, but for those that it
+// brings itself, or looks whether they are there.
+func (j *Job) missingCommands() (warnings []job.Problem) {
+	for _, a := range absent {
+		line := callOf(j.Spec.Script, a.command)
+		if line == 0 || bringsItself(j.Spec.Script, a.command) {
+			continue
+		}
+		p := j.atLine(line)
+		p.Message += fmt.Sprintf("there is no %s, and nodes need not have one: %s", a.command, a.instead)
+		warnings = append(warnings, p)
 	}
-	p := j.atLine(line)
-	p.Message += "there is no srun, and nodes need not have one: the script itself runs in each task, write the program alone"
-	return []job.Problem{p}
+	return warnings
+}
+
+// bringsItself reports whether a script defines a command, or looks whether there is one.
+func bringsItself(script, command string) bool {
+	own := `COMMAND\s*\(\)|(function|command -v|which|type|hash)\s+COMMAND|alias\s+COMMAND=`
+	return regexp.MustCompile(strings.ReplaceAll(own, "COMMAND", command)).MatchString(script)
 }
 
 // deafTraps warns of a trap in the shell of a script for a signal that the shell does not

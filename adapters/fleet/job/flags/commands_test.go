@@ -10,7 +10,7 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
-// A script that calls srun is told so when it is submitted.
+// A script that calls a command of Slurm is told so when it is submitted.
 func TestSrun(t *testing.T) {
 	const want = "line 3: there is no srun, and nodes need not have one: the script itself runs in each task, write the program alone"
 	for body, want := range map[string]string{
@@ -24,6 +24,10 @@ func TestSrun(t *testing.T) {
 		"# srun hostname":                       "",
 		"cat <<EOF\nsrun hostname\nEOF":         "",
 		"./srun.sh; ./my-srun srunner":          "",
+		"scontrol requeue $SLURM_JOB_ID":        "line 3: there is no scontrol, and nodes need not have one: berth job and berth node show what it shows, and berth requeue, hold and release do what it does",
+		"sbatch next.sh":                        "line 3: there is no sbatch, and nodes need not have one: berth submit takes the same script",
+		"n=$(squeue -h | wc -l)":                "line 3: there is no squeue, and nodes need not have one: berth jobs lists jobs",
+		"which sbatch && sbatch next.sh":        "",
 		"srun() { \"$@\"; }\nsrun hostname":     "",
 		"alias srun=\nsrun hostname":            "",
 		"if command -v srun; then srun a; fi":   "",
