@@ -2,12 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/berth-project/berth/adapters/fleet/api/client"
 )
@@ -65,7 +68,11 @@ exit with the code of the job, or with 125.`
 	fs := root.PersistentFlags()
 	a.settings.addTo(fs)
 	fs.StringVarP(&a.format, "format", "o", "", "`how` to print: json, yaml or name; a table without it")
-	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return checkFormat(c.Name(), a.format) }
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		var empty error
+		fs.VisitAll(func(f *pflag.Flag) { empty = errors.Join(empty, notEmpty(f)) })
+		return errors.Join(empty, checkFormat(c.Name(), a.format))
+	}
 
 	operate := serverCommands(a)
 	for _, c := range extra {
@@ -78,11 +85,26 @@ exit with the code of the job, or with 125.`
 		root.AddCommand(group("server", "Manage the servers", operate...))
 	}
 	root.AddCommand(extra...)
+	root.SetHelpCommand(helpCommand(root))
 	root.AddCommand(&cobra.Command{
 		Use: "version", Short: "Print the version", Args: args(0, 0),
 		Run: func(c *cobra.Command, _ []string) { fmt.Fprintf(c.OutOrStdout(), "berth %s\n", a.version) },
 	})
 	return root
+}
+
+// helpCommand prints the help of a command. Cobra's own succeeds where there is none.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [command]", Short: "Help about any command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usage(fmt.Errorf("there is no command %q; see berth --help", "berth "+strings.Join(args, " ")))
+			}
+			return c.Help()
+		},
+	}
 }
 
 // umask is that of the process, which cannot be read without setting it.
@@ -124,12 +146,20 @@ func args(least, most int) cobra.PositionalArgs {
 func filled(c *cobra.Command, options ...string) {
 	c.PreRunE = func(c *cobra.Command, _ []string) error {
 		for _, name := range options {
-			if f := c.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
-				return usage(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
+			if err := notEmpty(c.Flags().Lookup(name)); err != nil {
+				return err
 			}
 		}
 		return nil
 	}
+}
+
+// notEmpty refuses an option that is given as an empty text.
+func notEmpty(f *pflag.Flag) error {
+	if f.Changed && f.Value.String() == "" {
+		return usage(fmt.Errorf("--%s is empty: give it a value, or leave it out", f.Name))
+	}
+	return nil
 }
 
 func notItsArguments(c *cobra.Command) error {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/job"
@@ -118,6 +119,9 @@ func (s *Server) mayBe(r *request, v state.View, specs []job.Spec, repeated bool
 			if id, ok := spec.After[d].ID(); ok && !repeated && r.find(v, id) == nil {
 				bad(i, fmt.Sprintf("after[%d].job", d), notThere, id)
 			}
+		}
+		if !repeated && expired(spec.Deadline) {
+			bad(i, "deadline", "it has passed: %s", spec.Deadline.UTC().Format(time.RFC3339))
 		}
 		q := v.Queue(spec.Queue)
 		if q == nil {

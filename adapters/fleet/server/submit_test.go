@@ -127,3 +127,22 @@ func TestKeyOfSomethingElse(t *testing.T) {
 		}
 	}
 }
+
+// A job that should have ended already is refused, unless it was submitted in time.
+func TestDeadlineThatHasPassed(t *testing.T) {
+	t.Parallel()
+	f := begun(t)
+	c := f.as(alice)
+	spec := job.Spec{Command: []string{"true"}, Hold: true, Deadline: time.Now().Add(-time.Minute).UTC().Truncate(time.Second)}
+	for _, check := range []bool{true, false} {
+		e := c.refused(http.StatusBadRequest, "POST", "/v1/jobs", api.SubmitRequest{Check: check, Jobs: []job.Spec{{Command: []string{"true"}}, spec}})
+		require.Equal(t, []api.Problem{{Field: "jobs[1].deadline", Message: "it has passed: " + spec.Deadline.Format(time.RFC3339)}}, e.Problems)
+	}
+	in := api.SubmitRequest{Key: "k", Jobs: []job.Spec{{Command: []string{"true"}, Hold: true}}}
+	var first, again api.SubmitResponse
+	c.must("POST", "/v1/jobs", in, &first)
+	in.Jobs[0].Deadline = spec.Deadline // as if it had passed since
+	c.must("POST", "/v1/jobs", in, &again)
+	require.True(t, again.Repeated)
+	require.Equal(t, first.Jobs, again.Jobs)
+}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -110,6 +111,9 @@ func parseServer(s string) (*url.URL, error) {
 		return nil, fmt.Errorf("%q is not https; servers speak nothing else", s)
 	case u.Port() == "":
 		u.Host = net.JoinHostPort(u.Hostname(), DefaultPort)
+	}
+	if _, err := strconv.ParseUint(u.Port(), 10, 16); err != nil {
+		return nil, fmt.Errorf("%q has a port that there is not, they end at 65535", s)
 	}
 	u.Path = ""
 	return u, nil

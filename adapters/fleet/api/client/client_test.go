@@ -410,6 +410,8 @@ func TestConfig(t *testing.T) {
 		{server: "https://u:p@s1", err: "is no address of a server"},
 		{server: "", err: "is no address of a server"},
 		{server: "a b", err: "is no address of a server"},
+		{server: "s1:65535", want: "https://s1:65535"},
+		{server: "s1:99999", err: "has a port that there is not"},
 	} {
 		got, err := New(Config{Servers: []string{c.server}, TLS: &tls.Config{}})
 		if c.err != "" {

@@ -41,8 +41,8 @@ func timeLimit(t *testing.T, c *cluster.Cluster) {
 }
 
 func deadline(t *testing.T, c *cluster.Cluster) {
-	runs := sleeper(c, "--deadline", "now+4s")
-	waits := c.Submit("--hold", "--deadline", "now+2s", "--", "true")
+	runs := sleeper(c, "--deadline", "now+8s")
+	waits := c.Submit("--hold", "--deadline", "now+8s", "--", "true")
 	c.In(runs, job.Running)
 	c.Ended(waits, job.Deadline)
 	c.Ended(runs, job.Deadline)
