@@ -4,12 +4,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -58,6 +60,42 @@ func TestKilledAHundredTimes(t *testing.T) {
 		t.Fatalf("%d of %d jobs have ended; %v", o.Ended(), jobs, err)
 	}
 	checkLog(t, filepath.Join(dir, "log"))
+}
+
+// Where the memory cannot be written, nothing is started that it does not know of: Run says why
+// and ends. The next life goes on, from whole lines.
+func TestMemoryThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	nodes := map[string]int64{"ant": 4}
+	o, err := Open(dir, nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Submit(Job{ID: "a", Cores: 1, Millis: 1}); err != nil {
+		t.Fatal(err)
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("there is no /dev/full:", err)
+	}
+	disk := o.memory.file
+	o.memory.file = full
+	if err := o.Run(t.Context()); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("it ended with %v", err)
+	}
+	o.memory.file = disk // there is room again
+	if err := o.Submit(Job{ID: "b", Cores: 1, Millis: 1}); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("half a line may be there; it went on with %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "a.1")); !os.IsNotExist(err) {
+		t.Errorf("a was started: %v", err)
+	}
+	if o, err = Open(dir, nodes); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Run(t.Context()); err != nil || len(o.memory.Jobs) != 1 || o.memory.Ended() != 1 {
+		t.Errorf("%v; %d of %d jobs have ended", err, o.memory.Ended(), len(o.memory.Jobs))
+	}
 }
 
 // liveUntil lets the orchestrator live until its memory has the size, and kills it then. It

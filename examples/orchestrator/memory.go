@@ -39,9 +39,10 @@ type Start struct{ ID, Node string }
 // Memory is a file with a line for everything that happened. It is the record of the
 // orchestrator: the engine is told what it says, and keeps nothing else.
 type Memory struct {
-	file *os.File
-	Jobs map[string]*State
-	IDs  []string // in the order in which they were submitted
+	file   *os.File
+	failed error // of a write: half a line may be there, and nothing may follow it
+	Jobs   map[string]*State
+	IDs    []string // in the order in which they were submitted
 }
 
 // OpenMemory reads the file, which need not be there. A last line that is not whole is one
@@ -73,20 +74,23 @@ func OpenMemory(path string) (*Memory, error) {
 	return m, err
 }
 
-// write writes the line, and returns when it is on the disk.
+// write writes the line, and returns when it is on the disk. Once it has failed it does so
+// again, until the file is opened anew.
 func (m *Memory) write(l line) error {
 	text, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
-	if _, err := m.file.Write(append(text, '\n')); err != nil {
-		return err
+	if m.failed == nil {
+		_, m.failed = m.file.Write(append(text, '\n'))
 	}
-	if err := m.file.Sync(); err != nil {
-		return err
+	if m.failed == nil {
+		m.failed = m.file.Sync()
 	}
-	m.take(l)
-	return nil
+	if m.failed == nil {
+		m.take(l)
+	}
+	return m.failed
 }
 
 // take changes what is known as the line says.

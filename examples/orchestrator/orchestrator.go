@@ -23,9 +23,9 @@ type Orchestrator struct {
 
 	// mu guards the memory. It may be held while the engine is told something: the engine
 	// calls Bind and Evict without a lock of its own.
-	mu      sync.Mutex
-	memory  *Memory
-	allDone chan struct{} // holds one when all have ended
+	mu     sync.Mutex
+	memory *Memory
+	over   chan error // holds one when all have ended, or why it cannot go on
 }
 
 var _ extpoints.Orchestrator = (*Orchestrator)(nil)
@@ -39,7 +39,7 @@ func Open(dir string, nodes map[string]int64) (*Orchestrator, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Orchestrator{dir: dir, memory: memory, allDone: make(chan struct{}, 1)}
+	o := &Orchestrator{dir: dir, memory: memory, over: make(chan error, 1)}
 	o.eng, err = engine.New(engine.Config{Profiles: []extpoints.Profile{plugins.DefaultProfile()}, Orchestrator: o})
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (o *Orchestrator) Submit(j Job) error {
 	if o.memory.Jobs[j.ID] != nil {
 		return nil
 	}
-	if err := o.memory.write(line{Submit: &j}); err != nil {
+	if err := o.record(line{Submit: &j}); err != nil {
 		return err
 	}
 	return o.eng.Apply(engine.Submit(workloadOf(&j)))
@@ -106,19 +106,21 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 	o.mu.Lock()
 	o.checkDone()
 	o.mu.Unlock()
+	var over error
 	select {
 	case <-ctx.Done():
-	case <-o.allDone:
+	case over = <-o.over:
 	case err := <-ran:
 		return err // the engine is broken
 	}
 	stop()
-	return <-ran
+	return errors.Join(over, <-ran)
 }
 
 // Bind implements [extpoints.Orchestrator]. The memory decides whether something is started:
-// what runs there already is not started again.
-func (o *Orchestrator) Bind(_ context.Context, w *model.Workload, b model.Binding) error {
+// what runs there already is not started again. While it waited for its lock the engine may have
+// called it off, and given the room to others.
+func (o *Orchestrator) Bind(ctx context.Context, w *model.Workload, b model.Binding) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	j := o.memory.Jobs[w.ID]
@@ -127,13 +129,15 @@ func (o *Orchestrator) Bind(_ context.Context, w *model.Workload, b model.Bindin
 		return nil
 	case j.Node != "":
 		return fmt.Errorf("job %s runs on node %s", j.ID, j.Node)
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	}
-	if err := o.memory.write(line{Start: &Start{j.ID, b.Node}}); err != nil {
+	if err := o.record(line{Start: &Start{j.ID, b.Node}}); err != nil {
 		return err
 	}
 	p := processOf(o.dir, j)
 	if err := p.start(j); err != nil {
-		return errors.Join(err, o.memory.write(line{Again: j.ID}))
+		return errors.Join(err, o.record(line{Again: j.ID}))
 	}
 	o.watch(j, p)
 	return nil
@@ -161,17 +165,36 @@ func (o *Orchestrator) watch(j *State, p process) {
 
 // ended records that the process is gone, and tells the engine.
 func (o *Orchestrator) ended(j *State, p process) error {
+	what, change := line{Again: j.ID}, engine.Requeue(j.ID)
 	if p.done() {
-		return errors.Join(o.memory.write(line{End: j.ID}), o.eng.Apply(engine.Remove(j.ID)))
+		what, change = line{End: j.ID}, engine.Remove(j.ID)
 	}
-	return errors.Join(o.memory.write(line{Again: j.ID}), o.eng.Apply(engine.Requeue(j.ID)))
+	if err := o.record(what); err != nil {
+		return err
+	}
+	return o.eng.Apply(change)
+}
+
+// record writes a line. Where it cannot, Run ends: the engine must not know more than the
+// memory, which the next life goes on from.
+func (o *Orchestrator) record(l line) error {
+	err := o.memory.write(l)
+	if err != nil {
+		o.end(err)
+	}
+	return err
 }
 
 func (o *Orchestrator) checkDone() {
 	if o.memory.Ended() == len(o.memory.Jobs) {
-		select {
-		case o.allDone <- struct{}{}:
-		default:
-		}
+		o.end(nil)
+	}
+}
+
+// end ends Run. The first reason stays.
+func (o *Orchestrator) end(why error) {
+	select {
+	case o.over <- why:
+	default:
 	}
 }
