@@ -24,6 +24,7 @@
 //	a node is there, or has changed             PutNode
 //	a node is gone with all that was on it      LoseNode
 //	a node is to be emptied, and stays closed   Drain
+//	a node does not answer, and work may run    PutNode, with Unschedulable
 //	a workload waits for a node                 Submit
 //	it runs already (above all after a start)   Adopt
 //	it has been seen on its node                Confirm

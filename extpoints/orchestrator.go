@@ -25,13 +25,17 @@ var ErrNotThere = errors.New("the node could not start it")
 // adaptertest.Run.
 type Orchestrator interface {
 	// Bind starts the workload on the binding's node. It is called on binding
-	// goroutines, several at once, and may block until ctx ends. An error
-	// means that the workload was not bound; where that cannot be known, the
-	// orchestrator reports the workload as confirmed later if it was. With
-	// ErrNotThere in it (errors.Is) the workload goes elsewhere for a while. Binding
-	// the same workload to the same node again must succeed.
+	// goroutines, several at once, and may block until ctx ends. Nil means that
+	// the workload runs there, or that its end is reported. An error means that it
+	// does not run, and its room goes to others at once; where that cannot be known,
+	// package adapters says what to do. With ErrNotThere in it (errors.Is) the
+	// workload goes elsewhere for a while. Binding the same workload to the same node
+	// again must succeed. What is answered after the workload was requeued or removed,
+	// or has lost its node, counts for nothing: ctx has ended then.
 	Bind(ctx context.Context, w *model.Workload, b model.Binding) error
 	// Evict asks that a workload leave its node. It returns when the request
-	// is accepted; that the workload is gone is reported later.
+	// is accepted; that the workload is gone is reported later. An error means that
+	// it stays, and whoever was to have its room looks for other room. It is called on
+	// goroutines like Bind's, and may be called again for the same workload.
 	Evict(ctx context.Context, w *model.Workload, reason string) error
 }

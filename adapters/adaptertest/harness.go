@@ -45,8 +45,9 @@ type Harness interface {
 
 	// Start starts your adapter and an engine over the world as it is now:
 	// nodes may have joined, workloads may wait and others run. Set
-	// cfg.Orchestrator to yours, change nothing else, make the engine, call its
-	// Run, and tell it of everything; Start need not wait until that is done.
+	// cfg.Orchestrator to yours, change nothing else, make the engine, tell it of
+	// everything and call its Run, as package adapters says of a start. Start need
+	// not wait until that is done.
 	// The session ends when ctx does: then the engine's Run and whatever else
 	// the session started must end, while the world goes on. At most one
 	// session is under way at a time.
