@@ -199,11 +199,34 @@ func (h *history) excuse(ref, sub answer.Decision) string {
 	case ref.Nominated != sub.Nominated && h.onBoth(ref.Victims, ref.Nominated, sub.Nominated) && slices.Equal(ref.Victims, sub.Victims),
 		len(ref.Victims)+len(sub.Victims) == 0 && h.leftTogether(ref.Nominated, sub.Nominated):
 		return "where the same victims make room on several nodes"
+	case inAnotherOrder(ref, sub):
+		return "message that lists what fails on nodes in another order"
 	}
 	if failure, fails := strings.CutSuffix(ref.Message, " not found"); fails && strings.HasPrefix(sub.Message, failure) {
 		return "message where a plugin of the reference fails that was not asked before"
 	}
 	return ""
+}
+
+// inAnotherOrder reports whether decisions differ in nothing but the order of what failed on
+// nodes where victims were looked for.
+func inAnotherOrder(ref, sub answer.Decision) bool {
+	same := slices.Equal(preemptionErrors(ref.Message), preemptionErrors(sub.Message))
+	sub.Message = ref.Message
+	return same && answer.Compare(ref, sub) == ""
+}
+
+// preemptionErrors is a message in parts: those of the list of what failed on nodes where victims
+// were looked for, sorted, and what stands around the list.
+func preemptionErrors(message string) []string {
+	before, rest, _ := strings.Cut(message, "preemption: [")
+	end := max(0, strings.LastIndex(rest, "]"))
+	parts := strings.Split(rest[:end], ", running ")
+	for i := range parts {
+		parts[i] = strings.TrimPrefix(parts[i], "running ")
+	}
+	slices.Sort(parts)
+	return append(parts, before, rest[end:])
 }
 
 // tardy reports whether the decision is about a tree that members were there
