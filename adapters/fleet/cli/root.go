@@ -100,7 +100,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
-				return usage(fmt.Errorf("there is no command %q; see berth --help", "berth "+strings.Join(args, " ")))
+				return noCommand(root, strings.Join(args, " "))
 			}
 			return c.Help()
 		},
@@ -120,7 +120,7 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 		Use: use, Short: short,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage(fmt.Errorf("there is no command %q; see %s --help", c.CommandPath()+" "+args[0], c.CommandPath()))
+				return noCommand(c, args[0])
 			}
 			return nil
 		},
@@ -128,6 +128,12 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	}
 	c.AddCommand(commands...)
 	return c
+}
+
+// noCommand is the mistake of naming a command that the group has not.
+func noCommand(group *cobra.Command, name string) error {
+	path := group.CommandPath()
+	return usage(fmt.Errorf("there is no command %q; see %s --help", path+" "+name, path))
 }
 
 // args wants between least and most arguments; most below 0 for any number.
