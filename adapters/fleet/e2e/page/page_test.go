@@ -54,10 +54,10 @@ func TestPage(t *testing.T) {
 	t.Run("shares", func(t *testing.T) { seeShares(t, b, f) })
 	t.Run("timeline", func(t *testing.T) { seeTimeline(t, b, f, eve) })
 	t.Run("mistake", func(t *testing.T) { seeMistake(t, b, f, eve) })
-	t.Run("node's fault", func(t *testing.T) { seeFault(t, b, f, eve) })
+	t.Run("nodes", func(t *testing.T) { seeNodes(t, b) })
+	t.Run("node's fault", func(t *testing.T) { seeFault(t, b, f, eve) }) // n1 is unhealthy until its next check of itself
 	t.Run("not yours", func(t *testing.T) { notYours(t, b, other) })
 	t.Run("events", func(t *testing.T) { seeEvents(t, b, running) })
-	t.Run("nodes", func(t *testing.T) { seeNodes(t, b) })
 	t.Run("narrow and dark", func(t *testing.T) { narrowAndDark(t, b, running, waiting) })
 	t.Run("no server", func(t *testing.T) { loseServer(t, b, running) })
 	t.Run("log out", func(t *testing.T) { logOut(t, b) })
