@@ -82,8 +82,11 @@ type history struct {
 	// rejectors are the plugins that a bare queue is told of.
 	rejectors []string
 
-	now    time.Time
-	still  bool // the next moment is this one
+	now   time.Time
+	still bool // the next moment is this one
+	// fractions of a second at which there has been a moment, in a history of ties.
+	fractions map[time.Duration]bool
+
 	nodes  map[string]*v1.Node
 	pods   []*pod
 	serial int
@@ -129,6 +132,8 @@ func newHistory(o objects, k kind, options Options) (*history, error) {
 	}
 	if k == ties {
 		h.kube.Clock.Run(true)
+		h.fractions = map[time.Duration]bool{}
+		h.advance(h.apart(0))
 		h.setNode("add", o.node("n0"))
 	}
 	return h, nil

@@ -85,12 +85,25 @@ func (h *history) pass() {
 		}
 	}
 	if h.kind == ties {
-		d = d.Truncate(time.Millisecond) // see kubePosition
+		d = h.apart(d)
 	}
 	h.note("%s pass", d)
 	h.advance(d)
 	// What happens next does so at this very moment.
 	h.still = h.kind != ties
+}
+
+// apart is a pause like d in a history of ties, in whole milliseconds (see kubePosition). No two moments
+// are whole seconds apart, and none is at a whole second: where a backoff or a timeout ended at the very
+// moment, the nanoseconds by which the reference's clock runs would decide.
+func (h *history) apart(d time.Duration) time.Duration {
+	for d = d.Truncate(time.Millisecond); ; d += time.Millisecond {
+		end := h.now.Add(d)
+		if fraction := end.Sub(end.Truncate(time.Second)); fraction != 0 && !h.fractions[fraction] {
+			h.fractions[fraction] = true
+			return d
+		}
+	}
 }
 
 func (h *history) addPod() {
