@@ -176,6 +176,7 @@ func (h *history) excuse(ref, sub answer.Decision) string {
 		noDomain = "PodGroupPostFilter plugins: pod group preemption: failed to create domain: "
 		noNode   = "failed to get node info for node "
 		noPlace  = "cannot determine domain for already scheduled pods: "
+		inUse    = "PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
 	)
 	switch {
 	case says(ref, "nil or empty request mappings"):
@@ -199,6 +200,8 @@ func (h *history) excuse(ref, sub answer.Decision) string {
 	case ref.Nominated != sub.Nominated && h.onBoth(ref.Victims, ref.Nominated, sub.Nominated) && slices.Equal(ref.Victims, sub.Victims),
 		len(ref.Victims)+len(sub.Victims) == 0 && h.leftTogether(ref.Nominated, sub.Nominated):
 		return "where the same victims make room on several nodes"
+	case says(ref, inUse) && !says(sub, inUse) && h.usesClaimOfGone(ref):
+		return "where a claim is in use on a node that is gone"
 	case inAnotherOrder(ref, sub):
 		return "message that lists what fails on nodes in another order"
 	}
@@ -234,6 +237,15 @@ func preemptionErrors(message string) []string {
 func (h *history) tardy(decided string) bool {
 	return slices.ContainsFunc(h.trees, func(t *tree) bool {
 		return t.tardy && strings.HasSuffix(decided, "group "+t.Groups[0].(metav1.Object).GetNamespace()+"/"+t.Groups[0].(metav1.Object).GetName())
+	})
+}
+
+// usesClaimOfGone reports whether what is decided about has a claim that is in use by a pod on a
+// node that is gone.
+func (h *history) usesClaimOfGone(d answer.Decision) bool {
+	return slices.ContainsFunc(append(memberIDs(d), d.Workload), func(id string) bool {
+		p := h.Find(id)
+		return p != nil && h.UsesClaimOfGone(h.Object(p))
 	})
 }
 

@@ -1,10 +1,10 @@
 package pluginlevel
 
 import (
+	"slices"
 	"strings"
 
-	v1 "k8s.io/api/core/v1"
-
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/twin"
 	"github.com/berth-project/berth/plugins"
 )
 
@@ -15,17 +15,16 @@ func (a *asked) miscounted(point string) string {
 	if !strings.HasPrefix(a.name, plugins.VolumeRestrictions) {
 		return ""
 	}
-	others := []*v1.Pod{}
-	for _, p := range a.Pods() {
-		other := a.Object(p)
-		if p.Node != "" && a.Node(p.Node) == nil && other.Namespace == a.pod.Namespace && shareClaimName(a.pod, other) {
-			return ", of a claim in use on a node that is gone"
-		}
-		others = append(others, other)
+	if a.UsesClaimOfGone(a.pod) {
+		return ", of a claim in use on a node that is gone"
 	}
 	if strings.Contains(point, "AddPod") {
-		for _, other := range append(others, a.changes...) {
-			if other != nil && other.Namespace != a.pod.Namespace && shareClaimName(a.pod, other) {
+		others := slices.Clone(a.changes)
+		for _, p := range a.Pods() {
+			others = append(others, a.Object(p))
+		}
+		for _, other := range others {
+			if other != nil && other.Namespace != a.pod.Namespace && twin.ShareClaimName(a.pod, other) {
 				return ", of a claim with a namesake in use"
 			}
 		}
@@ -51,20 +50,4 @@ func (a *asked) ofOneRoom() string {
 		classes[c.Class] = true
 	}
 	return ""
-}
-
-// shareClaimName reports whether both pods name a claim by the same name.
-func shareClaimName(a, b *v1.Pod) bool {
-	names := map[string]bool{}
-	for _, v := range a.Spec.Volumes {
-		if v.PersistentVolumeClaim != nil {
-			names[v.PersistentVolumeClaim.ClaimName] = true
-		}
-	}
-	for _, v := range b.Spec.Volumes {
-		if v.PersistentVolumeClaim != nil && names[v.PersistentVolumeClaim.ClaimName] {
-			return true
-		}
-	}
-	return false
 }
