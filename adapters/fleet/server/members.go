@@ -105,18 +105,35 @@ func (s *Server) removeMember(r *request) (any, error) {
 		}
 		return nil, errNoLeader
 	}
+	who := pki.Identity{Role: pki.Server, Name: id}
 	s.joining.Lock()
 	defer s.joining.Unlock()
-	if err := s.replica.Remove(r.Context(), id); err != nil {
+	err := s.replica.Remove(r.Context(), id)
+	if errors.Is(err, replica.ErrUnknownMember) && s.state.View().Revocation(who.String()) == nil {
+		return nil, fail(http.StatusNotFound, api.CodeNotFound,
+			"%v; if it was removed by a request that got no answer, its certificates may still be good: revoke them with \"berth server revoke %s\"", err, who)
+	}
+	if err != nil {
 		return nil, memberError(err)
 	}
-	who := pki.Identity{Role: pki.Server, Name: id}
-	_, err := s.revokeNow(r, &api.Revocation{ID: who.String(), Created: time.Now().UTC(), Expires: s.keeper.CA().NotAfter.UTC(), By: r.who.Name})
+	defer r.goOn()()
+	_, err = s.revokeNow(r, &api.Revocation{ID: who.String(), Created: time.Now().UTC(), Expires: s.keeper.CA().NotAfter.UTC(), By: r.who.Name})
 	if err != nil {
 		return nil, fail(http.StatusConflict, api.CodeConflict,
 			"server %s was removed, but its certificates could not be revoked: do that with \"berth server revoke %s\", or it may join again (%v)", id, who, err)
 	}
 	return nil, nil
+}
+
+// rest is how long what follows an irrevocable step may take.
+const rest = 30 * time.Second
+
+// goOn has what follows a step that cannot be taken back done also where the caller has gone. The
+// function ends that.
+func (r *request) goOn() context.CancelFunc {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), rest)
+	r.Request = r.WithContext(ctx)
+	return cancel
 }
 
 // memberError gives errors of the replication their status.
@@ -145,9 +162,6 @@ func (s *Server) backup(r *request) (any, error) {
 // maxBackup is the size of a backup that is restored.
 const maxBackup = 16 << 30
 
-// afterRestore is how long the command that follows a restoration may take.
-const afterRestore = 30 * time.Second
-
 // restore answers POST /v1/server/restore.
 func (s *Server) restore(r *request) (any, error) {
 	// An upload may take as long as it needs.
@@ -174,10 +188,7 @@ func (s *Server) restore(r *request) (any, error) {
 		return nil, memberError(err)
 	}
 	s.cfg.Logger.Warn("the state was replaced by a backup", "by", r.who.Name, "index", info.Index)
-	// The backup is in force: this follows, also where who asked has gone.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), afterRestore)
-	defer cancel()
-	r.Request = r.WithContext(ctx)
+	defer r.goOn()()
 	_, err = s.do(r, &state.Command{Restored: true})
 	return nil, err
 }

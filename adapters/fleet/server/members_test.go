@@ -1,6 +1,7 @@
 package server
 
 import (
+	"net/http"
 	"path/filepath"
 	"testing"
 
@@ -105,6 +106,27 @@ func TestServerRemovedWhileItWasDown(t *testing.T) {
 	again, err := New(t.Context(), old)
 	require.NoError(t, err)
 	require.ErrorIs(t, again.Run(t.Context()), errRefused)
+}
+
+// A server whose removal was cut off before its certificates were revoked is one that is not
+// there, and whoever removes it again is told what is left to do.
+func TestServerWhoseRemovalWasCutOff(t *testing.T) {
+	t.Parallel()
+	w := begunThree(t)
+	w.mayEnd = errRefused
+	leads := w.leader()
+	gone := w.configs[(leads+1)%3].ID
+	w.stops[(leads+1)%3]() // else it asks to take part again, and may
+	op := w.as(oscar)
+	op.address = w.servers[leads].Addr().String()
+	require.NoError(t, w.servers[leads].replica.Remove(t.Context(), gone))
+	remove := func() string {
+		return op.refused(http.StatusNotFound, "DELETE", "/v1/server/members/"+gone, nil).Message
+	}
+	require.Equal(t, "remove server "+gone+": no such server; if it was removed by a request that got no answer, its certificates "+
+		"may still be good: revoke them with \"berth server revoke server/"+gone+"\"", remove())
+	op.must("POST", "/v1/revocations", api.RevocationRequest{ID: "server/" + gone}, nil)
+	require.Equal(t, "remove server "+gone+": no such server", remove())
 }
 
 // The server that leads has another one lead before it is removed.
