@@ -43,6 +43,9 @@ func (s *Server) events(r *request) (any, error) {
 		return nil, err
 	}
 	after := q.Get("after")
+	if after != "" && !state.IsEvent(after) {
+		return nil, invalid("after", "%q is no ID of an event", after)
+	}
 	r.w.Header().Set("Content-Type", "application/x-ndjson")
 	enc := json.NewEncoder(r.w)
 	flush := http.NewResponseController(r.w)

@@ -83,6 +83,12 @@ func (v *Events) Last() string {
 	return v.ring[(v.next+len(v.ring)-1)%len(v.ring)].ID
 }
 
+// IsEvent reports whether a text has the form of an event's ID.
+func IsEvent(id string) bool {
+	_, number := splitEvent(id)
+	return number >= 0
+}
+
 // CompareEvents is the order of events' IDs. What is no ID comes first.
 func CompareEvents(a, b string) int {
 	ai, an := splitEvent(a)
