@@ -145,7 +145,7 @@ func writeBackup(path string, from io.Reader) (n int64, err error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".berth-backup-*") // its mode is 0600
 	if err != nil {
-		return 0, err
+		return 0, usage(fmt.Errorf("%s: %w", path, errors.Unwrap(err)))
 	}
 	defer func() {
 		if err != nil {
@@ -184,9 +184,9 @@ are good again; revocations stay. "berth events" begins anew, without what it ha
 		}
 		from := c.InOrStdin()
 		if args[0] != "-" {
-			f, err := os.Open(args[0])
+			f, err := open(args[0])
 			if err != nil {
-				return usage(err)
+				return err
 			}
 			defer f.Close()
 			from = f

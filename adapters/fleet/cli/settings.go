@@ -116,6 +116,18 @@ func readConfig(getenv func(string) string) (settings, error) {
 	return s, nil
 }
 
+// open opens a file that the user has named, to be read.
+func open(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, usage(err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, errors.Join(usage(fmt.Errorf("%s is a directory", path)), f.Close())
+	}
+	return f, nil
+}
+
 // readFile reads a small file.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)

@@ -176,12 +176,12 @@ func readJobs(stdin io.Reader, args []string, isCommand bool, origin flags.Origi
 	}
 	in, name := stdin, "the standard input"
 	if args[0] != "-" {
-		f, err := os.Open(args[0])
+		f, err := open(args[0])
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, usage(fmt.Errorf("%w; for a command write: berth submit -- %s", err, strings.Join(args, " ")))
+			return nil, fmt.Errorf("%w; for a command write: berth submit -- %s", err, strings.Join(args, " "))
 		}
 		if err != nil {
-			return nil, usage(err)
+			return nil, err
 		}
 		defer f.Close()
 		in, name = f, args[0]
