@@ -48,6 +48,7 @@ func TestFailures(t *testing.T) {
 			{"/jobs/" + idText(dropped), "h1", "COMPLETED"},
 			{"/jobs/" + idText(dropped), attempts, "bytes of stdout were dropped: the node keeps at most 2Mi of it"},
 			{"/jobs/" + idText(dropped) + "/log?from=start", "#log-end", "bytes are not kept."},
+			{"/jobs/" + idText(dropped) + "/log?from=start", "#log-end", "There may be more after these 1048576 bytes"},
 			{"/jobs/" + idText(evicted), attempts, "PREEMPTED"},
 			{"/jobs/" + idText(evicted), attempts, "it gives room back to queue owners, for job " + idText(by)},
 		} {

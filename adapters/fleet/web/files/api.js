@@ -67,13 +67,14 @@ export async function all(where, list, signal) {
   }
 }
 
-// texts reads an answer piece by piece, as text.
-export async function* texts(answer) {
+// texts reads an answer piece by piece, as text. It tells count how many bytes each piece has.
+export async function* texts(answer, count = () => {}) {
   const decoder = new TextDecoder();
   const reader = answer.body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
     const text = decoder.decode(value, { stream: !done });
+    count(value?.length ?? 0);
     if (text) yield text;
     if (done) return;
   }

@@ -55,11 +55,14 @@ async function read(id, asked, say, signal) {
   say(asked.follow ? "Following …" : "Reading …");
   onPage("log").replaceChildren();
   const write = writer(onPage("log"));
-  for await (const text of texts(answer)) write(text);
+  let bytes = 0;
+  for await (const text of texts(answer, (more) => (bytes += more))) write(text);
   write("", true);
   const dropped = asked.offset ? 0 : Number(answer.headers.get("Berth-Log-Offset"));
-  if (dropped > 0) return `This is the end of the log, of which the first ${dropped} bytes are not kept.`;
-  return onPage("log").textContent === "" ? "Nothing was written." : "This is the end of the log.";
+  const gone = dropped > 0 ? `The first ${dropped} bytes are not kept.` : "";
+  if (bytes === asked.limit) return `There may be more after these ${bytes} bytes: "berth logs ${id}" shows all. ${gone}`;
+  if (bytes === 0 && !gone) return "Nothing was written.";
+  return `This is the end of the log. ${gone}`;
 }
 
 // writer appends to an element, which follows its end while it is there, and loses
