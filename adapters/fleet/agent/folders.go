@@ -146,10 +146,20 @@ func (f *folders) try() error {
 			err = errors.Join(err, os.RemoveAll(path))
 		}
 		if err != nil {
-			return err
+			return about(parent, err)
 		}
 	}
 	return nil
+}
+
+// about is an error of a try in the folder without the name that was made up for it: it is the
+// same each time, or it would be news each time.
+func about(folder string, err error) error {
+	var own *fs.PathError
+	if errors.As(err, &own) {
+		return fmt.Errorf("%s: %w", folder, own.Err)
+	}
+	return err
 }
 
 // ids are the tasks that there are folders of, in the folder tasks or works.
