@@ -199,7 +199,7 @@ func madeUpPod(w *model.Workload) *v1.Pod {
 func madeUpNode(n *model.Node) *v1.Node {
 	allocatable := amounts(&n.Allocatable)
 	if n.MaxWorkloads > 0 {
-		allocatable[v1.ResourcePods] = *resource.NewQuantity(int64(n.MaxWorkloads), resource.DecimalSI)
+		allocatable[v1.ResourcePods] = *resource.NewQuantity(n.MaxWorkloads, resource.DecimalSI)
 	}
 	return &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: n.Labels},

@@ -3,7 +3,6 @@ package bridge
 import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -94,5 +93,3 @@ func (h *Host) workloadOf(pod *v1.Pod) (*extpoints.WorkloadInfo, error) {
 	put(h.opts.Objects, w, pod)
 	return &extpoints.WorkloadInfo{Workload: w, Nominated: pod.Status.NominatedNodeName, Terminating: pod.DeletionTimestamp != nil}, nil
 }
-
-func uid(id string) types.UID { return types.UID(id) }
