@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,7 @@ type submission struct {
 
 	// What the jobs come to, with all options: they themselves, whether any of them
 	// asks to be waited for, or for its number alone, and what they are warned about.
+	jobs           []*flags.Job
 	specs          []job.Spec
 	wait, parsable bool
 	warnings       []string
@@ -49,7 +51,7 @@ func (s *submission) complete(jobs []*flags.Job, read error, options *flags.Set)
 		if j.Spec.Dir == "" {
 			return usage(errors.New("the current directory, where jobs run, cannot be found: use --dir"))
 		}
-		s.specs = append(s.specs, j.Spec)
+		s.jobs, s.specs = append(s.jobs, j), append(s.specs, j.Spec)
 		s.wait, s.parsable = s.wait || j.Wait, s.parsable || j.Parsable
 		for _, w := range j.Warnings {
 			s.warnings = append(s.warnings, w.String())
@@ -57,14 +59,37 @@ func (s *submission) complete(jobs []*flags.Job, read error, options *flags.Set)
 	}
 	if err := job.CheckRead(s.specs, read); errors.As(err, &invalid) {
 		for _, p := range invalid.Problems {
-			p.Field = s.field(p.Field)
-			problems = append(problems, p)
+			if p = s.asWritten(p); !slices.Contains(problems, p) {
+				problems = append(problems, p)
+			}
 		}
 	}
 	if len(problems) > 0 {
 		return &job.ValidationError{Problems: problems}
 	}
 	return nil
+}
+
+// asWritten is a problem of the submission, named by the option that made it where one did.
+// What could not be read stands in a job file.
+func (s *submission) asWritten(p job.Problem) job.Problem {
+	place, field, _ := strings.Cut(strings.TrimPrefix(p.Field, "jobs["), "].")
+	if i, err := strconv.Atoi(place); err == nil && i < len(s.jobs) && p.Line == 0 {
+		if by, ok := s.jobs[i].AsWritten(job.Problem{Field: field, Message: p.Message}); ok {
+			return by
+		}
+	}
+	p.Field = s.field(p.Field)
+	return p
+}
+
+// refused is asWritten for a problem that the servers found.
+func (s *submission) refused(p api.Problem) api.Problem {
+	by := s.asWritten(job.Problem{Field: p.Field, Message: p.Message})
+	if by.Line > 0 {
+		by.Field = fmt.Sprintf("line %d: %s", by.Line, by.Field)
+	}
+	return api.Problem{Field: by.Field, Message: by.Message}
 }
 
 // field is what names a field, or a job, without the job where there is one only.
@@ -249,8 +274,8 @@ func (a *app) submit(c *cobra.Command, servers *client.Client, s submission) err
 	if err != nil {
 		var refused *api.Error
 		if errors.As(err, &refused) {
-			for i := range refused.Problems {
-				refused.Problems[i].Field = s.field(refused.Problems[i].Field)
+			for i, p := range refused.Problems {
+				refused.Problems[i] = s.refused(p)
 			}
 		}
 		return err

@@ -228,6 +228,7 @@ func setResource(r *reading, value string) error {
 	if err := job.CheckName(name); err != nil {
 		return err
 	}
+	r.fills("resources.other." + name)
 	put(&r.spec.Resources.Other, name, n)
 	return nil
 }

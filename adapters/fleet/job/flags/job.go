@@ -37,6 +37,8 @@ type Job struct {
 	isFile bool
 	// exported are the variables that came with --export=ALL.
 	exported map[string]string
+	// places are where fields were filled, by their paths. The messages are to be completed.
+	places map[string]job.Problem
 	// slurmPaths are patterns of "#SBATCH" lines, by the name of their option.
 	slurmPaths map[string]string
 }
