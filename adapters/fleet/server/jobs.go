@@ -123,42 +123,44 @@ func (s *Server) mayBe(r *request, v state.View, specs []job.Spec, repeated bool
 		if !repeated && expired(spec.Deadline) {
 			bad(i, "deadline", "it has passed: %s", spec.Deadline.UTC().Format(time.RFC3339))
 		}
-		q := v.Queue(spec.Queue)
-		if q == nil {
-			bad(i, "queue", "there is no queue %q; see the queues with: berth queue", spec.Queue)
-			continue
-		}
 		if name := spec.Reservation; name != "" {
 			if why := mayReserve(v, r.who.Name, name); why != "" {
 				bad(i, "reservation", "%s", why)
 			}
 		}
-		switch spec.TimeLimit {
-		case 0:
-			spec.TimeLimit = q.DefaultTime
-		case job.NoTimeLimit:
-			spec.TimeLimit = 0
+		if spec.User != "" && spec.User != r.who.Name && !r.operator() {
+			bad(i, "user", "you may run jobs as %s only", r.who.Name)
 		}
-		if spec.Resources.Memory == 0 {
-			spec.Resources.Memory = q.DefaultMemory(spec.Resources.CPU)
+		q := v.Queue(spec.Queue)
+		if q == nil {
+			bad(i, "queue", "there is no queue %q; see the queues with: berth queue", spec.Queue)
+			continue
 		}
+		takeDefaults(spec, q)
 		if q.MaxTime > 0 && (spec.TimeLimit == 0 || spec.TimeLimit > q.MaxTime) {
 			bad(i, "timeLimit", "queue %s allows at most %s", q.Name, q.MaxTime)
 		}
-		if r.operator() {
-			continue
-		}
-		if spec.Priority > q.MaxPriority {
+		if spec.Priority > q.MaxPriority && !r.operator() {
 			bad(i, "priority", "queue %s allows at most %d", q.Name, q.MaxPriority)
-		}
-		if spec.User != "" && spec.User != r.who.Name {
-			bad(i, "user", "you may run jobs as %s only", r.who.Name)
 		}
 	}
 	if len(e.Problems) > 0 {
 		return e
 	}
 	return nil
+}
+
+// takeDefaults fills in what the queue says of a job that says nothing.
+func takeDefaults(spec *job.Spec, q *state.Queue) {
+	switch spec.TimeLimit {
+	case 0:
+		spec.TimeLimit = q.DefaultTime
+	case job.NoTimeLimit:
+		spec.TimeLimit = 0
+	}
+	if spec.Resources.Memory == 0 {
+		spec.Resources.Memory = q.DefaultMemory(spec.Resources.CPU)
+	}
 }
 
 // mayStore refuses jobs for which a user has too much stored already.

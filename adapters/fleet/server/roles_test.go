@@ -245,6 +245,15 @@ func TestUserMayNot(t *testing.T) {
 		e := a.refused(http.StatusBadRequest, "POST", "/v1/jobs", body)
 		require.Equal(t, field, e.Problems[0].Field)
 	}
+	e := a.refused(http.StatusBadRequest, "POST", "/v1/jobs", `{"jobs":[
+		{"command":["id"],"user":"bob","queue":"nosuch","reservation":"none","after":[{"kind":"afterok","job":"99"}]},
+		{"command":["id"],"priority":1}]}`)
+	var fields []string
+	for _, p := range e.Problems {
+		fields = append(fields, p.Field)
+	}
+	require.Equal(t, []string{"jobs[0].after[0].job", "jobs[0].reservation", "jobs[0].user", "jobs[0].queue", "jobs[1].priority"}, fields)
+
 	a.must("POST", "/v1/jobs", `{"jobs":[{"command":["id"],"user":"alice"}]}`, nil)
 	a.refused(http.StatusForbidden, "POST", "/v1/jobs", `{"jobs":[{"command":["id"],"queue":"night"}]}`)
 	b := f.as(bob)
