@@ -206,6 +206,8 @@ var answers = map[string]any{
 	"POST /v1/nodes/n1/drain":            nil, "POST /v1/nodes/n2/drain": nil, "POST /v1/nodes/n1/resume": nil, "POST /v1/nodes/n1/labels": nil,
 	"POST /v1/nodes/n3/resume":      nil,
 	"GET /v1/nodes/n3":              nodesThere[2],
+	"POST /v1/nodes/n5/resume":      nil,
+	"GET /v1/nodes/n5":              api.Node{Name: "n5", State: api.NodeReady, Unhealthy: "prolog: task 7_0.1.0: exit status 7"},
 	"POST /v1/nodes/n1/maintenance": nil, "DELETE /v1/nodes/n3": nil,
 	"GET /v1/queues": api.QueueList{Queues: []api.QueueStatus{
 		{Queue: api.Queue{Name: "default"}, Pending: 55, Running: 5},

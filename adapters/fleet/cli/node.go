@@ -87,20 +87,29 @@ func resumeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "resume NODE...",
 		Short: "Use drained nodes again",
-		Long: "Use drained nodes again, and nodes that are unhealthy because starts failed on them alone. " +
-			"Maintenance windows stay; see maintenance --cancel.",
+		Long: `Use drained nodes again, and nodes that are unhealthy because starts failed on them alone.
+
+A node that complains of itself is unhealthy until it does so no more: a health script is
+asked again by itself, and after a prolog or an epilog that failed the agent is to be
+started again, which leaves tasks alone. Maintenance windows stay; see maintenance --cancel.`,
 		Args: args(1, -1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
-			return a.eachNode(c, args, "is no longer drained", func(name string) error {
+			return a.eachNode(c, args, "is resumed", func(name string) error {
 				if err := servers.ResumeNode(c.Context(), name); err != nil {
 					return err
 				}
 				n, err := servers.Node(c.Context(), name)
-				if err == nil && n.Maintenance != nil {
+				if err != nil {
+					return err
+				}
+				if n.Unhealthy != "" {
+					fmt.Fprintf(c.ErrOrStderr(), "berth: node %s is still unhealthy: %s\n", name, visible(n.Unhealthy))
+				}
+				if n.Maintenance != nil {
 					fmt.Fprintf(c.ErrOrStderr(), "berth: node %s: its maintenance window stays, from %s to %s; maintenance --cancel ends it\n",
 						name, a.stamp(n.Maintenance.From), a.stamp(n.Maintenance.To))
 				}
-				return err
+				return nil
 			})
 		}),
 	}
