@@ -25,7 +25,7 @@ type submission struct {
 	check bool
 	key   string
 
-	// What the jobs come to, with all options: they themselves, whether any of them
+	// What the jobs come to, with all options: they themselves and their specs, whether any of them
 	// asks to be waited for, or for its number alone, and what they are warned about.
 	jobs           []*flags.Job
 	specs          []job.Spec
@@ -37,13 +37,17 @@ type submission struct {
 // nil. Its error has all that is wrong with all of them, what is the same for several once.
 func (s *submission) complete(jobs []*flags.Job, read error, options *flags.Set) error {
 	var problems []job.Problem
+	add := func(p job.Problem) {
+		if !slices.Contains(problems, p) {
+			problems = append(problems, p)
+		}
+	}
 	var invalid *job.ValidationError
+	s.jobs = jobs
 	for _, j := range jobs {
 		if err := options.Apply(j); errors.As(err, &invalid) {
 			for _, p := range invalid.Problems {
-				if !slices.Contains(problems, p) {
-					problems = append(problems, p)
-				}
+				add(p)
 			}
 		} else if err != nil {
 			return usage(err)
@@ -51,7 +55,7 @@ func (s *submission) complete(jobs []*flags.Job, read error, options *flags.Set)
 		if j.Spec.Dir == "" {
 			return usage(errors.New("the current directory, where jobs run, cannot be found: use --dir"))
 		}
-		s.jobs, s.specs = append(s.jobs, j), append(s.specs, j.Spec)
+		s.specs = append(s.specs, j.Spec)
 		s.wait, s.parsable = s.wait || j.Wait, s.parsable || j.Parsable
 		for _, w := range j.Warnings {
 			s.warnings = append(s.warnings, w.String())
@@ -59,9 +63,7 @@ func (s *submission) complete(jobs []*flags.Job, read error, options *flags.Set)
 	}
 	if err := job.CheckRead(s.specs, read); errors.As(err, &invalid) {
 		for _, p := range invalid.Problems {
-			if p = s.asWritten(p); !slices.Contains(problems, p) {
-				problems = append(problems, p)
-			}
+			add(s.asWritten(p))
 		}
 	}
 	if len(problems) > 0 {

@@ -86,7 +86,7 @@ func (r *reading) use(o *option, name, value string) error {
 	case value == "": // as of a variable that is not set: it would be one GPU, or any queue
 		return errors.New("it is empty: give it a value, or leave it out")
 	}
-	for field := range strings.FieldsSeq(fields[o.name]) {
+	if field, ok := fields[o.name]; ok {
 		r.fills(field)
 	}
 	return o.set(r, value)

@@ -7,7 +7,7 @@ import (
 )
 
 // fields are the fields of a job.Spec that options fill, by the name of the option, where
-// job.Check may refuse what they say. Several have spaces between them.
+// job.Check may refuse what they say.
 var fields = map[string]string{
 	"name": "name", "queue": "queue", "dir": "dir", "user": "user", "output": "output", "error": "error",
 	"cpu": "resources.cpu", "memory": "resources.memory", "mem-per-cpu": "resources.memory", "disk": "resources.disk",
