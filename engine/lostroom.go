@@ -7,7 +7,6 @@ import (
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
-	"github.com/berth-project/berth/queue"
 )
 
 // A workload that is nominated to a node waits for others to leave it, and displaces nobody
@@ -28,7 +27,7 @@ func (f facts) lostRoomOn(now time.Time, node *store.Change) {
 
 // servesAsBefore reports whether nothing that matters to scheduling has changed of a node.
 func servesAsBefore(before, after *model.Node) bool {
-	return before.Unschedulable == after.Unschedulable && len(queue.EventsForNodeUpdate(before, after)) == 0
+	return before.Unschedulable == after.Unschedulable && len(extpoints.EventsForNodeUpdate(before, after)) == 0
 }
 
 // lostRoomBy does so where an object has come, changed or gone that has a say in whether they fit there; nil: it
@@ -117,7 +116,7 @@ func asksOtherwise(before, after *store.Workload) bool {
 	if was == is {
 		return false
 	}
-	return !was.SameDemands(is) || queue.EventsForWorkloadUpdate(was, is, extpoints.TargetWorkload)[0].Action != extpoints.Update
+	return !was.SameDemands(is) || extpoints.EventsForWorkloadUpdate(was, is, extpoints.TargetWorkload)[0].Action != extpoints.Update
 }
 
 // lostRoom lets a workload look again whose nomination has ended, or may be worth nothing any

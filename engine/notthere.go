@@ -7,6 +7,7 @@ import (
 	"github.com/berth-project/berth/engine/internal/decide"
 	"github.com/berth-project/berth/engine/internal/record"
 	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/queue"
 )
 
@@ -68,7 +69,7 @@ func forgetFailed(rec *record.Record, changes []store.Change) (another bool) {
 // once more as it was does not count: many orchestrators do so again and again, to say that it is alive.
 func isAnother(before, after *store.Node) bool {
 	return before == nil || after == nil || before.Seq != after.Seq ||
-		before.Node.Unschedulable != after.Node.Unschedulable || len(queue.EventsForNodeUpdate(before.Node, after.Node)) > 0
+		before.Node.Unschedulable != after.Node.Unschedulable || len(extpoints.EventsForNodeUpdate(before.Node, after.Node)) > 0
 }
 
 // retryAll lets those of the workloads try again that wait because they keep away from a node.

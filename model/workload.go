@@ -245,3 +245,14 @@ type Namespace struct {
 	Name   string            // identity
 	Labels map[string]string // what namespace selectors go by
 }
+
+// DevicesOf is how much the workload asks for of all devices of the class, in thousandths. Like
+// sums of [Resources] it stops at the largest int64.
+func (w *Workload) DevicesOf(class string) (sum int64) {
+	for i := range w.Devices {
+		if w.Devices[i].Class == class {
+			sum = addSaturated(sum, w.Devices[i].Total())
+		}
+	}
+	return sum
+}

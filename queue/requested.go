@@ -25,7 +25,7 @@ type charged struct {
 
 // requested is what the workload requests of the resource or of the class of devices.
 func requested(w *model.Workload, resource string) int64 {
-	return saturated(w.Requests.Get(resource), devices(w, resource))
+	return saturated(w.Requests.Get(resource), w.DevicesOf(resource))
 }
 
 func saturated(a, b int64) int64 {

@@ -371,7 +371,7 @@ func (t *twin) backoff(now time.Time, count, members int) time.Time {
 }
 
 func (t *twin) update(now time.Time, old, new *extpoints.WorkloadInfo) {
-	events := EventsForWorkloadUpdate(old.Workload, new.Workload, extpoints.TargetWorkload)
+	events := extpoints.EventsForWorkloadUpdate(old.Workload, new.Workload, extpoints.TargetWorkload)
 	if !old.SameDemands(new.Workload) || len(old.Tolerations) == len(new.Tolerations) && !slices.Equal(old.Tolerations, new.Tolerations) {
 		events = []extpoints.ClusterEvent{everything(DemandsChanged)}
 	}

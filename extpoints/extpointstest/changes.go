@@ -87,33 +87,17 @@ func ChangeNode(s *Situation, i int, f func(*model.Node)) *Changed {
 	return &Changed{What: "node " + old.Name + " changes", After: after, Changes: changes}
 }
 
-// NodeChanges lists the events of an updated node: one for each kind of thing
-// that changed. A node that becomes schedulable is reported as a change of
-// taints, a change of MaxWorkloads as one of allocatable (kube-scheduler
-// framework/events.go NodeSchedulingPropertiesChange, 1.37.1).
+// NodeChanges lists the events of an updated node, see [extpoints.EventsForNodeUpdate].
 func NodeChanges(old, node *model.Node) []extpoints.Event {
-	var changes []extpoints.Event
-	report := func(changed bool, action extpoints.Action) {
-		if changed {
-			changes = append(changes, extpoints.Event{ClusterEvent: event(extpoints.NodeResource, action), OldNode: old, NewNode: node})
-		}
-	}
-	report(old.Unschedulable && !node.Unschedulable, extpoints.UpdateNodeTaint)
-	report(old.MaxWorkloads != node.MaxWorkloads || !sameResources(&old.Allocatable, &node.Allocatable), extpoints.UpdateNodeAllocatable)
-	report(old.Zone != node.Zone || !maps.Equal(old.Labels, node.Labels), extpoints.UpdateNodeLabel)
-	report(!slices.Equal(old.Taints, node.Taints), extpoints.UpdateNodeTaint)
-	report(!slices.Equal(old.Devices, node.Devices), extpoints.UpdateNodeDevices)
-	report(!slices.Equal(old.Features, node.Features), extpoints.UpdateNodeFeatures)
-	return changes
+	return each(extpoints.EventsForNodeUpdate(old, node), extpoints.Event{OldNode: old, NewNode: node})
 }
 
-func sameResources(a, b *model.Resources) bool {
-	for _, name := range slices.Concat(a.Names(), b.Names()) {
-		if a.Get(name) != b.Get(name) {
-			return false
-		}
+// each is an event of each kind, about the same objects.
+func each(kinds []extpoints.ClusterEvent, about extpoints.Event) (events []extpoints.Event) {
+	for _, about.ClusterEvent = range kinds {
+		events = append(events, about)
 	}
-	return true
+	return events
 }
 
 // deleteWorkload takes a workload off its node.
@@ -224,27 +208,7 @@ func borrowed(r *rand.Rand, s, other *Situation) []*Changed {
 	return changes
 }
 
-// WorkloadChanges lists the events of an updated workload: one for each kind of
-// thing that changed, or a plain Update where there is none (kube-scheduler
-// framework/events.go PodSchedulingPropertiesChange, 1.37.1).
+// WorkloadChanges lists the events of an updated workload, see [extpoints.EventsForWorkloadUpdate].
 func WorkloadChanges(resource model.ObjectKind, old, w *extpoints.WorkloadInfo) []extpoints.Event {
-	var changes []extpoints.Event
-	report := func(changed bool, action extpoints.Action) {
-		if changed {
-			changes = append(changes, extpoints.Event{ClusterEvent: event(resource, action), OldWorkload: old, NewWorkload: w})
-		}
-	}
-	less, more := false, false
-	for _, name := range slices.Concat(old.Requests.Names(), w.Requests.Names()) {
-		less = less || w.Requests.Get(name) < old.Requests.Get(name)
-		more = more || w.Requests.Get(name) > old.Requests.Get(name)
-	}
-	report(!maps.Equal(old.Labels, w.Labels), extpoints.UpdateWorkloadLabel)
-	report(less, extpoints.UpdateWorkloadScaleDown)
-	report(more, extpoints.UpdateWorkloadScaleUp)
-	report(len(old.Gates) > 0 && len(w.Gates) == 0, extpoints.UpdateWorkloadGatesEliminated)
-	report(len(old.Tolerations) != len(w.Tolerations), extpoints.UpdateWorkloadToleration)
-	report(!slices.Equal(old.DeviceClaims, w.DeviceClaims), extpoints.UpdateWorkloadDeviceClaims)
-	report(len(changes) == 0, extpoints.Update)
-	return changes
+	return each(extpoints.EventsForWorkloadUpdate(old.Workload, w.Workload, resource), extpoints.Event{OldWorkload: old, NewWorkload: w})
 }

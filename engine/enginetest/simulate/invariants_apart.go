@@ -68,7 +68,7 @@ func servesAsBefore(before, after *model.Node) bool {
 	if before == nil || after == nil {
 		return before == nil
 	}
-	return before.Unschedulable == after.Unschedulable && len(queue.EventsForNodeUpdate(before, after)) == 0
+	return before.Unschedulable == after.Unschedulable && len(extpoints.EventsForNodeUpdate(before, after)) == 0
 }
 
 // checkRoomKept: room is kept on a node for nobody who was tried and waits for an event, unless

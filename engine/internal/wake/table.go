@@ -7,7 +7,6 @@ import (
 	"github.com/berth-project/berth/engine/internal/store"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
-	"github.com/berth-project/berth/queue"
 )
 
 // table says what facts mean that are not about workloads.
@@ -33,7 +32,7 @@ func (w *Waker) node(now time.Time, fact *store.Change) {
 		w.node(now, &store.Change{OldNode: before})
 		w.node(now, &store.Change{NewNode: after})
 	default:
-		for _, e := range queue.EventsForNodeUpdate(before.Node, after.Node) {
+		for _, e := range extpoints.EventsForNodeUpdate(before.Node, after.Node) {
 			w.offer(now, &extpoints.Event{ClusterEvent: e, OldNode: before.Node, NewNode: after.Node}, nil)
 		}
 	}

@@ -60,7 +60,7 @@ func (w *Waker) Updated(now time.Time, before, after *store.Workload) {
 	if before.Info.Group != after.Info.Group {
 		w.Arrived(now, after.Info)
 	}
-	for _, e := range queue.EventsForWorkloadUpdate(before.Info.Workload, after.Info.Workload, extpoints.AssignedWorkload) {
+	for _, e := range extpoints.EventsForWorkloadUpdate(before.Info.Workload, after.Info.Workload, extpoints.AssignedWorkload) {
 		w.offer(now, &extpoints.Event{ClusterEvent: e, OldWorkload: before.Info, NewWorkload: after.Info, WorkloadNode: after.Node}, nil)
 	}
 }

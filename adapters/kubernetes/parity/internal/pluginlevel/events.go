@@ -15,7 +15,6 @@ import (
 	"github.com/berth-project/berth/adapters/kubernetes/words"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
-	"github.com/berth-project/berth/queue"
 )
 
 // happening is something that happens, as each side sees it: a list of events
@@ -172,7 +171,7 @@ func (c *comparison) nodeChanged(h *happening) {
 	changed := c.ChangeNode(old)
 	h.refEvents, h.old, h.new = framework.NodeSchedulingPropertiesChange(changed, old), old, changed
 	h.change.OldNode, h.change.NewNode = c.node(old), c.node(changed)
-	h.subEvents = queue.EventsForNodeUpdate(h.change.OldNode, h.change.NewNode)
+	h.subEvents = extpoints.EventsForNodeUpdate(h.change.OldNode, h.change.NewNode)
 }
 
 // podGone: a pod leaves its node, or one that was nominated goes.
@@ -200,7 +199,7 @@ func (c *comparison) podChanged(h *happening) {
 	changed := c.ChangePod(old)
 	h.refEvents, h.old, h.new = framework.PodSchedulingPropertiesChange(changed, old, false), old, changed
 	h.change.OldWorkload, h.change.NewWorkload = c.infoOf(old), c.infoOf(changed)
-	h.subEvents = queue.EventsForWorkloadUpdate(h.change.OldWorkload.Workload, h.change.NewWorkload.Workload, extpoints.AssignedWorkload)
+	h.subEvents = extpoints.EventsForWorkloadUpdate(h.change.OldWorkload.Workload, h.change.NewWorkload.Workload, extpoints.AssignedWorkload)
 }
 
 // waitingChanged changes the waiting pod itself, and returns it.
@@ -212,7 +211,7 @@ func (c *comparison) waitingChanged(h *happening, pod *v1.Pod) *v1.Pod {
 	changed := c.ChangePod(pod)
 	h.refEvents, h.old, h.new = framework.PodSchedulingPropertiesChange(changed, pod, true), pod, changed
 	h.change.OldWorkload, h.change.NewWorkload = c.infoOf(pod), c.infoOf(changed)
-	h.subEvents = queue.EventsForWorkloadUpdate(h.change.OldWorkload.Workload, h.change.NewWorkload.Workload, extpoints.TargetWorkload)
+	h.subEvents = extpoints.EventsForWorkloadUpdate(h.change.OldWorkload.Workload, h.change.NewWorkload.Workload, extpoints.TargetWorkload)
 	return changed
 }
 

@@ -105,7 +105,7 @@ func (b *queueSide) putNode(now time.Time, n *model.Node) {
 	b.nodes[n.Name] = n
 	events := []extpoints.ClusterEvent{{Resource: extpoints.NodeResource, Action: extpoints.Add}}
 	if old != nil {
-		events = queue.EventsForNodeUpdate(old, n)
+		events = extpoints.EventsForNodeUpdate(old, n)
 	}
 	for _, e := range events {
 		b.q.Move(now, &extpoints.Event{ClusterEvent: e, OldNode: old, NewNode: n}, nil)
@@ -119,7 +119,7 @@ func (b *queueSide) update(now time.Time, w *model.Workload) {
 		b.q.Update(now, old, info)
 		return
 	}
-	for _, e := range queue.EventsForWorkloadUpdate(old.Workload, w, extpoints.AssignedWorkload) {
+	for _, e := range extpoints.EventsForWorkloadUpdate(old.Workload, w, extpoints.AssignedWorkload) {
 		b.q.Move(now, &extpoints.Event{ClusterEvent: e, OldWorkload: old, NewWorkload: info}, nil)
 	}
 }

@@ -1,17 +1,17 @@
-package queue
+package extpoints
 
 import (
+	"math"
 	"strings"
 	"testing"
 
-	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
-func eventNames(events []extpoints.ClusterEvent) string {
+func eventNames(events []ClusterEvent) string {
 	var s []string
 	for _, e := range events {
-		s = append(s, eventName(e))
+		s = append(s, e.String())
 	}
 	return strings.Join(s, " ")
 }
@@ -101,6 +101,10 @@ func TestEventsForWorkloadUpdate(t *testing.T) {
 			one := model.DeviceRequest{Class: "gpu", Count: 1, Share: 1000}
 			w.Devices = []model.DeviceRequest{one, one}
 		}, "Update"},
+		{"absurdly many devices", func(w *model.Workload) {
+			most := model.DeviceRequest{Class: "gpu", Count: math.MaxInt64 / 1000, Share: 1000}
+			w.Devices = []model.DeviceRequest{most, most}
+		}, "UpdateWorkloadScaleUp"},
 		{"a claim is made", func(w *model.Workload) { w.DeviceClaims = []model.DeviceClaimRef{{Name: "gpu", ID: "made"}} },
 			"UpdateWorkloadDeviceClaims"},
 		{"everything", func(w *model.Workload) { *w = model.Workload{Requests: model.Resources{CPU: 11}} },
@@ -109,7 +113,7 @@ func TestEventsForWorkloadUpdate(t *testing.T) {
 		w := old
 		c.change(&w)
 		want := "AssignedWorkload/" + strings.ReplaceAll(c.want, " ", " AssignedWorkload/")
-		if got := eventNames(EventsForWorkloadUpdate(&old, &w, extpoints.AssignedWorkload)); got != want {
+		if got := eventNames(EventsForWorkloadUpdate(&old, &w, AssignedWorkload)); got != want {
 			t.Errorf("%s: %s, want %s", c.name, got, want)
 		}
 	}
