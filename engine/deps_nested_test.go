@@ -16,7 +16,7 @@ import (
 // statement of intent, as floors is.
 var nestedFloors = map[string][][]string{
 	"adapters/fleet": {
-		{"job", "pki", "web", "deploy", "replica/muxer", "agent/cpuset", "agent/internal/durable", "agent/internal/meter", "agent/internal/proc", "agent/internal/tasklog", "internal/fleettest"},
+		{"job", "pki", "web", "deploy", "replica/muxer", "agent/cpuset", "agent/internal/durable", "agent/internal/meter", "agent/internal/proc", "agent/internal/tasklog", "internal/command", "internal/fleettest"},
 		{"api", "job/flags", "replica", "agent/cgroup"},
 		{"api/client", "state", "agent/shim", "agent/fingerprint"},
 		{"agent", "scheduler", "cli"},

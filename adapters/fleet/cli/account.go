@@ -13,6 +13,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -25,7 +26,7 @@ func accountCommand(a *app) *cobra.Command {
 ("berth user set --account") and limits ("berth limit set --account"). What is shared,
 and how, is said of queues; an account says which queue its users' jobs go to.`,
 		Example: "  berth account set lasers --parent physics --queue physics",
-		Args:    args(1, 1),
+		Args:    command.Args(1, 1),
 	}
 	set.Flags().StringVar(&account.Parent, "parent", "", "the `account` that it is part of")
 	set.Flags().StringVar(&account.Queue, "queue", "", "the `queue` for jobs of its users that name none")
@@ -33,7 +34,7 @@ and how, is said of queues; an account says which queue its users' jobs go to.`,
 		account.Name = args[0]
 		return a.done(c, "Account %s is set.\n", args[0], servers.SetAccount(c.Context(), account))
 	})
-	list := &cobra.Command{Use: "list", Short: "List accounts", Args: args(0, 0), RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
+	list := &cobra.Command{Use: "list", Short: "List accounts", Args: command.Args(0, 0), RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 		list, err := servers.Accounts(c.Context())
 		if err != nil {
 			return err
@@ -58,7 +59,7 @@ func userCommand(a *app) *cobra.Command {
 		Long: `Say which account a user belongs to, and its weight among the users of a queue, in place
 of what was said before: what is left out gets its default. "berth token" lets a user in.`,
 		Example: "  berth user set alice --account lasers --weight 2",
-		Args:    args(1, 1),
+		Args:    command.Args(1, 1),
 	}
 	set.Flags().StringVar(&user.Account, "account", "", "the `account` that the user belongs to")
 	set.Flags().StringVar(&user.Queue, "queue", "", "the `queue` for jobs of the user that name none; default: the account's")
@@ -67,7 +68,7 @@ of what was said before: what is left out gets its default. "berth token" lets a
 		user.Name = args[0]
 		return a.done(c, "User %s is set.\n", args[0], servers.SetUser(c.Context(), user))
 	})
-	list := &cobra.Command{Use: "list", Short: "List users of whom something is said", Args: args(0, 0), RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
+	list := &cobra.Command{Use: "list", Short: "List users of whom something is said", Args: command.Args(0, 0), RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 		list, err := servers.Users(c.Context())
 		if err != nil {
 			return err
@@ -108,7 +109,7 @@ ever. So does one that asks for more than --hours with --each task.`,
   berth limit set fair --queue default --each user --running 100 --use cpu=64,memory=256Gi
   berth limit set small --queue default --each task --use cpu=32
   berth limit set grant --account lasers --hours gpus=500 --half-life 720h`,
-		Args: args(1, 1),
+		Args: command.Args(1, 1),
 	}
 	fs := set.Flags()
 	fs.StringVar(&l.Queue, "queue", "", "of the jobs in this `queue`")
@@ -126,20 +127,20 @@ ever. So does one that asks for more than --hours with --each task.`,
 		}
 		var err error
 		if l.Use, err = readAmounts(use); err != nil {
-			return usage(fmt.Errorf("--use: %w", err))
+			return command.Mistakef("--use: %w", err)
 		}
 		if l.Hours, err = readAmounts(hours); err != nil {
-			return usage(fmt.Errorf("--hours: %w", err))
+			return command.Mistakef("--hours: %w", err)
 		}
 		if l.Running == nil && l.Use == nil && l.Hours == nil {
-			return usage(errors.New("write --running, --use or --hours: what is limited"))
+			return command.Mistake(errors.New("write --running, --use or --hours: what is limited"))
 		}
 		if err := saidHalfLife(c, l.HalfLife); err != nil {
 			return err
 		}
 		return a.done(c, "Limit %s is set.\n", args[0], servers.SetLimit(c.Context(), l))
 	})
-	list := &cobra.Command{Use: "list", Short: "List limits", Args: args(0, 0), RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
+	list := &cobra.Command{Use: "list", Short: "List limits", Args: command.Args(0, 0), RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 		list, err := servers.Limits(c.Context())
 		if err != nil {
 			return err
@@ -171,7 +172,7 @@ func limitOf(l *api.Limit) string {
 // saidHalfLife refuses one of nothing, which would be none at all: it is not the default.
 func saidHalfLife(c *cobra.Command, d job.Duration) error {
 	if c.Flags().Changed("half-life") && d <= 0 {
-		return usage(fmt.Errorf("--half-life %s is not from 1s to %s", d, api.MaxHalfLife))
+		return command.Mistakef("--half-life %s is not from 1s to %s", d, api.MaxHalfLife)
 	}
 	return nil
 }
@@ -203,7 +204,7 @@ func (a *app) done(c *cobra.Command, text, name string, err error) error {
 // removing is a command that removes things of the name.
 func (a *app) removing(short, what, text string, remove func(*client.Client, context.Context, string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove " + what, Short: short, Args: args(1, 1),
+		Use: "remove " + what, Short: short, Args: command.Args(1, 1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			return a.done(c, text, args[0], remove(servers, c.Context(), args[0]))
 		}),

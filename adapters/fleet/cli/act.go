@@ -10,6 +10,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -52,7 +53,7 @@ func actCommand(a *app, act action, prepare func(*api.Selection) error) *cobra.C
 		Use:     act.use + " JOB[_ELEMENTS]...",
 		Short:   act.short,
 		Example: fmt.Sprintf("  berth %s 17\n  berth %s 17_3 '18_[1-5,9]'", act.use, act.use),
-		Args:    args(1, -1),
+		Args:    command.Args(1, -1),
 	}
 	c.Flags().StringVar(&reason, "reason", "", "`text` that says why")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
@@ -67,7 +68,7 @@ func actCommand(a *app, act action, prepare func(*api.Selection) error) *cobra.C
 		selection := api.Selection{Reason: reason}
 		if prepare != nil {
 			if err := prepare(&selection); err != nil {
-				return usage(err)
+				return command.Mistake(err)
 			}
 		}
 		return a.act(c, servers, act, targets, selection)

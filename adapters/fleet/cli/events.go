@@ -10,6 +10,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 )
 
 func eventsCommand(a *app) *cobra.Command {
@@ -19,7 +20,7 @@ func eventsCommand(a *app) *cobra.Command {
 		Use:   "events",
 		Short: "Show past events, and with -f new ones as they happen",
 		Long:  "Show past events, and with -f new ones as they happen. With -o json each event is a line.",
-		Args:  args(0, 0),
+		Args:  command.Args(0, 0),
 	}
 	c.Flags().BoolVarP(&f.Follow, "follow", "f", false, "go on as things happen")
 	c.Flags().StringVar(&of, "job", "", "only those of this `job`, or with 17_3 of an element")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -17,7 +18,7 @@ import (
 const (
 	ExitDone        = 0
 	ExitFailed      = 1
-	ExitUsage       = 2
+	ExitUsage       = command.ExitMistake
 	ExitNotFound    = 3
 	ExitNotAllowed  = 4
 	ExitUnreachable = 5
@@ -35,8 +36,8 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
-// usage marks an error as one of what the user wrote.
-func usage(err error) error { return &exitError{ExitUsage, err} }
+// ExitCode is the code.
+func (e *exitError) ExitCode() int { return e.code }
 
 // Execute runs the command, prints its error, and returns the exit code.
 func Execute(ctx context.Context, c *cobra.Command) int {
@@ -51,15 +52,12 @@ func Execute(ctx context.Context, c *cobra.Command) int {
 // where it has a method ExitCode.
 func ExitCode(err error) int {
 	var (
-		exit     *exitError
 		coded    interface{ ExitCode() int }
 		answered *api.Error
 	)
 	switch {
 	case err == nil:
 		return ExitDone
-	case errors.As(err, &exit):
-		return exit.code
 	case errors.As(err, &coded):
 		return coded.ExitCode()
 	case errors.Is(err, job.ErrInvalid), errors.Is(err, job.ErrTooLarge):

@@ -11,6 +11,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 )
 
 func explainCommand(a *app) *cobra.Command {
@@ -25,7 +26,7 @@ Its parts stand beside it where they tell nodes apart: "free resources" is what 
 be left, "balance" how evenly cpu and memory would be used, "spread", "near and apart"
 and "preferences" are what the job asks for. Of a gang the table is about one task.`,
 		Example: "  berth explain 17_3",
-		Args:    args(1, 1),
+		Args:    command.Args(1, 1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			t, err := parseElement(args[0])
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -23,7 +24,7 @@ func jobCommand(a *app) *cobra.Command {
 		Short: "Show a job: its requests, its state, its nodes and its history",
 		Long: `Show a job: its requests, its state, its nodes and its history.
 With an element, the tables are about that one alone.`,
-		Args: args(1, 1),
+		Args: command.Args(1, 1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			t, err := parseElement(args[0])
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -28,7 +29,7 @@ With --start, START is when a job starts at the latest. Where the servers make f
 are by when it starts in 50 and in 90 of 100 cases, by how long similar jobs ran; that is
 no promise.`,
 		Example: "  berth jobs --state pending,running --owner eve",
-		Args:    args(0, 0),
+		Args:    command.Args(0, 0),
 	}
 	c.Flags().StringVar(&f.Owner, "owner", "", "only those of this `user`")
 	c.Flags().StringVar(&f.Queue, "queue", "", "only those of this `queue`")
@@ -85,7 +86,7 @@ func noneThere(c *cobra.Command, servers *client.Client, f client.JobFilter) err
 // listJobs gathers pages up to the filter's limit, or all.
 func listJobs(c *cobra.Command, servers *client.Client, f client.JobFilter, all bool) (api.JobList, error) {
 	if !all && f.Limit < 1 {
-		return api.JobList{}, usage(fmt.Errorf("--limit %d is below 1", f.Limit))
+		return api.JobList{}, command.Mistakef("--limit %d is below 1", f.Limit)
 	}
 	list := api.JobList{Jobs: []api.Job{}}
 	for left := f.Limit; ; {

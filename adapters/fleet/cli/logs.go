@@ -11,6 +11,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -27,7 +28,7 @@ func logsCommand(a *app) *cobra.Command {
 
 On a terminal, characters that would act on it are made visible, but for colours;
 --raw leaves them as they are, and so does a pipe.`,
-		Args: args(1, 1),
+		Args: command.Args(1, 1),
 	}
 	c.Flags().BoolVarP(&q.Follow, "follow", "f", false, "follow the output until the task has ended")
 	c.Flags().BoolVar(&stderr, "stderr", false, "the error output")
@@ -41,7 +42,7 @@ On a terminal, characters that would act on it are made visible, but for colours
 			return err
 		}
 		if tail < 0 {
-			return usage(fmt.Errorf("--tail %d is below 0", tail))
+			return command.Mistakef("--tail %d is below 0", tail)
 		}
 		q := q
 		q.Element, q.Offset, q.Stream = t.index(), -tail, api.Stdout

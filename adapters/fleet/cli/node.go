@@ -11,6 +11,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/job/flags"
 )
@@ -28,7 +29,7 @@ func drainCommand(a *app) *cobra.Command {
 		Long: `Keep new tasks away from nodes. A second drain of a node changes its deadline (without
 --deadline there is none any more), and its reason where it names one.`,
 		Example: "  berth node drain n17 --reason 'broken fan' --deadline 2h",
-		Args:    args(1, -1),
+		Args:    command.Args(1, -1),
 	}
 	c.Flags().StringVar(&reason, "reason", "", "`text` that says why")
 	c.Flags().StringVar(&deadline, "deadline", "", "`time` at which tasks that still run are ended; without it they may run on")
@@ -56,7 +57,7 @@ func (a *app) readMoment(flag, value string, read func(string, time.Time) (time.
 	}
 	t, err := read(value, a.now())
 	if err != nil {
-		return t, usage(fmt.Errorf("--%s: %w", flag, err))
+		return t, command.Mistakef("--%s: %w", flag, err)
 	}
 	return t, nil
 }
@@ -65,7 +66,7 @@ func (a *app) readMoment(flag, value string, read func(string, time.Time) (time.
 func (a *app) eachNode(c *cobra.Command, names []string, done string, do func(name string) error) error {
 	for _, name := range names {
 		if err := job.CheckName(name); err != nil {
-			return usage(fmt.Errorf("the node's name: %w", err))
+			return command.Mistakef("the node's name: %w", err)
 		}
 	}
 	for i, name := range names {
@@ -92,7 +93,7 @@ func resumeCommand(a *app) *cobra.Command {
 A node that complains of itself is unhealthy until it does so no more: a health script is
 asked again by itself, and after a prolog or an epilog that failed the agent is to be
 started again, which leaves tasks alone. Maintenance windows stay; see maintenance --cancel.`,
-		Args: args(1, -1),
+		Args: command.Args(1, -1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			return a.eachNode(c, args, "is resumed", func(name string) error {
 				if err := servers.ResumeNode(c.Context(), name); err != nil {
@@ -125,7 +126,7 @@ or cancel it. Tasks that could not end before it are not placed there, and those
 still run when it begins are ended and tried again.`,
 		Example: `  berth node maintenance n17 --from 2026-02-01T08:00 --to 2026-02-01T12:00
   berth node maintenance n17 --cancel`,
-		Args: args(1, -1),
+		Args: command.Args(1, -1),
 	}
 	c.Flags().StringVar(&from, "from", "now", "`time` at which it begins")
 	c.Flags().StringVar(&to, "to", "", "`time` at which it ends")
@@ -135,7 +136,7 @@ still run when it begins are ended and tried again.`,
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 		m := api.Maintenance{Reason: reason}
 		if cancel && (to != "" || c.Flags().Changed("from")) {
-			return usage(errors.New("--cancel goes without --from and --to"))
+			return command.Mistake(errors.New("--cancel goes without --from and --to"))
 		}
 		if cancel {
 			return a.eachNode(c, args, "has no maintenance window", func(name string) error {
@@ -143,7 +144,7 @@ still run when it begins are ended and tried again.`,
 			})
 		}
 		if to == "" {
-			return usage(errors.New("--to is missing: the time at which the window ends; --cancel ends one that there is"))
+			return command.Mistake(errors.New("--to is missing: the time at which the window ends; --cancel ends one that there is"))
 		}
 		var err error
 		if m.From, err = a.moment("from", from); err != nil {
@@ -153,7 +154,7 @@ still run when it begins are ended and tried again.`,
 			return err
 		}
 		if !m.To.After(m.From) {
-			return usage(fmt.Errorf("--to must be after --from; --cancel ends a window that there is"))
+			return command.Mistakef("--to must be after --from; --cancel ends a window that there is")
 		}
 		return a.eachNode(c, args, "has a maintenance window", func(name string) error { return servers.MaintainNode(c.Context(), name, m) })
 	})
@@ -165,19 +166,19 @@ func labelCommand(a *app) *cobra.Command {
 		Use:     "label NODE KEY=VALUE|KEY-...",
 		Short:   "Set labels of a node, or remove them",
 		Example: "  berth node label n17 rack=4 old-",
-		Args:    args(2, -1),
+		Args:    command.Args(2, -1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			l := api.Labels{Labels: map[string]string{}}
 			for _, arg := range args[1:] {
 				key, value, set := strings.Cut(arg, "=")
 				if !set && !strings.HasSuffix(key, "-") || set && value == "" {
-					return usage(fmt.Errorf("%q is neither key=value nor key-", arg))
+					return command.Mistakef("%q is neither key=value nor key-", arg)
 				}
 				if !set {
 					key = strings.TrimSuffix(key, "-")
 				}
 				if err := job.CheckLabel(key, value); err != nil {
-					return usage(err)
+					return command.Mistake(err)
 				}
 				l.Labels[key] = value
 			}
@@ -192,7 +193,7 @@ func removeNodeCommand(a *app) *cobra.Command {
 		Short: "Remove nodes that are gone for good",
 		Long: `Remove nodes that are gone for good, with their labels, drains and maintenance
 windows. End their agents first: one that runs comes back, ready for tasks.`,
-		Args: args(1, -1),
+		Args: command.Args(1, -1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			return a.eachNode(c, args, "is removed", func(name string) error { return servers.RemoveNode(c.Context(), name) })
 		}),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -19,7 +20,7 @@ func nodesCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "nodes [NODE]",
 		Short: "List nodes, or show one",
-		Args:  args(0, 1),
+		Args:  command.Args(0, 1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			if len(args) == 1 {
 				return a.showNode(c, servers, args[0])

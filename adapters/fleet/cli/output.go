@@ -13,21 +13,22 @@ import (
 	"golang.org/x/term"
 	"sigs.k8s.io/yaml"
 
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
 // checkFormat looks at the value of --format of a command. In batch systems -o is the
 // file for a job's output.
-func checkFormat(command, format string) error {
+func checkFormat(of, format string) error {
 	switch format {
 	case "", "json", "yaml", "name":
 		return nil
 	}
 	hint := ""
-	if command == "submit" {
+	if of == "submit" {
 		hint = "; the file for a job's output is --output"
 	}
-	return usage(fmt.Errorf("there is no format %q, it is json, yaml or name%s", format, hint))
+	return command.Mistakef("there is no format %q, it is json, yaml or name%s", format, hint)
 }
 
 // view is a thing in the ways in which it can be printed.

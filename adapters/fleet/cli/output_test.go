@@ -19,6 +19,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -100,7 +101,7 @@ func TestExitCode(t *testing.T) {
 	}{
 		{nil, 0},
 		{errors.New("x"), 1},
-		{usage(errors.New("x")), 2},
+		{command.Mistake(errors.New("x")), 2},
 		{&job.ValidationError{Problems: []job.Problem{{}}}, 2},
 		{job.ErrTooLarge, 2},
 		{&api.Error{Code: api.CodeInvalid}, 2},

@@ -10,11 +10,12 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
 func queueCommand(a *app) *cobra.Command {
-	list := &cobra.Command{Use: "list", Short: "List queues, and what is in them", Args: args(0, 0)}
+	list := &cobra.Command{Use: "list", Short: "List queues, and what is in them", Args: command.Args(0, 0)}
 	c := group("queue", "List queues, or change them", createQueueCommand(a), setQueueCommand(a), list, queueTreeCommand(a), removeQueueCommand(a))
 	list.RunE = a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 		list, err := servers.Queues(c.Context())
@@ -78,7 +79,7 @@ defaultTime and defaultMemoryPerCPU are what a job gets that names no time limit
 no memory.`,
 		Example: `  berth queue set physics --weight 5
   echo '{name: default, defaultTime: 1h, maxTime: 2d, defaultMemoryPerCPU: 2Gi}' | berth queue set -`,
-		Args: args(1, 1),
+		Args: command.Args(1, 1),
 	}
 	f.addTo(c.Flags())
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
@@ -87,7 +88,7 @@ no memory.`,
 		if f.any() {
 			q, err = f.changed(c, servers, args[0])
 		} else if q, err = readQueue(c.InOrStdin(), args[0]); err != nil {
-			err = usage(err)
+			err = command.Mistake(err)
 		}
 		if err != nil {
 			return err
@@ -145,10 +146,10 @@ func removeQueueCommand(a *app) *cobra.Command {
 		Short: "Remove an empty queue, or reset the queue default",
 		Long: `Remove a queue that has no jobs but ended ones. The queue "default" is always there:
 to remove it gives it its first settings again, without limits, and its jobs stay.`,
-		Args: args(1, 1),
+		Args: command.Args(1, 1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			if err := job.CheckName(args[0]); err != nil {
-				return usage(err)
+				return command.Mistake(err)
 			}
 			if err := servers.RemoveQueue(c.Context(), args[0]); err != nil {
 				return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -68,7 +69,7 @@ func (f *queueFlags) change(c *cobra.Command, q *api.Queue) error {
 		}
 		var err error
 		if *field, err = readAmounts(*f.amounts[name]); err != nil {
-			return usage(fmt.Errorf("--%s: %w", name, err))
+			return command.Mistakef("--%s: %w", name, err)
 		}
 	}
 	return nil
@@ -99,7 +100,7 @@ priority and number alone, whoever submits them.`,
 		Example: `  berth queue create physics --weight 3 --guaranteed cpu=128,gpus=8
   berth queue create lasers --parent physics --max cpu=64 --policy fifo
   berth queue set physics --reclaim any && berth queue set default --min-runtime 30m`,
-		Args: args(1, 1),
+		Args: command.Args(1, 1),
 	}
 	f.addTo(c.Flags())
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
@@ -196,7 +197,7 @@ func queueTreeCommand(a *app) *cobra.Command {
 		Use:   "tree",
 		Short: "Show the tree of queues",
 		Long:  `Show the tree of queues, with what each is given. "berth share" shows what they use.`,
-		Args:  args(0, 0),
+		Args:  command.Args(0, 0),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 			list, err := servers.Queues(c.Context())
 			if err != nil {

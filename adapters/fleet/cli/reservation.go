@@ -13,6 +13,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/job/flags"
 )
@@ -49,7 +50,7 @@ With --keep it sets so much of each of the nodes aside, and others may use the r
 		Example: `  berth reservation create course --nodes n[1-4] --start 2026-02-02T14:00 --duration 2h --users alice,bob
   berth reservation create class --constraint rack=4 --keep cpu=8,memory=32G --start 08:00 --duration 4h --accounts school
   berth reservation create backup --constraint rack=4 --start 02:00 --duration 1h --repeat daily --zone Europe/Zurich`,
-		Args: args(1, 1),
+		Args: command.Args(1, 1),
 	}
 	fs := c.Flags()
 	fs.StringVarP(&f.nodes, "nodes", "w", "", "the `nodes`, with commas: a,b or n[01-20]")
@@ -97,25 +98,25 @@ func repeats(r *api.Reservation) string {
 func (a *app) readReservation(name string, f *reservationFlags) (r api.Reservation, err error) {
 	r = api.Reservation{Name: name, Repeat: api.Repeat(f.repeat), Zone: f.zone, Users: commas(f.users), Accounts: commas(f.accounts), Reason: f.reason}
 	if (f.nodes == "") == (f.constraint == "") {
-		return r, usage(errors.New("write --nodes or --constraint: the nodes that are set aside"))
+		return r, command.Mistake(errors.New("write --nodes or --constraint: the nodes that are set aside"))
 	}
 	if (f.end == "") == (f.duration == "") {
-		return r, usage(errors.New("write --duration or --end: how long they are"))
+		return r, command.Mistake(errors.New("write --duration or --end: how long they are"))
 	}
 	if f.nodes != "" {
 		if r.Nodes, err = flags.Nodes(f.nodes); err != nil {
-			return r, usage(fmt.Errorf("--nodes: %w", err))
+			return r, command.Mistakef("--nodes: %w", err)
 		}
 	} else if r.Constraints, err = flags.Conditions(f.constraint); err != nil {
-		return r, usage(fmt.Errorf("--constraint: %w", err))
+		return r, command.Mistakef("--constraint: %w", err)
 	}
 	if r.Keep, err = readAmounts(f.keep); err != nil {
-		return r, usage(fmt.Errorf("--keep: %w", err))
+		return r, command.Mistakef("--keep: %w", err)
 	}
 	zone := a.now().Location()
 	if f.zone != "" {
 		if zone, err = time.LoadLocation(f.zone); err != nil {
-			return r, usage(fmt.Errorf("--zone: there is no time zone %q; write a name such as Europe/Zurich", f.zone))
+			return r, command.Mistakef("--zone: there is no time zone %q; write a name such as Europe/Zurich", f.zone)
 		}
 	}
 	read := func(value string, now time.Time) (time.Time, error) { return flags.Moment(value, now.In(zone)) }
@@ -129,12 +130,12 @@ func (a *app) readReservation(name string, f *reservationFlags) (r api.Reservati
 	} else {
 		d, err := job.ParseDuration(f.duration)
 		if err != nil {
-			return r, usage(fmt.Errorf("--duration: %w", err))
+			return r, command.Mistakef("--duration: %w", err)
 		}
 		r.To = r.From.Add(time.Duration(d))
 	}
 	if !r.To.After(r.From) {
-		return r, usage(errors.New("it must end after it begins"))
+		return r, command.Mistake(errors.New("it must end after it begins"))
 	}
 	return r, nil
 }
@@ -148,7 +149,7 @@ func listReservationsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List reservations",
-		Args:  args(0, 0),
+		Args:  command.Args(0, 0),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 			list, err := servers.Reservations(c.Context())
 			if err != nil {
@@ -227,7 +228,7 @@ func deleteReservationCommand(a *app) *cobra.Command {
 		Use:   "delete NAME...",
 		Short: "Delete reservations",
 		Long:  "Delete reservations. Tasks that run in them run on; jobs that name them wait until they are cancelled.",
-		Args:  args(1, -1),
+		Args:  command.Args(1, -1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			for i, name := range args {
 				if err := servers.RemoveReservation(c.Context(), name); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/pki"
 )
 
@@ -38,13 +39,13 @@ server to issue a new certificate:
 
   berth ca issue operator NAME --dir DATA --out NAME.pem`,
 		Example: "  berth server revoke user/eve\n  berth server revoke eve.pem 5d01c7a3...",
-		Args:    args(1, -1),
+		Args:    command.Args(1, -1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			requests := make([]api.RevocationRequest, len(args))
 			for i, text := range args {
 				var err error
 				if requests[i], err = readRevocation(text); err != nil {
-					return usage(err)
+					return command.Mistake(err)
 				}
 				requests[i].Own = sure
 			}
@@ -129,7 +130,7 @@ func readRevocation(text string) (api.RevocationRequest, error) {
 
 func revocationsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "revocations", Short: "List the certificates that were revoked", Args: args(0, 0),
+		Use: "revocations", Short: "List the certificates that were revoked", Args: command.Args(0, 0),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 			list, err := servers.Revocations(c.Context())
 			if err != nil {

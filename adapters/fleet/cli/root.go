@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 )
 
 // app is what the commands share. It is for one run.
@@ -64,7 +65,7 @@ exit with the code of the job, or with 125.`
 	root.Version = a.version
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetVersionTemplate("berth {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Mistake(err) })
 	fs := root.PersistentFlags()
 	a.settings.addTo(fs)
 	fs.StringVarP(&a.format, "format", "o", "", "`how` to print: json, yaml or name; a table without it")
@@ -87,7 +88,7 @@ exit with the code of the job, or with 125.`
 	root.AddCommand(extra...)
 	root.SetHelpCommand(helpCommand(root))
 	root.AddCommand(&cobra.Command{
-		Use: "version", Short: "Print the version", Args: args(0, 0),
+		Use: "version", Short: "Print the version", Args: command.Args(0, 0),
 		Run: func(c *cobra.Command, _ []string) { fmt.Fprintf(c.OutOrStdout(), "berth %s\n", a.version) },
 	})
 	return root
@@ -100,7 +101,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
-				return noCommand(root, strings.Join(args, " "))
+				return command.NoCommand(root, strings.Join(args, " "))
 			}
 			return c.Help()
 		},
@@ -118,32 +119,11 @@ func umask() string {
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return noCommand(c, args[0])
-			}
-			return nil
-		},
+		Args: command.Args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(commands...)
 	return c
-}
-
-// noCommand is the mistake of naming a command that the group has not.
-func noCommand(group *cobra.Command, name string) error {
-	path := group.CommandPath()
-	return usage(fmt.Errorf("there is no command %q; see %s --help", path+" "+name, path))
-}
-
-// args wants between least and most arguments; most below 0 for any number.
-func args(least, most int) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) < least || most >= 0 && len(args) > most {
-			return notItsArguments(c)
-		}
-		return nil
-	}
 }
 
 // filled refuses options of the command that are given as an empty text, as a script does
@@ -163,13 +143,9 @@ func filled(c *cobra.Command, options ...string) {
 // notEmpty refuses an option that is given as an empty text.
 func notEmpty(f *pflag.Flag) error {
 	if f.Changed && f.Value.String() == "" {
-		return usage(fmt.Errorf("--%s is empty: give it a value, or leave it out", f.Name))
+		return command.Mistakef("--%s is empty: give it a value, or leave it out", f.Name)
 	}
 	return nil
-}
-
-func notItsArguments(c *cobra.Command) error {
-	return usage(fmt.Errorf("wrong arguments; the usage is: %s", c.UseLine()))
 }
 
 // client connects as the settings say.
@@ -182,7 +158,7 @@ func (a *app) client() (*client.Client, error) {
 	config.UserAgent = "berth/" + a.version
 	servers, err := client.New(config)
 	if err != nil {
-		return nil, usage(err)
+		return nil, command.Mistake(err)
 	}
 	return servers, nil
 }

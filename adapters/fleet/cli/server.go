@@ -14,6 +14,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 )
 
 // serverCommands are those that operate servers.
@@ -26,7 +27,7 @@ func serverCommands(a *app) []*cobra.Command {
 
 func statusCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show the state of the servers", Args: args(0, 0),
+		Use: "status", Short: "Show the state of the servers", Args: command.Args(0, 0),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 			s, err := servers.ServerStatus(c.Context())
 			if err != nil {
@@ -74,7 +75,7 @@ func partsOfQueue(counts map[string]int) string {
 
 func membersCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "members", Short: "List the servers", Args: args(0, 0),
+		Use: "members", Short: "List the servers", Args: command.Args(0, 0),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 			list, err := servers.Members(c.Context())
 			if err != nil {
@@ -95,7 +96,7 @@ func membersCommand(a *app) *cobra.Command {
 
 func removeMemberCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove SERVER", Short: "Remove a server from the cluster of servers", Args: args(1, 1),
+		Use: "remove SERVER", Short: "Remove a server from the cluster of servers", Args: command.Args(1, 1),
 		Long: `Remove a server from the cluster of servers, whether it runs or not. Its certificates are
 revoked: its program ends with an error that says so, and does not join again with its
 data folder. Stop its unit and delete the folder, which has the key of the fleet's
@@ -116,7 +117,7 @@ func backupCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
 		Short: `Write a copy of the state to a new file; "-" is the standard output`,
-		Args:  args(1, 1),
+		Args:  command.Args(1, 1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			from, err := servers.Backup(c.Context())
 			if err != nil {
@@ -141,11 +142,11 @@ func backupCommand(a *app) *cobra.Command {
 // so it is its owner's alone.
 func writeBackup(path string, from io.Reader) (n int64, err error) {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-		return 0, usage(fmt.Errorf("%s is there already: name another file", path))
+		return 0, command.Mistakef("%s is there already: name another file", path)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".berth-backup-*") // its mode is 0600
 	if err != nil {
-		return 0, usage(fmt.Errorf("%s: %w", path, errors.Unwrap(err)))
+		return 0, command.Mistakef("%s: %w", path, errors.Unwrap(err))
 	}
 	defer func() {
 		if err != nil {
@@ -174,12 +175,12 @@ when their nodes hear of it. What ran before goes on, or is tried again where it
 node does not know it any more. Numbers of new jobs and attempts are far above all
 that were used. Tokens that were made since are gone, those that were removed since
 are good again; revocations stay. "berth events" begins anew, without what it had.`,
-		Args: args(1, 1),
+		Args: command.Args(1, 1),
 	}
 	c.Flags().BoolVar(&sure, "yes", false, "it is meant")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 		if !sure {
-			return usage(errors.New("everything that has happened since the backup will be lost, with the jobs and tokens made since, and all events: " +
+			return command.Mistake(errors.New("everything that has happened since the backup will be lost, with the jobs and tokens made since, and all events: " +
 				"to go ahead, repeat the command with --yes"))
 		}
 		from := c.InOrStdin()
@@ -205,7 +206,7 @@ func joinTokenCommand(a *app) *cobra.Command {
 		Use:       "join-token agent|server",
 		Short:     "Create a token that lets new machines join, and print it",
 		Example:   "  berth server join-token agent --out agent-token",
-		Args:      args(1, 1),
+		Args:      command.Args(1, 1),
 		ValidArgs: []string{string(api.RoleAgent), string(api.RoleServer)},
 	}
 	c.Flags().StringVar(&expires, "expires", expires, "`duration` for which it is good")
@@ -213,7 +214,7 @@ func joinTokenCommand(a *app) *cobra.Command {
 	filled(c, "expires", "out")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 		if !slices.Contains(c.ValidArgs, args[0]) {
-			return usage(fmt.Errorf("%q is neither agent nor server", args[0]))
+			return command.Mistakef("%q is neither agent nor server", args[0])
 		}
 		until, err := a.expiry(expires)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/pki"
 )
@@ -50,11 +51,11 @@ func (s *settings) resolve(getenv func(string) string) (client.Config, error) {
 		TokenFile: getenv("BERTH_TOKEN_FILE"), Token: getenv("BERTH_TOKEN")}
 	servers := cmp.Or(s.Servers, env.Servers, file.Servers)
 	if servers == "" {
-		return client.Config{}, usage(errors.New("no server is known: give --addr, set BERTH_ADDR, or write servers into ~/.config/berth/config.yaml"))
+		return client.Config{}, command.Mistake(errors.New("no server is known: give --addr, set BERTH_ADDR, or write servers into ~/.config/berth/config.yaml"))
 	}
 	ca := cmp.Or(s.CACert, env.CACert, file.CACert)
 	if ca == "" {
-		return client.Config{}, usage(errors.New("the fleet's authority is not known: give --cacert, set BERTH_CACERT, or write caCert into ~/.config/berth/config.yaml"))
+		return client.Config{}, command.Mistake(errors.New("the fleet's authority is not known: give --cacert, set BERTH_CACERT, or write caCert into ~/.config/berth/config.yaml"))
 	}
 	token, err := firstToken(s, &env, &file)
 	if err != nil {
@@ -62,7 +63,7 @@ func (s *settings) resolve(getenv func(string) string) (client.Config, error) {
 	}
 	keeper, err := pki.NewKeeper(pki.Files{CA: ca, Credential: cmp.Or(s.ClientCert, env.ClientCert, file.ClientCert)}, hclog.NewNullLogger())
 	if err != nil {
-		return client.Config{}, usage(err)
+		return client.Config{}, command.Mistake(err)
 	}
 	return client.Config{
 		Servers: strings.Split(servers, ","),
@@ -77,7 +78,7 @@ func firstToken(places ...*settings) (string, error) {
 		if s.TokenFile != "" {
 			data, err := pki.ReadSecret(s.TokenFile)
 			if err != nil {
-				return "", usage(fmt.Errorf("reading the token: %w", err))
+				return "", command.Mistakef("reading the token: %w", err)
 			}
 			return strings.TrimSpace(string(data)), nil
 		}
@@ -103,14 +104,14 @@ func readConfig(getenv func(string) string) (settings, error) {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 		return s, nil
 	case err != nil:
-		return s, usage(err)
+		return s, command.Mistake(err)
 	}
 	if err := job.Decode(path, data, &s); err != nil {
 		return s, err
 	}
 	if s.Token != "" {
 		if _, err := pki.ReadSecret(path); err != nil {
-			return s, usage(err)
+			return s, command.Mistake(err)
 		}
 	}
 	return s, nil
@@ -120,10 +121,10 @@ func readConfig(getenv func(string) string) (settings, error) {
 func open(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, usage(err)
+		return nil, command.Mistake(err)
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, errors.Join(usage(fmt.Errorf("%s is a directory", path)), f.Close())
+		return nil, errors.Join(command.Mistakef("%s is a directory", path), f.Close())
 	}
 	return f, nil
 }

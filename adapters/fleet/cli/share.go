@@ -12,6 +12,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 )
 
 func shareCommand(a *app) *cobra.Command {
@@ -27,7 +28,7 @@ counts less: for how long all of the fleet would have been used. EFFECTIVE is th
 that among those beside each other, and LEVEL the part of the weights over that: the
 highest goes first. RANK is that of each user, or of a queue that goes by another policy:
 all in the queue that goes first come before all in the next, as in Slurm's Fair Tree.`,
-		Args: args(0, 0),
+		Args: command.Args(0, 0),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 			list, err := servers.Shares(c.Context())
 			if err != nil {
@@ -121,12 +122,12 @@ PRIO is the job's priority and that of its queue. Where jobs go by a tree of que
 says what comes first: of the queues beside each other, and of the users of a queue, the
 one with the smallest share for its weight, or by usage the one that has used least for
 it. The share, or what was used, and the weight stand behind each.`,
-		Args: args(0, 0),
+		Args: command.Args(0, 0),
 	}
 	c.Flags().IntVar(&limit, "limit", 50, "at most so many, a `number`")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 		if limit < 1 || limit > api.MaxPage {
-			return usage(fmt.Errorf("--limit %d is not from 1 to %d", limit, api.MaxPage))
+			return command.Mistakef("--limit %d is not from 1 to %d", limit, api.MaxPage)
 		}
 		list, err := servers.Order(c.Context(), limit)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/job/flags"
 )
@@ -50,10 +51,10 @@ func (s *submission) complete(jobs []*flags.Job, read error, options *flags.Set)
 				add(p)
 			}
 		} else if err != nil {
-			return usage(err)
+			return command.Mistake(err)
 		}
 		if j.Spec.Dir == "" {
-			return usage(errors.New("the current directory, where jobs run, cannot be found: use --dir"))
+			return command.Mistake(errors.New("the current directory, where jobs run, cannot be found: use --dir"))
 		}
 		s.specs = append(s.specs, j.Spec)
 		s.wait, s.parsable = s.wait || j.Wait, s.parsable || j.Parsable
@@ -131,7 +132,7 @@ Of Slurm's names for options those that mean the same are taken, such as --mem a
 A job that can never start, because of what it asks for or of a dependency, is taken,
 with a warning. With --wait the exit code is that of the job, or 125: see
 "berth wait --help".`,
-		Args: args(0, -1), // prepare says what is missing
+		Args: command.Args(0, -1), // prepare says what is missing
 		Example: `  berth submit --cpu 4 --memory 8Gi --time 2h -- ./simulate --all
   berth submit --array=0-99%10 align.sh
   berth submit pipeline.yaml`,
@@ -160,7 +161,7 @@ func (a *app) prepare(c *cobra.Command, s *submission, args []string, origin fla
 		if err := options.Apply(&flags.Job{}); err != nil {
 			return err
 		}
-		return usage(errors.New(`name a job file or a script, "-" for the standard input, or write "--" and a command; see berth submit --help`))
+		return command.Mistake(errors.New(`name a job file or a script, "-" for the standard input, or write "--" and a command; see berth submit --help`))
 	}
 	jobs, err := readJobs(c.InOrStdin(), args, c.ArgsLenAtDash() == 0, origin)
 	if err != nil && len(jobs) == 0 {
@@ -230,10 +231,10 @@ func readJobs(stdin io.Reader, args []string, isCommand bool, origin flags.Origi
 		return []*flags.Job{j}, nil
 	}
 	if len(data) <= job.MaxFileSize && !looksLikeJobFile(name, data) {
-		return nil, usage(fmt.Errorf(`%s is neither a script nor a job file: a script begins with "#!" and its interpreter, such as "#!/bin/sh"`, name))
+		return nil, command.Mistakef(`%s is neither a script nor a job file: a script begins with "#!" and its interpreter, such as "#!/bin/sh"`, name)
 	}
 	if len(args) > 1 {
-		return nil, usage(fmt.Errorf("%s is a job file and takes no arguments; a script begins with \"#!\"", name))
+		return nil, command.Mistakef("%s is a job file and takes no arguments; a script begins with \"#!\"", name)
 	}
 	specs, err := job.Parse(strings.NewReader(string(data)))
 	jobs := make([]*flags.Job, len(specs))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -32,7 +33,7 @@ func parseTarget(s string) (target, error) {
 	number, elements, hasElements := strings.Cut(s, "_")
 	id, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || id == 0 {
-		return target{}, usage(fmt.Errorf("%q is no job, write its number, or 17_3 or 17_[1-5,9] for some of its elements", s))
+		return target{}, command.Mistakef("%q is no job, write its number, or 17_3 or 17_[1-5,9] for some of its elements", s)
 	}
 	t := target{job: job.ID(id)}
 	if !hasElements {
@@ -40,12 +41,12 @@ func parseTarget(s string) (target, error) {
 	}
 	if inner, ok := strings.CutPrefix(elements, "["); ok {
 		if elements, ok = strings.CutSuffix(inner, "]"); !ok {
-			return target{}, usage(fmt.Errorf(`%q has a "[" without its "]"`, s))
+			return target{}, command.Mistakef(`%q has a "[" without its "]"`, s)
 		}
 	}
 	x, err := job.ParseIndexes(elements)
 	if err != nil {
-		return target{}, usage(err)
+		return target{}, command.Mistake(err)
 	}
 	t.elements = x.String()
 	return t, nil
@@ -59,7 +60,7 @@ func parseElement(s string) (t one, err error) {
 	}
 	index, err := strconv.ParseInt(several.elements, 10, 32)
 	if err != nil {
-		return t, usage(fmt.Errorf("%q is more than one element", s))
+		return t, command.Mistakef("%q is more than one element", s)
 	}
 	element := int32(index)
 	t.element = &element

@@ -13,6 +13,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -27,7 +28,7 @@ func createTokenCommand(a *app) *cobra.Command {
 		Use:     "create NAME",
 		Short:   "Create a token for a user and print it; it is shown only once",
 		Example: "  berth token create eve --expires 30d --out eve.token",
-		Args:    args(1, 1),
+		Args:    command.Args(1, 1),
 	}
 	c.Flags().StringVar(&role, "role", string(api.RoleUser), "`what` the user may do: user or operator")
 	c.Flags().StringVar(&expires, "expires", "", "`duration` for which it is good; for good without it")
@@ -35,10 +36,10 @@ func createTokenCommand(a *app) *cobra.Command {
 	filled(c, "expires", "out")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 		if role != string(api.RoleUser) && role != string(api.RoleOperator) {
-			return usage(fmt.Errorf("--role %q is neither user nor operator", role))
+			return command.Mistakef("--role %q is neither user nor operator", role)
 		}
 		if err := job.CheckName(args[0]); err != nil {
-			return usage(fmt.Errorf("the user's name: %w", err))
+			return command.Mistakef("the user's name: %w", err)
 		}
 		until, err := a.expiry(expires)
 		if err != nil {
@@ -61,7 +62,7 @@ func (a *app) expiry(value string) (time.Time, error) {
 		err = fmt.Errorf("0 is no time at all")
 	}
 	if err != nil {
-		return time.Time{}, usage(fmt.Errorf("--expires: %w", err))
+		return time.Time{}, command.Mistakef("--expires: %w", err)
 	}
 	return a.now().Add(time.Duration(d)), nil
 }
@@ -86,7 +87,7 @@ func (a *app) giveToken(c *cobra.Command, out string, create func() (api.TokenRe
 		err = fmt.Errorf("%s is there already: name another file", out)
 	}
 	if err != nil {
-		return usage(err)
+		return command.Mistake(err)
 	}
 	t, err := create()
 	if err != nil {
@@ -103,7 +104,7 @@ func (a *app) giveToken(c *cobra.Command, out string, create func() (api.TokenRe
 
 func listTokensCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List tokens, without their secrets", Args: args(0, 0),
+		Use: "list", Short: "List tokens, without their secrets", Args: command.Args(0, 0),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 			list, err := servers.Tokens(c.Context())
 			if err != nil {
@@ -123,11 +124,11 @@ func listTokensCommand(a *app) *cobra.Command {
 
 func removeTokenCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove TOKEN...", Short: "Revoke tokens, by the names that list shows", Args: args(1, -1),
+		Use: "remove TOKEN...", Short: "Revoke tokens, by the names that list shows", Args: command.Args(1, -1),
 		RunE: a.with(func(c *cobra.Command, servers *client.Client, args []string) error {
 			for _, id := range args {
 				if strings.Trim(id, "0123456789abcdefABCDEF") != "" {
-					return usage(fmt.Errorf("this is not the name of a token as list shows it; if it is the token itself, revoke it: others may have seen it"))
+					return command.Mistakef("this is not the name of a token as list shows it; if it is the token itself, revoke it: others may have seen it")
 				}
 			}
 			for _, id := range args {

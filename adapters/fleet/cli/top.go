@@ -13,6 +13,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -31,13 +32,13 @@ func topCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "top",
 		Short: "Watch the fleet: its nodes, and the jobs that run and wait; Ctrl-C quits",
-		Args:  args(0, 0),
+		Args:  command.Args(0, 0),
 	}
 	c.Flags().DurationVar(&every, "every", every, "`pause` between two looks")
 	c.Flags().BoolVar(&once, "once", false, "one look")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 		if every < 100*time.Millisecond {
-			return usage(fmt.Errorf("--every %s is below 100ms", every))
+			return command.Mistakef("--every %s is below 100ms", every)
 		}
 		out := c.OutOrStdout()
 		if once || !isTerminal(out) {

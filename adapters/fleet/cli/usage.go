@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job/flags"
 )
 
@@ -26,7 +26,7 @@ func usageCommand(a *app) *cobra.Command {
 
 --swf writes each attempt in the Standard Workload Format, which simulators of batch
 systems read.`,
-		Args: args(0, 0),
+		Args: command.Args(0, 0),
 	}
 	c.Flags().StringVar(&by, "by", "user", "`what` has a row: user or job")
 	c.Flags().StringVar(&owner, "owner", "", "only that of this `user`")
@@ -36,13 +36,13 @@ systems read.`,
 	filled(c, "owner", "since")
 	c.RunE = a.with(func(c *cobra.Command, servers *client.Client, _ []string) error {
 		if by != "user" && by != "job" {
-			return usage(fmt.Errorf("--by %q is neither user nor job", by))
+			return command.Mistakef("--by %q is neither user nor job", by)
 		}
 		if asCSV && asSWF {
-			return usage(errors.New("--csv and --swf cannot both be had"))
+			return command.Mistake(errors.New("--csv and --swf cannot both be had"))
 		}
 		if since != "" && !asSWF {
-			return usage(errors.New("--since goes with --swf: other rows are of all attempts that are known"))
+			return command.Mistake(errors.New("--since goes with --swf: other rows are of all attempts that are known"))
 		}
 		if asSWF {
 			after, err := a.readMoment("since", since, flags.PastMoment)

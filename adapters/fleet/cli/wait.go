@@ -12,6 +12,7 @@ import (
 
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
@@ -39,7 +40,7 @@ Where it is not a job that has ended, the exit code is 125: no server could be r
 (other commands exit with 5 then), there is no such job, or it can never start as
 things are, because no node has what it asks for or a dependency can never be met.
 Such a job is still there afterwards.`,
-		Args: args(1, -1),
+		Args: command.Args(1, -1),
 		RunE: func(c *cobra.Command, args []string) error { return notTheJobs(wait(c, args)) },
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/agent/fingerprint"
 	"github.com/berth-project/berth/adapters/fleet/api"
 	"github.com/berth-project/berth/adapters/fleet/api/client"
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/pki"
 	"github.com/berth-project/berth/adapters/fleet/server"
@@ -95,7 +96,7 @@ and the next agent finds them.
 
 The first start joins the fleet with --servers and --join-token-file (berth
 server join-token agent). Later starts need --servers only.`,
-		Args: exactly(0),
+		Args: command.Args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := flagsOver(c.Flags(), func() error { return readSettings(config, &s) }); err != nil {
 				return err
@@ -119,7 +120,7 @@ server join-token agent). Later starts need --servers only.`,
 // run runs an agent until ctx ends.
 func (s *AgentSettings) run(ctx context.Context, version string, log hclog.Logger) error {
 	if len(s.Servers) == 0 {
-		return mistaken("--servers, or servers in the settings: name the servers of the fleet")
+		return command.Mistakef("--servers, or servers in the settings: name the servers of the fleet")
 	}
 	if err := os.MkdirAll(s.Data, 0o711); err != nil {
 		return err

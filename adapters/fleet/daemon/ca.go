@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/pki"
 )
@@ -20,7 +21,7 @@ func CACommand() *cobra.Command {
 		Short: "Make certificates by hand",
 		Long: `Make the authority of a fleet, and certificates, by hand. Fleets whose machines
 join with tokens do not need it, but for certificates of people.`,
-		Args: exactly(0),
+		Args: command.Args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(caInit(), caIssue())
@@ -30,7 +31,7 @@ join with tokens do not need it, but for certificates of people.`,
 func caInit() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
-		Use: "init", Short: "Make the authority of a new fleet", Args: exactly(0),
+		Use: "init", Short: "Make the authority of a new fleet", Args: command.Args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			a, err := pki.NewAuthority(pki.AuthorityOptions{})
 			if err != nil {
@@ -55,17 +56,17 @@ func caIssue() *cobra.Command {
 	var hosts []string
 	var life string
 	c := &cobra.Command{
-		Use: "issue ROLE NAME", Short: "Make a certificate for a server, agent, user or operator", Args: exactly(2),
+		Use: "issue ROLE NAME", Short: "Make a certificate for a server, agent, user or operator", Args: command.Args(2, 2),
 		Example: "  berth ca issue operator alice --out alice.pem",
 		RunE: func(c *cobra.Command, args []string) error {
 			g := pki.Grant{Identity: pki.Identity{Role: pki.Role(args[0]), Name: args[1]}, Hosts: hosts}
 			if err := g.Identity.Validate(); err != nil {
-				return mistake{err}
+				return command.Mistake(err)
 			}
 			if life != "" {
 				d, err := job.ParseDuration(life)
 				if err != nil {
-					return mistaken("--lifetime: %w", err)
+					return command.Mistakef("--lifetime: %w", err)
 				}
 				g.Lifetime = time.Duration(d)
 			}

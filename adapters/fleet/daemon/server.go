@@ -3,6 +3,7 @@ package daemon
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/scheduler"
 	"github.com/berth-project/berth/adapters/fleet/server"
@@ -62,7 +63,7 @@ need neither.
 
 If no operator has a certificate or a token any more, a user who can read the data
 folder can make a new certificate: berth ca issue operator NAME --dir DATA.`,
-		Args: exactly(0),
+		Args: command.Args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := flagsOver(c.Flags(), func() error { return readSettings(config, &s) }); err != nil {
 				return err
@@ -99,7 +100,7 @@ func (s *ServerSettings) config(version string) (*server.Config, error) {
 		return nil, err
 	}
 	if s.Bootstrap && join != nil {
-		return nil, mistaken("--bootstrap begins a new fleet, and --servers and --join-token-file join one that there is: give the one or the other")
+		return nil, command.Mistakef("--bootstrap begins a new fleet, and --servers and --join-token-file join one that there is: give the one or the other")
 	}
 	return &server.Config{
 		ID: s.Name, Dir: s.Data, Listen: s.Listen, Advertise: s.Advertise, Hosts: s.Hosts,

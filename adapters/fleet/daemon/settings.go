@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/pflag"
 
+	"github.com/berth-project/berth/adapters/fleet/internal/command"
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/adapters/fleet/pki"
 	"github.com/berth-project/berth/adapters/fleet/server"
@@ -57,7 +58,7 @@ func readSettings(path string, into any) error {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return mistaken("--config: %w", err)
+		return command.Mistakef("--config: %w", err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxSettings+1))
@@ -113,7 +114,7 @@ func (c *Common) fill(data, port string) error {
 	}
 	host, listenPort, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return mistaken("--listen, or listen in the settings: %w", err)
+		return command.Mistakef("--listen, or listen in the settings: %w", err)
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		if host, err = ownAddress(); err != nil {
@@ -146,13 +147,13 @@ func (c *Common) join(enrolled bool) (*server.Join, error) {
 	case c.TokenFile == "" && len(c.Servers) == 0:
 		return nil, nil
 	case len(c.Servers) == 0:
-		return nil, mistaken("--servers, or servers in the settings: name servers of the fleet that is to be joined")
+		return nil, command.Mistakef("--servers, or servers in the settings: name servers of the fleet that is to be joined")
 	case c.TokenFile == "" || enrolled:
 		return &server.Join{Servers: c.Servers}, nil
 	}
 	text, err := pki.ReadSecret(c.TokenFile)
 	if err != nil {
-		return nil, mistaken("--join-token-file, or tokenFile in the settings: %w", err)
+		return nil, command.Mistakef("--join-token-file, or tokenFile in the settings: %w", err)
 	}
 	return &server.Join{Servers: c.Servers, Token: strings.TrimSpace(string(text))}, nil
 }
@@ -162,7 +163,7 @@ func (c *Common) logger() (hclog.Logger, error) {
 	level := hclog.Info
 	if c.LogLevel != "" {
 		if level = hclog.LevelFromString(c.LogLevel); level == hclog.NoLevel {
-			return nil, mistaken("--log-level, or logLevel in the settings: there is no level %q; it is trace, debug, info, warn or error", c.LogLevel)
+			return nil, command.Mistakef("--log-level, or logLevel in the settings: there is no level %q; it is trace, debug, info, warn or error", c.LogLevel)
 		}
 	}
 	return hclog.New(&hclog.LoggerOptions{Name: "berth", Level: level, JSONFormat: c.LogJSON, Output: os.Stderr}), nil
