@@ -29,7 +29,8 @@
 // (state.View.Waits), and the plugin Reservation keeps them on its nodes and within its time.
 // Maintenance windows are something else: the node takes no tasks while they are on, what
 // still runs there is ended, and what would run into one is kept away by the plugin
-// Maintenance, which goes by the time limit alone, as what is late is ended anyway.
+// Maintenance, which goes by the time limit alone, as what is late is ended anyway (decision
+// 0097).
 //
 // # Order
 //
