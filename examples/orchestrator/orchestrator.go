@@ -140,6 +140,7 @@ func (o *Orchestrator) Bind(ctx context.Context, w *model.Workload, b model.Bind
 		return errors.Join(err, o.record(line{Again: j.ID}))
 	}
 	o.watch(j, p)
+	o.tell(engine.Confirm(b)) // by Apply
 	return nil
 }
 
@@ -156,23 +157,27 @@ func (o *Orchestrator) watch(j *State, p process) {
 		p.await()
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		if err := o.ended(j, p); err != nil {
-			fmt.Fprintln(os.Stderr, "orchestrator:", err)
-		}
+		o.ended(j, p)
 		o.checkDone()
 	}()
 }
 
 // ended records that the process is gone, and tells the engine.
-func (o *Orchestrator) ended(j *State, p process) error {
+func (o *Orchestrator) ended(j *State, p process) {
 	what, change := line{Again: j.ID}, engine.Requeue(j.ID)
 	if p.done() {
 		what, change = line{End: j.ID}, engine.Remove(j.ID)
 	}
-	if err := o.record(what); err != nil {
-		return err
+	if o.record(what) == nil {
+		o.tell(change)
 	}
-	return o.eng.Apply(change)
+}
+
+// tell tells the engine what has happened. Where it cannot, Run ends.
+func (o *Orchestrator) tell(c engine.Change) {
+	if err := o.eng.Apply(c); err != nil {
+		o.end(err)
+	}
 }
 
 // record writes a line. Where it cannot, Run ends: the engine must not know more than the
