@@ -9,7 +9,7 @@ import (
 	"github.com/berth-project/berth/adapters/fleet/job"
 )
 
-// Command is one change of the state. Exactly one of the pointers is set.
+// Command is one change of the state: exactly one of the fields after Term is set.
 type Command struct {
 	// At is the time by the leader's clock. Time does not go back a little: where it would,
 	// that of the command before counts.

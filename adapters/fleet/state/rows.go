@@ -180,7 +180,7 @@ type Task struct {
 	ID    job.TaskID `json:"id"`             // of the attempt that its element is in
 	Node  string     `json:"node"`           // its name
 	GPUs  []GPUShare `json:"gpus,omitempty"` // its part of the node's devices; empty: none
-	State job.State  `json:"state"`          // Starting, Running, or how it ended
+	State job.State  `json:"state"`          // Starting or Running: what has ended has no row
 	// Ready: all tasks of the attempt have a node, so it may start.
 	Ready   bool      `json:"ready,omitempty"`
 	Placed  time.Time `json:"placed"`           // when it got its node

@@ -121,9 +121,8 @@ func (s *State) Restore(r io.Reader) error {
 	s.mu.Lock()
 	s.db = db
 	s.mu.Unlock()
-	v := s.View()
-	s.events.restart(fmt.Sprintf("%d.0", v.Index()))
-	s.watch(Changed{Index: v.Index(), All: true})
+	s.events.restart(fmt.Sprintf("%d.0", s.View().Index()))
+	s.watch(Changed{All: true})
 	return nil
 }
 

@@ -23,9 +23,8 @@ type State struct {
 // Changed says what an application of commands has changed, each once and in no
 // order. After a Restore it is All.
 type Changed struct {
-	Index uint64   // of the log entry, or of what was restored
-	All   bool     // anything may have changed, and nothing is listed
-	Jobs  []job.ID // whose rows, queues or reservations have changed
+	All  bool     // anything may have changed, and nothing is listed
+	Jobs []job.ID // whose rows, queues or reservations have changed
 	// Elements are those whose rows have changed.
 	Elements []ElementID
 	Tasks    []job.TaskID // those that have come, changed or gone

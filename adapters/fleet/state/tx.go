@@ -41,7 +41,6 @@ func newTx(txn *memdb.Txn, index, term uint64) *tx {
 // changed lists what has been put and removed.
 func (t *tx) changed() Changed {
 	return Changed{
-		Index:        t.index,
 		Jobs:         slices.Collect(maps.Keys(t.jobs)),
 		Elements:     slices.Collect(maps.Keys(t.elements)),
 		Tasks:        slices.Collect(maps.Keys(t.tasks)),
