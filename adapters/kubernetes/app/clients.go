@@ -34,7 +34,10 @@ type clients struct {
 // Rules: cmd/kube-scheduler/app/options/options.go createKubeConfig, 1.37.1.
 func connect(c *componentconfig.ClientConnectionConfiguration, master string) (*rest.Config, error) {
 	connection, err := clientcmd.BuildConfigFromFlags(master, c.Kubeconfig)
-	if err != nil {
+	switch {
+	case err != nil && c.Kubeconfig == "" && master == "":
+		return nil, fmt.Errorf("connection to the API server: neither clientConnection.kubeconfig of the configuration file nor, without such a file, --kubeconfig says where it is, nor --master: %w", err)
+	case err != nil:
 		return nil, fmt.Errorf("connection to the API server: %w", err)
 	}
 	connection.DisableCompression = true

@@ -3,37 +3,26 @@
 package deploy
 
 import (
-	"bytes"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/yaml"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/berth-project/berth/adapters/kubernetes/app"
 	"github.com/berth-project/berth/adapters/kubernetes/config"
 )
-
-// kustomization is what is used of kustomize's file.
-type kustomization struct {
-	metav1.TypeMeta    `json:",inline"`
-	Namespace          string              `json:"namespace"`
-	Resources          []string            `json:"resources"`
-	ConfigMapGenerator []map[string]any    `json:"configMapGenerator"`
-	Images             []map[string]string `json:"images"`
-	Patches            []map[string]string `json:"patches"`
-}
 
 func read(t *testing.T, name string) []byte {
 	t.Helper()
@@ -57,26 +46,24 @@ func manifest[T runtime.Object](t *testing.T, name string) T {
 	return o.(T)
 }
 
-// objects are those that the kustomization in the folder is made of, read strictly.
+// objects are what kustomize makes of the folder, read strictly.
 func objects(t *testing.T, folder string) []runtime.Object {
 	t.Helper()
-	var k kustomization
-	if err := yaml.UnmarshalStrict(read(t, filepath.Join(folder, "kustomization.yaml")), &k); err != nil {
+	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var list []runtime.Object
-	for _, name := range k.Resources {
-		if strings.HasPrefix(name, "..") {
-			list = append(list, objects(t, filepath.Join(folder, name))...)
-			continue
+	for _, r := range made.Resources() {
+		text, err := r.AsYAML()
+		if err != nil {
+			t.Fatal(err)
 		}
-		for part := range bytes.SplitSeq(read(t, filepath.Join(folder, name)), []byte("\n---\n")) {
-			o, _, err := decoder.Decode(part, nil, nil)
-			if err != nil {
-				t.Fatalf("%s/%s: %v", folder, name, err)
-			}
-			list = append(list, o)
+		o, _, err := decoder.Decode(text, nil, nil)
+		if err != nil {
+			t.Fatalf("%s: %s: %v", folder, r.CurId(), err)
 		}
+		list = append(list, o)
 	}
 	return list
 }
@@ -117,16 +104,17 @@ func TestTheDeploymentIsConsistent(t *testing.T) {
 	}
 }
 
-// In the place of kube-scheduler no node has both replicas.
+// In the place of kube-scheduler no node has both replicas, and where there are only two
+// nodes a new version of one can still take the place of an old one.
 func TestTheReplicasInPlaceAreApart(t *testing.T) {
-	base, patch := find[*appsv1.Deployment](t, objects(t, "base")), manifest[*appsv1.Deployment](t, "in-place/control-plane.yaml")
-	if patch.Name != base.Name {
-		t.Errorf("it changes %s, and the deployment is %s", patch.Name, base.Name)
-	}
-	terms := patch.Spec.Template.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	d := find[*appsv1.Deployment](t, objects(t, "in-place"))
+	terms := d.Spec.Template.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 	selector, err := metav1.LabelSelectorAsSelector(terms[0].LabelSelector)
-	if err != nil || !selector.Matches(labels.Set(base.Spec.Template.Labels)) || terms[0].TopologyKey != v1.LabelHostname {
+	if err != nil || !selector.Matches(labels.Set(d.Spec.Template.Labels)) || terms[0].TopologyKey != v1.LabelHostname {
 		t.Errorf("it does not keep the replicas apart: %+v, %v", terms, err)
+	}
+	if u := d.Spec.Strategy.RollingUpdate; u.MaxSurge.IntValue() != 0 || u.MaxUnavailable.IntValue() != 1 {
+		t.Errorf("a new replica waits for a node of its own: %+v", u)
 	}
 }
 
@@ -143,54 +131,82 @@ func TestTheStaticPodIsConsistent(t *testing.T) {
 	}
 }
 
-// The scheduler may do what kube-scheduler may, and no more: it is bound to the
-// cluster's own roles, and its own role is about its lease.
+// The scheduler may do what kube-scheduler may, and no more: its account is bound to the
+// cluster's own roles, and to one about its lease.
 func TestTheRightsAreNoWiderThanKubeSchedulers(t *testing.T) {
-	allowed := []string{
-		"system:kube-scheduler", "system:volume-scheduler", "extension-apiserver-authentication-reader",
-		"system::leader-locking-kube-scheduler", "berth-scheduler:leader-election",
+	list := objects(t, "in-place")
+	account := find[*v1.ServiceAccount](t, list)
+	var roles []string
+	bound := func(role rbacv1.RoleRef, subjects []rbacv1.Subject) {
+		roles = append(roles, role.Kind+" "+role.Name)
+		if len(subjects) != 1 || subjects[0].Name != account.Name || subjects[0].Namespace != account.Namespace {
+			t.Errorf("%s is bound to %+v", role.Name, subjects)
+		}
 	}
-	for _, o := range objects(t, "in-place") {
+	for _, o := range list {
 		switch o := o.(type) {
 		case *rbacv1.ClusterRoleBinding:
-			if !slices.Contains(allowed[:2], o.RoleRef.Name) {
-				t.Errorf("it is bound to the cluster role %s", o.RoleRef.Name)
-			}
+			bound(o.RoleRef, o.Subjects)
 		case *rbacv1.RoleBinding:
-			if !slices.Contains(allowed[2:], o.RoleRef.Name) {
-				t.Errorf("it is bound to the role %s", o.RoleRef.Name)
+			bound(o.RoleRef, o.Subjects)
+		}
+	}
+	slices.Sort(roles)
+	want := []string{
+		"ClusterRole system:kube-scheduler", "ClusterRole system:volume-scheduler",
+		"Role berth-scheduler:leader-election", "Role extension-apiserver-authentication-reader", "Role system::leader-locking-kube-scheduler",
+	}
+	if !slices.Equal(roles, want) {
+		t.Errorf("the account is bound to %q, want %q", roles, want)
+	}
+}
+
+// The role about the lease names the lease that the configuration names.
+func TestTheAccountMayHoldItsLease(t *testing.T) {
+	for _, folder := range []string{"base", "in-place"} {
+		for _, o := range objects(t, folder) {
+			role, ok := o.(*rbacv1.Role)
+			if !ok || role.Name != "berth-scheduler:leader-election" {
+				continue
 			}
-		case *rbacv1.Role:
-			for _, r := range o.Rules {
-				if !slices.Equal(r.Resources, []string{"leases"}) || !slices.Equal(r.Verbs, []string{"create"}) && !slices.Equal(r.ResourceNames, []string{"berth-scheduler"}) {
-					t.Errorf("rule %v", r)
-				}
+			want := []rbacv1.PolicyRule{
+				{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"create"}},
+				{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "update"}, ResourceNames: []string{"berth-scheduler"}},
 			}
-		case *rbacv1.ClusterRole: // for those who ask, not for the scheduler
-			for _, r := range o.Rules {
-				if len(r.Resources) > 0 {
-					t.Errorf("rule %v", r)
-				}
+			if !equality.Semantic.DeepEqual(role.Rules, want) {
+				t.Errorf("%s: %+v", folder, role.Rules)
 			}
 		}
 	}
 }
 
-// The configurations load, and say which scheduler they are for.
+// The deployment mounts the configuration, which loads, and says which scheduler it is for.
 func TestTheConfigurationsLoad(t *testing.T) {
-	for file, want := range map[string][2]string{
-		"base/config.yaml":     {"berth-scheduler", "berth-scheduler"},
-		"in-place/config.yaml": {"default-scheduler", "kube-scheduler"},
+	for folder, want := range map[string]struct {
+		schedulers []string
+		lease      string
+	}{
+		"base":     {[]string{"berth-scheduler"}, "berth-scheduler"},
+		"in-place": {[]string{"default-scheduler", "berth-scheduler"}, "kube-scheduler"},
 	} {
-		c, err := config.LoadFile(file, config.DefaultGates())
+		list := objects(t, folder)
+		mounted := find[*v1.ConfigMap](t, list)
+		if volume := find[*appsv1.Deployment](t, list).Spec.Template.Spec.Volumes[0].ConfigMap.Name; volume != mounted.Name {
+			t.Errorf("%s: it mounts %s, and the configuration is %s", folder, volume, mounted.Name)
+		}
+		c, err := config.Load([]byte(mounted.Data["config.yaml"]), config.DefaultGates())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Validate(); err != nil {
 			t.Error(err)
 		}
-		if got := [2]string{*c.Effective.Profiles[0].SchedulerName, c.Effective.LeaderElection.ResourceName}; got != want {
-			t.Errorf("%s: %v, want %v", file, got, want)
+		var schedulers []string
+		for _, p := range c.Effective.Profiles {
+			schedulers = append(schedulers, *p.SchedulerName)
+		}
+		if lease := c.Effective.LeaderElection.ResourceName; !slices.Equal(schedulers, want.schedulers) || lease != want.lease {
+			t.Errorf("%s: schedulers %q, lease %q, want %+v", folder, schedulers, lease, want)
 		}
 	}
 }

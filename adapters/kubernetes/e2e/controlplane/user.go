@@ -78,9 +78,18 @@ func (c *ControlPlane) WriteKubeconfig(path, user, url, caFile string) error {
 	if caFile == "" {
 		caFile = c.caFile()
 	}
+	return writeKubeconfig(path, c.account(user).token, url, caFile)
+}
+
+// WriteTokenKubeconfig writes a kubeconfig file for whoever the token is of.
+func (c *ControlPlane) WriteTokenKubeconfig(path, token string) error {
+	return writeKubeconfig(path, token, c.URL(), c.caFile())
+}
+
+func writeKubeconfig(path, token, url, caFile string) error {
 	config := clientcmdapi.NewConfig()
 	config.Clusters["e2e"] = &clientcmdapi.Cluster{Server: url, CertificateAuthority: caFile}
-	config.AuthInfos["user"] = &clientcmdapi.AuthInfo{Token: c.account(user).token}
+	config.AuthInfos["user"] = &clientcmdapi.AuthInfo{Token: token}
 	config.Contexts["e2e"] = &clientcmdapi.Context{Cluster: "e2e", AuthInfo: "user"}
 	config.CurrentContext = "e2e"
 	return clientcmd.WriteToFile(*config, path)

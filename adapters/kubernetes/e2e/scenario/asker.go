@@ -17,6 +17,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/berth-project/berth/adapters/kubernetes/e2e/controlplane"
@@ -109,15 +110,26 @@ func wantLines(t *testing.T, text string, lines ...string) {
 // explainRole is the role that Berth is deployed with for those who may ask.
 func explainRole(t *testing.T) *rbacv1.ClusterRole {
 	t.Helper()
-	file, err := os.Open(filepath.Join("..", "..", "deploy", "base", "rbac.yaml"))
+	return manifest[rbacv1.ClusterRole](t, "explain.yaml", "ClusterRole")
+}
+
+// manifest is the first object of the kind in the file of those that Berth is deployed with.
+func manifest[T any](t *testing.T, name, kind string) *T {
+	t.Helper()
+	file, err := os.Open(filepath.Join("..", "..", "deploy", "base", name))
 	must(t, err)
 	defer file.Close()
 	for decoder := yaml.NewYAMLOrJSONDecoder(file, 4096); ; {
-		role := &rbacv1.ClusterRole{}
-		if err := decoder.Decode(role); errors.Is(err, io.EOF) {
-			t.Fatalf("there is no cluster role in %s", file.Name())
-		} else if err == nil && role.Kind == "ClusterRole" && role.Name == "berth-scheduler:explain" {
-			return role
+		var text runtime.RawExtension
+		if err := decoder.Decode(&text); errors.Is(err, io.EOF) {
+			t.Fatalf("there is no %s in %s", kind, file.Name())
+		}
+		var is metav1.TypeMeta
+		must(t, json.Unmarshal(text.Raw, &is))
+		if is.Kind == kind {
+			o := new(T)
+			must(t, json.Unmarshal(text.Raw, o))
+			return o
 		}
 	}
 }
@@ -139,14 +151,45 @@ func (e *Env) grant(t *testing.T, role *rbacv1.ClusterRole, user string) {
 	e.allowed(t, role.Rules[0], user)
 }
 
+// mayLook lets the user look for the scheduler, by the role that Berth is deployed with for
+// that, until the end of the test, and returns when the API server knows.
+func (e *Env) mayLook(t *testing.T, user string) {
+	t.Helper()
+	role := manifest[rbacv1.Role](t, "explain.yaml", "Role")
+	e.Create(t, role, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name, Namespace: role.Namespace},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	})
+	t.Cleanup(func() {
+		rbac := e.Client.RbacV1()
+		err := rbac.RoleBindings(role.Namespace).Delete(context.Background(), role.Name, metav1.DeleteOptions{})
+		must(t, errors.Join(err, rbac.Roles(role.Namespace).Delete(context.Background(), role.Name, metav1.DeleteOptions{})))
+	})
+	for _, rule := range role.Rules {
+		e.allowedIn(t, role.Namespace, rule, user)
+	}
+}
+
 // allowed waits until the user may do the first thing that the rule allows.
 func (e *Env) allowed(t *testing.T, rule rbacv1.PolicyRule, user string) {
+	t.Helper()
+	e.allowedIn(t, "", rule, user)
+}
+
+// allowedIn is allowed for a rule about objects in a namespace.
+func (e *Env) allowedIn(t *testing.T, namespace string, rule rbacv1.PolicyRule, user string) {
 	t.Helper()
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user}}
 	if len(rule.NonResourceURLs) > 0 {
 		review.Spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Path: rule.NonResourceURLs[0], Verb: rule.Verbs[0]}
 	} else {
-		review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{Group: rule.APIGroups[0], Resource: rule.Resources[0], Verb: rule.Verbs[0]}
+		resource, subresource, _ := strings.Cut(rule.Resources[0], "/")
+		of := &authorizationv1.ResourceAttributes{Namespace: namespace, Group: rule.APIGroups[0], Resource: resource, Subresource: subresource, Verb: rule.Verbs[0]}
+		if len(rule.ResourceNames) > 0 {
+			of.Name = rule.ResourceNames[0]
+		}
+		review.Spec.ResourceAttributes = of
 	}
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()

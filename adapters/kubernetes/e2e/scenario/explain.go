@@ -308,4 +308,6 @@ func explainNotFound(t *testing.T, e *Env) {
 		fmt.Sprintf("the lease kube-system/kube-scheduler is held by %q, and there is no running pod of that name", holder),
 	)(e.kubectlBerth(t, controlplane.AdminUser, "queue"))
 	wantFailure(t, "get lease kube-system/kube-scheduler: ", "forbidden")(e.kubectlBerth(t, stranger, "queue"))
+	e.mayLook(t, operator)
+	wantFailure(t, "there is no lease kube-system/berth-scheduler", "there is no running pod of that name")(e.kubectlBerth(t, operator, "queue"))
 }
