@@ -36,3 +36,6 @@ func (r *Raw) Panic(now time.Time, cause any) error {
 
 // ForgetPlaces has each node where it is as of when it came.
 func (r *Raw) ForgetPlaces() { r.rec.Renew(r.rec.State()) }
+
+// WhatIsHeldBack is what [Engine.HeldBack] reads.
+func WhatIsHeldBack(r *Raw) map[string]*queue.Held { return r.queue.HeldBack() }

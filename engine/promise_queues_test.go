@@ -47,7 +47,7 @@ func TestPromiseSaysWhatHoldsItBack(t *testing.T) {
 	second, ok := r.Promise("second")
 	require.True(t, ok)
 	require.Zero(t, second.Current)
-	require.Equal(t, `queue "a": max: "second" asks for 300 cpu too much now`, second.Held.String())
+	require.Equal(t, `queue "a": max: "second" asks for 300m cpu too much now`, second.Held.String())
 	other, ok := r.Promise("other")
 	require.True(t, ok)
 	require.Equal(t, after(15), other.Current, "when first has ended")
@@ -85,7 +85,7 @@ func TestBackfillLeavesQuotasToReservations(t *testing.T) {
 				e, err := r.Explain(epoch, "small", engine.ExplainOptions{})
 				require.NoError(t, err)
 				require.Equal(t, `0/1 nodes are available: 1 would delay "first", which is to start at 2026-01-01T00:00:10Z: `+
-					`with both, queue "a": max: "first" asks for 100 cpu too much now.`, e.Last.Message)
+					`with both, queue "a": max: "first" asks for 100m cpu too much now.`, e.Last.Message)
 			}
 		})
 	}

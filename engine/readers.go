@@ -157,6 +157,13 @@ func (e *Engine) Waiting() (ids []string) {
 	return ids
 }
 
+// HeldBack says of each workload that waits and that a quota or a limit of the queues holds back
+// what does, by ID; see [queue.Queue.HeldBack].
+func (e *Engine) HeldBack() (all map[string]*queue.Held) {
+	e.read("HeldBack", unknown, func(r *Raw, _ time.Time) { all = r.queue.HeldBack() })
+	return all
+}
+
 // QueueCounts says how many workloads are in each place where they wait (see
 // [Raw.Queue]), as the last call that has ended left it. Anybody may call it, also a listener or a plugin: it waits
 // for nobody.

@@ -222,7 +222,7 @@ func TestBudgetsOfResourceSeconds(t *testing.T) {
 		require.Equal(t, []string{"w1"}, placed(u.View(), []string{"w1", "w2"}))
 		e, err := u.Explain(u.now, "w2", engine.ExplainOptions{})
 		require.NoError(t, err)
-		require.Equal(t, `limit "l": "w2" asks for 20000 cpu-seconds too much now`, e.Message)
+		require.Equal(t, `limit "l": "w2" asks for 20000m cpu-seconds too much now`, e.Message)
 		require.Equal(t, int64(20_000), e.Waiting.Standing.Held.Missing)
 
 		u.wait(30 * time.Second)
@@ -234,6 +234,9 @@ func TestBudgetsOfResourceSeconds(t *testing.T) {
 		u.apply(of("w3", "q", "", 1000, 11*time.Second))
 		if breach == "" {
 			u.apply(of("endless", "q", "", 1, 0))
+			e, err := u.Explain(u.now, "endless", engine.ExplainOptions{})
+			require.NoError(t, err)
+			require.Equal(t, `limit "l": "endless" has no time limit, so that its cpu-seconds have no end, whatever else runs`, e.Message)
 		}
 		u.apply(of("free", "q", "", 0, 0))
 		settle(u.Raw, u.now)

@@ -201,7 +201,7 @@ func TestTurnsSayWhatIsHeld(t *testing.T) {
 	require.Nil(t, turns.Held("second"), "nothing was noted")
 	turns.NoteHeld()
 	for _, id := range []string{"second", "third"} {
-		require.Equal(t, `queue "a": max: "second" asks for 1 cpu too much now`, turns.Held(id).String())
+		require.Equal(t, `queue "a": max: "second" asks for 1m cpu too much now`, turns.Held(id).String())
 	}
 	require.Nil(t, turns.Held("other"))
 
@@ -211,7 +211,7 @@ func TestTurnsSayWhatIsHeld(t *testing.T) {
 	late := put("late", "a", 5)
 	i, held = turns.Crowded([]*Item{late, other, first}, func(int) bool { return true })
 	require.Equal(t, 2, i)
-	require.Equal(t, `queue "a": max: "first" asks for 1 cpu too much now`, held.String())
+	require.Equal(t, `queue "a": max: "first" asks for 1m cpu too much now`, held.String())
 	i, _ = turns.Crowded([]*Item{late, other, first}, func(i int) bool { return i < 2 })
 	require.Equal(t, -1, i, "it does not matter to the first")
 

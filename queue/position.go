@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -39,6 +40,9 @@ type Position struct {
 	// Standing is where it stands among the active workloads, where these are ordered by
 	// queues; nil where it is not active.
 	Standing *Standing
+
+	// Refused is why the order by queues gates it, nil where that does not: Gate says it in words.
+	Refused *Held
 
 	// Node is that of the binding. This field and the next three are set by the engine, for Permit,
 	// Binding and OldBinding. Of Binding and OldBinding there is nothing else but the ID.
@@ -81,6 +85,7 @@ func (q *Queue) Position(id string) (Position, bool) {
 		p.Behind = leader.ID()
 	}
 	tree := it.entity
+	p.Refused = q.refused(it)
 	if tree == nil {
 		p.Standing = q.standing(it)
 		return p, true
@@ -116,6 +121,42 @@ func (q *Queue) Held(id string) *Held {
 		return nil
 	}
 	return q.tree.heldAbove(it.at)
+}
+
+// refused says why the order by queues gates the item, or the tree that it is a member of; nil where
+// it does not.
+func (q *Queue) refused(it *Item) *Held {
+	it = cmp.Or(it.entity, it)
+	if q.tree == nil || q.tree.stale || it.place != Gated || it.GatingPlugin != QueuesGate || q.tree.leaves[keyOf(it.Workload)] == nil {
+		return nil
+	}
+	return q.tree.refusal(it)
+}
+
+// HeldBack says of each workload that waits and that a quota or a limit holds back what does, as Held
+// and [Position].Refused do, by ID: members of groups by themselves. Nil where the order is not by
+// queues. It looks at all that waits.
+func (q *Queue) HeldBack() map[string]*Held {
+	if q.tree == nil {
+		return nil
+	}
+	all := map[string]*Held{}
+	described := map[*hold]*Held{}
+	for id, it := range q.waiting {
+		root := cmp.Or(it.entity, it)
+		h := holdAbove(root.at)
+		if h == nil {
+			if refused := q.refused(root); refused != nil {
+				all[id] = refused
+			}
+			continue
+		}
+		if described[h] == nil {
+			described[h] = q.tree.describe(h, false)
+		}
+		all[id] = described[h]
+	}
+	return all
 }
 
 // Counts says how many workloads are in each place, members of groups included.

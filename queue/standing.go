@@ -26,6 +26,9 @@ type Held struct {
 	Resource string
 	Missing  int64 // how much too much, in the unit of the resource
 	Seconds  bool  // it is a limit on resource-seconds, and Missing is times seconds
+	// Endless: it is a limit on resource-seconds, and something that asks for the resource has no
+	// time limit, so that no amount would be enough. Missing means nothing then.
+	Endless bool
 	// Lender is, for QuotaLend, the queue that keeps most for itself.
 	Lender string
 	// Never: it is too much even where nothing else is placed.
@@ -47,12 +50,14 @@ func (h *Held) String() string {
 		fmt.Fprintf(&b, "queue %q: %s", h.Queue, h.Quota)
 	}
 	switch {
+	case h.Endless:
+		fmt.Fprintf(&b, ": %q has no time limit, so that its %s-seconds have no end", h.Workload, h.Resource)
 	case h.Resource == "":
 		fmt.Fprintf(&b, ": %q is %d too many", h.Workload, h.Missing)
 	case h.Seconds:
-		fmt.Fprintf(&b, ": %q asks for %d %s-seconds too much", h.Workload, h.Missing, h.Resource)
+		fmt.Fprintf(&b, ": %q asks for %d%s %s-seconds too much", h.Workload, h.Missing, h.unit(), h.Resource)
 	default:
-		fmt.Fprintf(&b, ": %q asks for %d %s too much", h.Workload, h.Missing, h.Resource)
+		fmt.Fprintf(&b, ": %q asks for %d%s %s too much", h.Workload, h.Missing, h.unit(), h.Resource)
 	}
 	if h.Never {
 		b.WriteString(", whatever else runs")
@@ -60,6 +65,14 @@ func (h *Held) String() string {
 		b.WriteString(" now")
 	}
 	return b.String()
+}
+
+// unit is what the number stands for: CPU is counted in thousandths.
+func (h *Held) unit() string {
+	if h.Resource == model.CPU {
+		return "m"
+	}
+	return ""
 }
 
 // Standing is where an active workload stands in the order by queues.
@@ -114,9 +127,18 @@ func (t *tree) ahead(it *Item) (n int) {
 
 // heldAbove says what holds the lowest part that is held of those from the leaf up, nil for none.
 func (t *tree) heldAbove(leaf *part) *Held {
+	h := holdAbove(leaf)
+	if h == nil {
+		return nil
+	}
+	return t.describe(h, false)
+}
+
+// holdAbove is the hold that heldAbove describes.
+func holdAbove(leaf *part) *hold {
 	for p := leaf; p != nil && p.parent != nil; p = p.parent {
 		if p.held != nil && !p.held.pinned {
-			return t.describe(p.held, false)
+			return p.held
 		}
 	}
 	return nil
@@ -184,6 +206,7 @@ func (t *tree) describe(h *hold, never bool) *Held {
 	if h.limit != nil {
 		d.Limit, d.Resource = h.limit.Name, h.limit.Resource
 		d.Seconds = h.limit.Measure == model.LimitResourceSeconds
+		d.Endless = d.Seconds && h.limit.Breach != model.LimitStop && endless(h.item, d.Resource)
 	}
 	if h.quota == QuotaLend && h.part.parent != nil {
 		most := int64(-1)
@@ -194,4 +217,10 @@ func (t *tree) describe(h *hold, never bool) *Held {
 		}
 	}
 	return d
+}
+
+// endless reports whether something of the item uses the resource for as long as it likes.
+func endless(it *Item, resource string) (is bool) {
+	it.each(func(w *model.Workload) { is = is || w.Limit == 0 && requested(w, resource) > 0 })
+	return is
 }

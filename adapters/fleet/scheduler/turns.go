@@ -3,7 +3,6 @@ package scheduler
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -19,7 +18,7 @@ import (
 func turn(p *queue.Position) (job.Reason, string, bool) {
 	switch {
 	case p.Place == queue.Gated && p.GatingPlugin == queue.QueuesGate && p.Gate != nil:
-		return job.ReasonBadConstraints, gateWords(strings.Join(p.Gate.Reasons(), "; ")), true
+		return job.ReasonBadConstraints, neverWords(p), true
 	case p.Standing != nil && p.Standing.Held != nil:
 		return job.ReasonQueueLimit, heldWords(p.Standing.Held), true
 	}
@@ -41,8 +40,7 @@ func heldWords(h *queue.Held) string {
 	}
 	switch {
 	case h.Limit != "":
-		name, _, _ := strings.Cut(h.Limit, "/")
-		return "limit " + name + ": " + over
+		return "limit " + nameOfLimit(h.Limit) + ": " + over
 	case h.Quota == queue.QuotaLend:
 		return fmt.Sprintf("queue %s: what is left is guaranteed to queue %s: %s", h.Queue, h.Lender, over)
 	case h.Quota == queue.QuotaBorrow:
@@ -118,14 +116,22 @@ func counted(n, noun string) string {
 	return n + " " + noun + "s"
 }
 
-// gated finds in the words of a gate whose limit it is.
-var gated = regexp.MustCompile(`^(limit|queue) "([^"/]*)(/[^"]*)?"`)
-
-// gateWords says that a job can never have its turn as queues and limits are.
-func gateWords(reason string) string {
-	found := gated.FindStringSubmatch(reason)
-	if found == nil {
-		return "the scheduler says: " + reason
+// neverWords says that a job can never have its turn as queues and limits are.
+func neverWords(p *queue.Position) string {
+	h := p.Refused
+	switch {
+	case h == nil: // the definitions have just changed
+		return "the scheduler says: " + strings.Join(p.Gate.Reasons(), "; ")
+	case h.Absent != "":
+		return heldWords(h)
+	case h.Limit != "":
+		return fmt.Sprintf("it asks for more than limit %s ever allows", nameOfLimit(h.Limit))
 	}
-	return fmt.Sprintf("it asks for more than %s %s ever allows", found[1], found[2])
+	return fmt.Sprintf("it asks for more than queue %s ever allows", h.Queue)
+}
+
+// nameOfLimit is the name that the limit was made under: each of its kinds is one of the engine's.
+func nameOfLimit(id string) string {
+	name, _, _ := strings.Cut(id, "/")
+	return name
 }
