@@ -81,8 +81,9 @@ const DefaultPreBindTimeout = 10 * time.Minute
 //	<-a.Ready()            // the engine knows all that there is
 //	err = e.Run(ctx)       // schedules, when it is this one's turn
 //
-// Goroutines: Run starts the informers', one that tells the engine, and those that
-// write statuses and events; all have ended when it returns. Bindings are the
+// Goroutines: Run starts the informers', one that tells the engine, those that write
+// statuses and events, and with queues one that looks for pods which they hold back; all
+// have ended when it returns. Bindings are the
 // engine's own.
 type Adapter struct {
 	opts     Options
@@ -107,6 +108,7 @@ type Adapter struct {
 	running    atomic.Bool
 	statuses   *statuses
 	events     *events
+	held       *heldPods
 	engine     *engine.Engine // set by Run, before anything is told
 
 	lately struct {
@@ -177,6 +179,7 @@ func New(opts Options) (*Adapter, error) {
 	a.syscalls, a.quotas, a.labelGroups = syscalls{}, quotas{}, labelGroups{}
 	a.statuses = newStatuses(a)
 	a.events = newEvents(a)
+	a.held = newHeldPods(a)
 	return a, a.watch()
 }
 
@@ -193,7 +196,7 @@ func (a *Adapter) Run(ctx context.Context, e *engine.Engine) error {
 	}
 	a.engine = e
 	var all sync.WaitGroup
-	for _, writer := range []func(context.Context){a.statuses.run, a.events.run} {
+	for _, writer := range []func(context.Context){a.statuses.run, a.events.run, a.held.run} {
 		all.Go(func() { writer(ctx) })
 	}
 	a.factory.StartWithContext(ctx)

@@ -53,6 +53,7 @@ func (a *Adapter) rejected(e engine.RejectedEvent) {
 	if x := (*extpoints.ExtenderError)(nil); errors.As(e.Err, &x) {
 		message = x.Err.Error() // which says which extender it was
 	}
+	a.held.forget(e.Workload.ID)
 	a.unplaced(podReference(e.Workload), e.Workload.Profile, reason, message, &e.Nominated)
 	if announced, ok := a.evictions.LoadAndDelete(e.Workload.ID); ok {
 		about := announced.(engine.EvictingEvent)
@@ -73,6 +74,16 @@ func (a *Adapter) unplaced(p *v1.ObjectReference, scheduler, reason, message str
 	a.statuses.put(string(p.UID), &want{
 		namespace: p.Namespace, name: p.Name, uid: p.UID, nominated: nominated,
 		condition: &v1.PodCondition{Type: v1.PodScheduled, Status: v1.ConditionFalse, Reason: reason, Message: message},
+	})
+}
+
+// heldBack notes that a pod is not tried, because of a quota or a limit of the queues.
+func (a *Adapter) heldBack(w *model.Workload, message string) {
+	p := podReference(w)
+	a.events.failed(p, w.Profile, message)
+	a.statuses.put(w.ID, &want{
+		namespace: p.Namespace, name: p.Name, uid: p.UID, waiting: true,
+		condition: &v1.PodCondition{Type: v1.PodScheduled, Status: v1.ConditionFalse, Reason: ReasonHeldByQueue, Message: message},
 	})
 }
 

@@ -29,7 +29,10 @@ func (a *Adapter) watchQueues(wanted map[Kind]bool) error {
 	if err := a.fromCustom(customresources.ElasticQuotas, a.quotaChanged); err != nil {
 		return err
 	}
-	return a.from("queues of namespaces", informer(), a.principals.changed)
+	return a.from("queues of namespaces", informer(), func(before, after any) []engine.Change {
+		a.warnOfQueue(before, after)
+		return a.principals.changed(before, after)
+	})
 }
 
 // principal is the namespace as the one on whose account its pods run.
@@ -37,19 +40,30 @@ func (a *Adapter) principal(n *v1.Namespace) *model.Principal {
 	return &model.Principal{Name: n.Name, Queue: a.opts.Queueing.QueueOf(n.Name, n.Labels, a.quotas.of(n.Name) != nil)}
 }
 
-// withoutQueues says of a namespace whose label names a queue that there are none.
+// withoutQueues is told of namespaces where there are no queues.
 func (a *Adapter) withoutQueues(before, after any) []engine.Change {
+	a.warnOfQueue(before, after)
+	return nil
+}
+
+// warnOfQueue says of a namespace whose label names a queue that there is none of the name.
+func (a *Adapter) warnOfQueue(before, after any) {
 	was, is := as[v1.Namespace](before), as[v1.Namespace](after)
 	if is == nil {
-		return nil
+		return
 	}
 	queue, named := is.Labels[queueing.NamespaceLabel]
 	if !named || was != nil && was.Labels[queueing.NamespaceLabel] == queue {
-		return nil
+		return
 	}
-	a.log.Error(nil, "A namespace names a queue, and the configuration has none: its pods are placed as if it did not",
-		"namespace", is.Name, "label", queueing.NamespaceLabel, "queue", queue, "add", "a document of kind "+queueing.Kind+" to the configuration file")
-	return nil
+	switch {
+	case !a.byQueues():
+		a.log.Error(nil, "A namespace names a queue, and the configuration has none: its pods are placed as if it did not",
+			"namespace", is.Name, "label", queueing.NamespaceLabel, "queue", queue, "add", "a document of kind "+queueing.Kind+" to the configuration file")
+	case !a.opts.Queueing.HasQueue(queue):
+		a.log.Error(nil, "A namespace names a queue that the configuration does not have: its pods wait until it names another",
+			"namespace", is.Name, "label", queueing.NamespaceLabel, "queue", queue)
+	}
 }
 
 // queued adds to a pod's workload what orders and plans go by, where the configuration

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-logr/logr/funcr"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientset "k8s.io/client-go/kubernetes"
 
@@ -164,6 +165,108 @@ func TestALabelWithoutQueues(t *testing.T) {
 		}
 		if said != 1 {
 			t.Errorf("it was said %d times:\n%s", said, strings.Join(log, "\n"))
+		}
+	})
+}
+
+// A pod that a quota or a limit holds back says so in its condition and an event, and so does one
+// whose queue is not there. The reason is not that of pods for which autoscalers add nodes.
+func TestPodsThatQueuesHoldBackSayWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := kubetest.NewServer(namespace("default", "small"), namespace("typo", "smal"), node("n1", "4"))
+		var log said
+		_, s := start(t, client, kubernetes.Options{
+			Client: plain(client), Logger: log.logger(),
+			Queueing: configuration(t, "queues: [{name: small, max: {cpu: 1}}]\nlimits: [{name: each, queue: small, scope: EachPod, resource: memory, amount: 1Gi}]"),
+		})
+		s.create(pod("a", "1"))
+		s.until("it is placed", func() bool { return s.pod("a").Spec.NodeName != "" })
+		large := pod("large", "1")
+		large.Spec.Containers[0].Resources.Requests[v1.ResourceMemory] = resource.MustParse("2Gi")
+		lost := pod("lost", "1")
+		lost.Namespace = "typo"
+		s.create(pod("held", "1"))
+		s.create(large)
+		if _, err := s.client.CoreV1().Pods("typo").Create(t.Context(), lost, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		for _, w := range []struct{ namespace, name, want string }{
+			{"default", "held", `False HeldByQueue: held back by queue "small": max`},
+			{"default", "large", `False HeldByQueue: limit "each": "default/large" asks for 1Gi memory too much, whatever else runs`},
+			{"typo", "lost", `False HeldByQueue: there is no queue "smal"`},
+		} {
+			if got := s.scheduled(w.namespace, w.name); got != w.want {
+				t.Errorf("%s: %s, want %s", w.name, got, w.want)
+			}
+		}
+		if events := s.events("held"); len(events) != 1 || !strings.Contains(events[0], `held back by queue "small": max`) {
+			t.Errorf("the events are %q", events)
+		}
+		log.once(t, "A namespace names a queue that the configuration does not have", `"namespace"="typo"`, `"queue"="smal"`)
+	})
+}
+
+// scheduled is the condition PodScheduled of a pod, in one line.
+func (s *fixture) scheduled(namespace, name string) string {
+	s.Helper()
+	p, err := s.client.CoreV1().Pods(namespace).Get(s.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == v1.PodScheduled {
+			return string(c.Status) + " " + c.Reason + ": " + c.Message
+		}
+	}
+	return "unknown"
+}
+
+// What holds a pod back may change with each pod that is before it: that is said every few minutes.
+// A pod that the scheduler has tried meanwhile says what came of that.
+func TestWhatHoldsAPodBackIsNotSaidAllTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := kubetest.NewServer(namespace("default", "small"), node("n1", "4"))
+		_, s := start(t, client, kubernetes.Options{
+			Client:   plain(client),
+			Queueing: configuration(t, `queues: [{name: small, max: {cpu: 5}}, {name: other, max: {cpu: 5}}, {name: large}]`),
+		})
+		move := func(queue string) {
+			if _, err := s.client.CoreV1().Namespaces().Update(t.Context(), namespace("default", queue), metav1.UpdateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.create(pod("a", "4"))
+		s.until("it is placed", func() bool { return s.pod("a").Spec.NodeName != "" })
+		s.create(pod("held", "2"))
+		time.Sleep(time.Minute)
+		for _, step := range []struct {
+			queue string
+			after time.Duration
+			want  string
+		}{
+			{"small", 0, `False HeldByQueue: held back by queue "small": max`},
+			{"other", time.Minute, `False HeldByQueue: held back by queue "small": max`},
+			{"other", 5 * time.Minute, `False HeldByQueue: held back by queue "other": max`},
+			{"large", time.Minute, "False Unschedulable: 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."},
+		} {
+			move(step.queue)
+			time.Sleep(step.after)
+			if got := s.scheduled("default", "held"); got != step.want {
+				t.Errorf("in %s, after %v: %s, want %s", step.queue, step.after, got, step.want)
+			}
+		}
+		move("other")
+		time.Sleep(time.Second)
+		if _, err := s.client.CoreV1().Nodes().Update(t.Context(), node("n1", "5"), metav1.UpdateOptions{}); err != nil { // so that it is to be tried again
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if got, want := s.scheduled("default", "held"), `False HeldByQueue: held back by queue "other": max`; got != want {
+			t.Errorf("again in other: %s, want %s", got, want)
+		}
+		if events := s.events("held"); len(events) != 4 {
+			t.Errorf("%d events:\n%s", len(events), strings.Join(events, "\n"))
 		}
 	})
 }

@@ -36,6 +36,7 @@ type want struct {
 	uid             types.UID
 
 	condition *v1.PodCondition // nil: as it is
+	waiting   bool             // only if the pod still waits when it is written, see [Adapter.waits]
 	nominated *string          // nil: as it is
 
 	group *metav1.Condition // of a group, where it is one
@@ -149,6 +150,9 @@ func (s *statuses) writeNext(ctx context.Context) bool {
 }
 
 func (s *statuses) write(ctx context.Context, w *want) {
+	if w.waiting && !s.a.waits(w.uid) {
+		return
+	}
 	err := s.a.send(ctx, "status", func(ctx context.Context) error {
 		if w.group != nil {
 			return s.a.patchGroup(ctx, w)

@@ -67,6 +67,9 @@ type Options struct {
 	// Ready is closed when the engine knows the cluster; questions before that are
 	// rejected. Default: it always does.
 	Ready <-chan struct{}
+	// Leads reports whether this scheduler is the one that places pods, of several with one
+	// lease. It is called on the goroutines of requests. Default: it always is.
+	Leads func() bool
 }
 
 // handler serves [Path].

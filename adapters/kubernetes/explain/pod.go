@@ -87,19 +87,19 @@ func (h *handler) explanation(e *engine.Explanation) *api.PodExplanation {
 	x := &api.PodExplanation{
 		TypeMeta: metav1.TypeMeta{APIVersion: api.Version, Kind: api.PodExplanationKind},
 		Pod:      podOf(e.Workload), Phase: e.Phase.String(), Node: e.Node,
-		Basis: api.BasisDecision, At: metav1.NewMicroTime(e.At), Message: words.Text(e.Message),
+		Basis: api.BasisDecision, At: metav1.NewMicroTime(e.At), Message: h.text(e.Message),
 		FilterPlugins: e.Filters, Ties: e.Ties, MissingTopologyKeys: e.MissingTopology,
 	}
 	if e.Phase == model.Pending {
 		x.Basis = api.BasisNow
 	}
 	if l := e.Last; l != nil {
-		x.LastAttempt = &api.Attempt{At: metav1.NewMicroTime(l.At), Code: l.Code.String(), Message: words.Text(l.Message), Plugins: l.Plugins}
+		x.LastAttempt = &api.Attempt{At: metav1.NewMicroTime(l.At), Code: l.Code.String(), Message: h.text(l.Message), Plugins: l.Plugins}
 	}
 	if e.Waiting != nil {
-		position := h.position(e.Workload.ID, e.Waiting)
+		position := h.position(e.Workload, e.Waiting)
 		x.Queue = &position
-		if st := e.Waiting.Standing; st != nil && st.Held != nil && x.Message != "" {
+		if position.HeldBy != "" && x.Message != "" {
 			x.Message = position.HeldBy
 		}
 	}

@@ -1,8 +1,7 @@
 package explain
 
 import (
-	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,48 +15,56 @@ import (
 )
 
 // position is where a workload waits, and when it is to start.
-func (h *handler) position(id string, p *queue.Position) api.QueuePosition {
+func (h *handler) position(w *model.Workload, p *queue.Position) api.QueuePosition {
 	q := api.QueuePosition{
 		Place: p.Place.String(), Attempts: p.Attempts,
 		UnschedulablePlugins: p.UnschedulablePlugins, PendingPlugins: p.PendingPlugins,
-		GatingPlugin: p.GatingPlugin, GateMessage: words.Text(strings.ReplaceAll(p.Gate.Message(), strconv.Quote(id), strconv.Quote(h.nameOf(id)))),
+		GatingPlugin: p.GatingPlugin, GateMessage: h.text(p.Gate.Message()), HeldBy: h.heldBy(p), QueuePath: queuePath(h.engine.View(), w),
 		AddedAt: timeOf(p.AddedAt), Since: timeOf(p.Timestamp), BackoffUntil: timeOf(p.BackoffExpiration),
 		Node: p.Node, PermitPlugins: p.Permit,
 	}
 	if !p.Since.IsZero() {
 		q.Since = timeOf(p.Since)
 	}
-	if st := p.Standing; st != nil {
-		q.Before, q.QueuePath, q.HeldBy = &st.Before, queuePath(st.Path), h.heldBy(st.Held)
+	if p.Refused != nil {
+		q.GateMessage = q.HeldBy
 	}
-	if promise, ok := h.engine.Promise(id); ok {
-		q.Promise = h.promise(id, &promise)
+	if st := p.Standing; st != nil {
+		q.Before = &st.Before
+	}
+	if promise, ok := h.engine.Promise(w.ID); ok {
+		q.Promise = h.promise(w.ID, &promise)
 	}
 	return q
 }
 
-// queuePath are the names of the queues; namespaces are left out.
-func queuePath(path []queue.Level) (names []string) {
-	for i := range path {
-		if path[i].Principal == "" {
-			names = append(names, path[i].Queue)
+// queuePath are the names of the queues that the workload is in, from the top down; none where
+// there are none. A queue that is not there is the first.
+func queuePath(view *engine.View, w *model.Workload) (names []string) {
+	name := w.Queue
+	if o, ok := view.Object(model.ObjectRef{Kind: model.PrincipalKind, ID: w.Principal}); ok && name == "" {
+		name = o.Object.(*model.Principal).Queue
+	}
+	for name != "" && !slices.Contains(names, name) {
+		names = append(names, name)
+		if o, ok := view.Object(model.ObjectRef{Kind: model.QueueKind, ID: name}); ok {
+			name = o.Object.(*model.Queue).Parent
 		}
 	}
+	slices.Reverse(names)
 	return names
 }
 
-// heldBy is what holds a pod back, with the name of the pod that it is about.
-func (h *handler) heldBy(held *queue.Held) string {
+// heldBy is what holds a pod back, with the name of the pod that it is about; empty for nothing.
+func (h *handler) heldBy(p *queue.Position) string {
+	held := p.Refused
+	if held == nil && p.Standing != nil {
+		held = p.Standing.Held
+	}
 	if held == nil {
 		return ""
 	}
-	named := *held
-	named.Workload = h.nameOf(held.Workload)
-	text := words.Text(named.String())
-	if held.Resource == model.CPU { // in thousandths, as quantities say it
-		text = strings.Replace(text, fmt.Sprintf(" %d %s", held.Missing, model.CPU), fmt.Sprintf(" %dm %s", held.Missing, model.CPU), 1)
-	}
-	return text
+	return words.Held(held, h.nameOf(held.Workload))
 }
 
 // promise is the promise to a workload, or to its group.
@@ -68,6 +75,9 @@ func (h *handler) promise(id string, p *engine.Promise) *api.Promise {
 	}
 	return out
 }
+
+// text is a message of the engine about pods, by their names.
+func (h *handler) text(message string) string { return words.Named(words.Text(message), h.nameOf) }
 
 // nameOf is namespace and name of the pod with the UID, and anything else as it is.
 func (h *handler) nameOf(id string) string {

@@ -34,6 +34,7 @@ func (h *handler) listQueue(r *http.Request) (any, error) {
 	q := &api.Queue{
 		TypeMeta: metav1.TypeMeta{APIVersion: api.Version, Kind: api.QueueKind},
 		At:       metav1.NowMicro(),
+		Standby:  h.o.Leads != nil && !h.o.Leads(),
 		Counts: api.QueueCounts{
 			Active: counts.Active, Backoff: counts.Backoff, ErrorBackoff: counts.ErrorBackoff,
 			Unschedulable: counts.Unschedulable, Gated: counts.Gated, InFlight: counts.InFlight,
@@ -49,7 +50,7 @@ func (h *handler) listQueue(r *http.Request) (any, error) {
 		}
 		w := &waiting[i]
 		if position, ok := h.engine.Queue(w.ID); ok { // else it has left the queue meanwhile
-			q.Pods = append(q.Pods, api.QueuedPod{Pod: podOf(w.Workload), NominatedNode: w.Nominated, QueuePosition: h.position(w.ID, &position)})
+			q.Pods = append(q.Pods, api.QueuedPod{Pod: podOf(w.Workload), NominatedNode: w.Nominated, QueuePosition: h.position(w.Workload, &position)})
 		}
 	}
 	return q, nil

@@ -2,7 +2,7 @@ package explain_test
 
 import (
 	"net/http"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,7 +31,8 @@ func TestExplainAPodInAQueue(t *testing.T) {
 	}, func(c *engine.Config) { c.Order = engine.OrderByQueues })
 }
 
-// A pod that its queue can never hold is gated, with its name in the reason.
+// A pod that its queue can never hold is gated, with its name in the reason, and amounts as
+// quantities. It is in the queue all the same.
 func TestExplainAPodThatIsTooMuchForItsQueue(t *testing.T) {
 	run(t, explain.Options{}, func(w *world) {
 		w.node("a", "4")
@@ -41,10 +42,36 @@ func TestExplainAPodThatIsTooMuchForItsQueue(t *testing.T) {
 		)
 		w.submitFor("default", 0, pod("large", "2"))
 		x := get[api.PodExplanation](w, "/explain/pods/default/large")
-		if x.Queue == nil || x.Queue.Place != "Gated" || !strings.Contains(x.Queue.GateMessage, `queue "research": max: "default/large" asks for`) {
+		const why = `queue "research": max: "default/large" asks for 500m cpu too much, whatever else runs`
+		if q := x.Queue; q == nil || q.Place != "Gated" || q.GateMessage != why || q.HeldBy != why || x.Message != why || !slices.Equal(q.QueuePath, []string{"research"}) {
+			t.Errorf("it is at %+v, %s", x.Queue, x.Message)
+		}
+	}, func(c *engine.Config) { c.Order = engine.OrderByQueues })
+}
+
+// A pod that finds no room has a queue, and nothing holds it back.
+func TestExplainAPodThatFitsNowhereInAQueue(t *testing.T) {
+	run(t, explain.Options{}, func(w *world) {
+		w.node("a", "1")
+		w.apply(engine.PutObject(&model.Queue{Name: "research"}), engine.PutObject(&model.Principal{Name: "default", Queue: "research"}))
+		w.submitFor("default", 0, pod("large", "2"))
+		time.Sleep(time.Minute)
+		x := get[api.PodExplanation](w, "/explain/pods/default/large")
+		if q := x.Queue; q == nil || q.Place != "Unschedulable" || q.HeldBy != "" || !slices.Equal(q.QueuePath, []string{"research"}) {
 			t.Errorf("it is at %+v", x.Queue)
 		}
 	}, func(c *engine.Config) { c.Order = engine.OrderByQueues })
+}
+
+// A scheduler that does not lead says so: it knows what waits, and tries nothing.
+func TestStandby(t *testing.T) {
+	for _, leads := range []bool{false, true} {
+		run(t, explain.Options{Leads: func() bool { return leads }}, func(w *world) {
+			if q := get[api.Queue](w, "/explain/queue"); q.Standby == leads {
+				t.Errorf("it leads: %v, and answers %+v", leads, q)
+			}
+		})
+	}
 }
 
 // Where the scheduler plans ahead the answers say when a pod is to start, and why that was

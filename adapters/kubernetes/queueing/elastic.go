@@ -2,6 +2,7 @@ package queueing
 
 import (
 	"slices"
+	"strings"
 
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -66,6 +67,13 @@ func (c *Configuration) hasQuotas() bool { return len(c.ElasticQuotas) > 0 || c.
 // HasQuota reports whether the document has an elastic quota for the namespace.
 func (c *Configuration) HasQuota(namespace string) bool {
 	return slices.ContainsFunc(c.ElasticQuotas, func(q ElasticQuota) bool { return q.Namespace == namespace })
+}
+
+// HasQueue reports whether there is the queue, or may be: elastic quotas that are objects come and
+// go. The empty name is the top.
+func (c *Configuration) HasQueue(name string) bool {
+	return name == "" || slices.ContainsFunc(c.Queues, func(q Queue) bool { return q.Name == name }) ||
+		c.hasQuotas() && (name == elasticQuotas || strings.HasPrefix(name, elasticQuotas+"/"))
 }
 
 // QueueOf is the queue that the pods of a namespace with the labels are in: the one that its label

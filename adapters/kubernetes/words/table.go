@@ -25,6 +25,9 @@ var table = []row{
 		"all pods in a single pod group should have the same preemption policy as the pod group's preemption policy, got %s and %s"},
 	{"error in %q GroupPostFilter plugins: ", "error in %q PodGroupPostFilter plugins: "},
 
+	// the order by queues
+	{"there is no principal %q", "there is no namespace %q"},
+
 	// DefaultPreemption
 	{"not eligible due to a terminating workload on the nominated node.", "not eligible due to a terminating pod on the nominated node."},
 	{"waiting for the preemption for this workload to be finished", "waiting for the preemption for this pod to be finished"},

@@ -12,6 +12,9 @@ import (
 
 // queue shows what waits.
 func (p *printer) queue(q *api.Queue) {
+	if q.Standby {
+		p.line("This scheduler does not lead: it tries none of these.")
+	}
 	p.line("%s", counts(&q.Counts))
 	if len(q.Pods) == 0 {
 		return
@@ -27,6 +30,9 @@ func (p *printer) queue(q *api.Queue) {
 	}
 	if p.wide {
 		c.names = append(c.names, "SCHEDULER", "POD GROUP", "NOMINATED NODE", "BACKOFF")
+	}
+	if queues { // it is long
+		c.names = append(c.names, "HELD BY")
 	}
 	for i := range q.Pods {
 		pod := &q.Pods[i]
@@ -47,6 +53,9 @@ func (p *printer) queue(q *api.Queue) {
 			}
 			row = append(row, pod.SchedulerName, orNone(pod.PodGroup), orNone(pod.NominatedNode), orNone(backoff))
 		}
+		if queues {
+			row = append(row, orNone(pod.HeldBy))
+		}
 		c.row(row...)
 	}
 	p.table(c)
@@ -59,7 +68,7 @@ func (p *printer) queue(q *api.Queue) {
 // the scheduler plans ahead for any.
 func queued(pods []api.QueuedPod) (queues, plans bool) {
 	for i := range pods {
-		queues = queues || pods[i].Before != nil
+		queues = queues || len(pods[i].QueuePath) > 0 || pods[i].HeldBy != ""
 		plans = plans || pods[i].Promise != nil
 	}
 	return queues, plans

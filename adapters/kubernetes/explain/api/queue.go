@@ -6,6 +6,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type Queue struct {
 	metav1.TypeMeta `json:",inline"`
 	At              metav1.MicroTime `json:"at"` // when it was looked at
+	// Standby: another scheduler leads. This one knows what waits, and tries nothing.
+	Standby bool `json:"standby,omitempty"`
 	// Counts are of all that waits, whatever was asked for.
 	Counts QueueCounts `json:"counts"`
 	// Pods are those of the highest priority, of these the ones that have waited the

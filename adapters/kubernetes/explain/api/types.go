@@ -64,8 +64,9 @@ type QueuePosition struct {
 	// BackoffUntil is when its last backoff ends, or has ended.
 	BackoffUntil *metav1.MicroTime `json:"backoffUntil,omitempty"`
 	// QueuePath are the queues that it is in, from the top down, and Before is how many go
-	// before it there. HeldBy is the quota or the limit that holds it back, or the one
-	// before it. Only where the configuration has queues.
+	// before it there, of an active one. HeldBy is the quota or the limit that holds it back,
+	// or the one before it, or what is not there that it needs. Only where the configuration
+	// has queues.
 	QueuePath []string `json:"queuePath,omitempty"`
 	Before    *int     `json:"before,omitempty"` // see QueuePath
 	HeldBy    string   `json:"heldBy,omitempty"` // see QueuePath
