@@ -41,6 +41,12 @@ func (h *history) state() *pastState {
 		b := h.books[name]
 		s.Books = append(s.Books, bookState{name, b.ledger.State(), slices.Clone(b.list)})
 	}
+	s.Meters = h.meterStates()
+	return s
+}
+
+// meterStates are those of all meters, by the names of the limits.
+func (h *history) meterStates() (list []meterState) {
 	byName := func(a, b gaugeKey) int {
 		return cmp.Or(cmp.Compare(a.limit, b.limit), cmp.Compare(a.principal, b.principal))
 	}
@@ -51,9 +57,9 @@ func (h *history) state() *pastState {
 			ledger := m.ledger.State()
 			next.Ledger = &ledger
 		}
-		s.Meters = append(s.Meters, next)
+		list = append(list, next)
 	}
-	return s
+	return list
 }
 
 // resumeHistory has the queue remember what another did. What it is told of definitions and
@@ -84,21 +90,28 @@ func (q *Queue) resumeHistory(s *pastState) error {
 		t.books[of.Queue] = bookOf(ledger, of.Entries)
 	}
 	for i := range s.Meters {
-		of := &s.Meters[i]
-		m := newMeter(0, of.At)
-		m.spent, m.rate, m.told = of.Spent, of.Rate, of.Told
-		if of.Ledger != nil {
-			ledger, err := ledgers.RestoreLedger(*of.Ledger)
-			if err == nil && len(of.Ledger.Entries) != 1 {
-				err = fmt.Errorf("it is for %d", len(of.Ledger.Entries))
-			}
-			if err != nil {
-				return fmt.Errorf("queue: what limit %q remembers: %w", of.Limit, err)
-			}
-			m.ledger = ledger
+		if err := t.resumeMeter(&s.Meters[i]); err != nil {
+			return err
 		}
-		t.meters[gaugeKey{of.Limit, of.Principal}] = m
 	}
 	t.stale = true
+	return nil
+}
+
+// resumeMeter has the history go on with the meter.
+func (h *history) resumeMeter(of *meterState) error {
+	m := newMeter(0, of.At)
+	m.spent, m.rate, m.told = of.Spent, of.Rate, of.Told
+	if of.Ledger != nil {
+		ledger, err := ledgers.RestoreLedger(*of.Ledger)
+		if err == nil && len(of.Ledger.Entries) != 1 {
+			err = fmt.Errorf("it is for %d", len(of.Ledger.Entries))
+		}
+		if err != nil {
+			return fmt.Errorf("queue: what limit %q remembers: %w", of.Limit, err)
+		}
+		m.ledger = ledger
+	}
+	h.meters[gaugeKey{of.Limit, of.Principal}] = m
 	return nil
 }
