@@ -13,30 +13,27 @@ import (
 // charge charges the queues for what a workload has got room for, and takes back what they
 // were charged for the room that it has left. This is the one place that does: whatever
 // gives or takes room is a fact about the workload.
-func (f facts) charge(now time.Time, before, after *store.Workload) {
-	if f.cfg.Order != OrderByQueues {
-		return
-	}
+func charge(q *queue.Queue, now time.Time, before, after *store.Workload) {
 	if before == nil || after == nil || after.Phase == model.Finished || before.Info.Workload != after.Info.Workload {
-		f.know(before, -1)
-		f.know(after, 1)
+		know(q, before, -1)
+		know(q, after, 1)
 	}
 	had, has := before.TakesRoomOn() != "", after.TakesRoomOn() != ""
 	if had && has && before.Info.Workload == after.Info.Workload {
 		if end := endOf(now, after.Info); !end.Equal(endOf(now, before.Info)) {
-			f.queue.Charge(now, now, end, after.Info.Workload)
+			q.Charge(now, now, end, after.Info.Workload)
 		}
 		return
 	}
 	if had {
-		f.queue.Discharge(now, before.Info.Workload)
+		q.Discharge(now, before.Info.Workload)
 	}
 	if has {
 		since := now
 		if before == nil && !after.Info.PlacedAt.IsZero() && after.Info.PlacedAt.Before(now) {
 			since = after.Info.PlacedAt // it was adopted
 		}
-		f.queue.Charge(now, since, endOf(now, after.Info), after.Info.Workload)
+		q.Charge(now, since, endOf(now, after.Info), after.Info.Workload)
 	}
 }
 
@@ -53,52 +50,50 @@ func endOf(now time.Time, w *extpoints.WorkloadInfo) time.Time {
 }
 
 // know counts the workload, unless it has ended.
-func (f facts) know(row *store.Workload, n int) {
+func know(q *queue.Queue, row *store.Workload, n int) {
 	if row != nil && row.Phase != model.Finished {
-		f.queue.Know(row.Info.Workload, n)
+		q.Know(row.Info.Workload, n)
 	}
 }
 
 // define tells the order by queues of an object, which may be one of its definitions.
-func (f facts) define(fact *store.Change) {
-	f.queue.DefinitionChanged(fact.OldObject.Current(), fact.NewObject.Current())
+func define(q *queue.Queue, fact *store.Change) {
+	q.DefinitionChanged(fact.OldObject.Current(), fact.NewObject.Current())
 }
 
 // offer tells the order by queues what a node offers.
-func (f facts) offer(before, after *store.Node) {
+func offer(q *queue.Queue, before, after *store.Node) {
 	spec := func(row *store.Node) *model.Node {
 		if row == nil {
 			return nil
 		}
 		return row.Node
 	}
-	f.queue.NodeChanged(spec(before), spec(after))
+	q.NodeChanged(spec(before), spec(after))
 }
 
 // chargeUsages charges what was used before.
-func (f facts) chargeUsages(now time.Time, list []record.Usage) {
+func chargeUsages(q *queue.Queue, now time.Time, list []record.Usage) {
 	for _, u := range list {
 		until := u.Until
 		if until.IsZero() {
 			until = now
 		}
-		f.queue.ChargePast(now, until, u.Queue, u.Principal, u.Used)
+		q.ChargePast(now, until, u.Queue, u.Principal, u.Used)
 	}
 }
 
-// reload tells a new order by queues all that there is.
-func (f facts) reload(now time.Time) {
-	if f.cfg.Order != OrderByQueues {
-		return
-	}
-	loadQueues(f.queue, f.rec)
-	for row := range f.rec.Store.Workloads() {
-		f.know(row, 1)
+// loadAccounts tells a new order by queues all that the record says: its definitions, and what
+// is charged to it.
+func loadAccounts(q *queue.Queue, rec *record.Record, now time.Time) {
+	loadQueues(q, rec)
+	for row := range rec.Store.Workloads() {
+		know(q, row, 1)
 		if row.TakesRoomOn() != "" {
-			f.queue.Charge(now, now, endOf(now, row.Info), row.Info.Workload) // what it has used is in the history
+			q.Charge(now, now, endOf(now, row.Info), row.Info.Workload) // what it has used is in the history
 		}
 	}
-	f.queue.Reorder(now) // what is asked before the next input goes by the definitions, too
+	q.Reorder(now) // what is asked before the next input goes by the definitions, too
 }
 
 // loadQueues tells an order by queues what the record says of queues and nodes.
@@ -111,4 +106,15 @@ func loadQueues(q *queue.Queue, rec *record.Record) {
 	for row := range rec.Store.Nodes() {
 		q.NodeChanged(nil, row.Node)
 	}
+}
+
+// emptyQueues makes an order by queues in which nothing is defined, waits or is charged.
+func emptyQueues() *queue.Queue {
+	of, err := queue.New(queue.Timing{}, extpoints.Improved, queue.Hooks{
+		ByQueues: true, Less: func(a, b *extpoints.Queued) bool { return a.Timestamp.Before(b.Timestamp) },
+	})
+	if err != nil {
+		panic(err) // without hints there is nothing that can be wrong
+	}
+	return of
 }

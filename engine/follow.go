@@ -65,14 +65,16 @@ func (f facts) follow(now time.Time, fact *store.Change) {
 			delete(f.heldBack, fact.ID())
 		}
 		f.leaves(now, fact)
-		f.charge(now, fact.OldWorkload, fact.NewWorkload)
+		if f.cfg.Order == OrderByQueues {
+			charge(f.queue, now, fact.OldWorkload, fact.NewWorkload)
+		}
 		f.forecasts.follow(now, fact.OldWorkload, fact.NewWorkload)
 		f.room.Follow(fact.OldWorkload, fact.NewWorkload)
 		f.followWorkload(now, fact.OldWorkload, fact.NewWorkload)
 		f.lostRoomTo(now, fact.OldWorkload, fact.NewWorkload)
 		return
 	case store.NodeKind:
-		f.offer(fact.OldNode, fact.NewNode)
+		offer(f.queue, fact.OldNode, fact.NewNode)
 		if fact.NewNode == nil {
 			f.nodeGone(fact.ID())
 		}
@@ -80,7 +82,7 @@ func (f facts) follow(now time.Time, fact *store.Change) {
 		f.queue.GroupChanged(now, fact.ID())
 		f.room.FollowGroup(fact.ID())
 	case store.ObjectKind:
-		f.define(fact)
+		define(f.queue, fact)
 		if isHold(fact.OldObject.Current(), fact.NewObject.Current()) {
 			f.holdsChanged(now)
 		}

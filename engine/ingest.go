@@ -32,7 +32,7 @@ func (r *Raw) Apply(now time.Time, changes ...Change) error {
 				r.work.lostRoom(now, row.Info)
 			}
 		}
-		r.work.chargeUsages(now, in.Usages)
+		chargeUsages(r.queue, now, in.Usages)
 		for _, d := range in.Drains {
 			r.work.drain(now, d)
 		}

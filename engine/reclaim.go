@@ -38,31 +38,17 @@ type forkedQueues struct {
 
 // Reclaim implements [framework.Queues].
 func (q *forkedQueues) Reclaim(s *extpoints.CycleState, priority int32, members []*extpoints.WorkloadInfo) extpoints.Reclaim {
-	charged := q.load()
-	for row := range q.rec.Store.Workloads() {
-		if row.TakesRoomOn() != "" {
-			charged.Charge(s.Now(), s.Now(), endOf(s.Now(), row.Info), row.Info.Workload)
-		}
-	}
-	charged.Reorder(s.Now())
+	charged := emptyQueues()
+	loadAccounts(charged, q.rec, s.Now())
 	return charged.Reclaim(s.View(), s.Now(), nil, priority, members)
 }
 
 // KeepsRoom implements [framework.Queues]. It goes by the queues and principals that there
 // were when it was asked first.
 func (q *forkedQueues) KeepsRoom(nominated, from *model.Workload) bool {
-	q.named.Do(func() { q.names = q.load() })
-	return q.names.KeepsRoom(nominated, from)
-}
-
-// load makes a queue in which nothing waits and nothing is charged.
-func (q *forkedQueues) load() *queue.Queue {
-	of, err := queue.New(queue.Timing{}, extpoints.Improved, queue.Hooks{
-		ByQueues: true, Less: func(a, b *extpoints.Queued) bool { return a.Timestamp.Before(b.Timestamp) },
+	q.named.Do(func() {
+		q.names = emptyQueues()
+		loadQueues(q.names, q.rec)
 	})
-	if err != nil {
-		panic(err) // without hints there is nothing that can be wrong
-	}
-	loadQueues(of, q.rec)
-	return of
+	return q.names.KeepsRoom(nominated, from)
 }

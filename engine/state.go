@@ -97,7 +97,9 @@ func (r *Raw) goOnFrom(s *state) error {
 	r.queue, r.wake = q, wake.New(q, r.rec, r.cfg.Compat, r.decider.Meter)
 	r.decider.Resume(s.Decisions)
 	r.tasks.Resume(s.Tasks)
-	r.work.reload(r.now)
+	if r.cfg.Order == OrderByQueues {
+		loadAccounts(r.queue, r.rec, r.now)
+	}
 	r.nextHold = s.NextHold
 	if r.rooms = s.Rooms; r.rooms == nil {
 		r.rooms = rooms{}
