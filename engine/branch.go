@@ -15,18 +15,26 @@ import (
 // Branch is a copy of the cluster to try things out on: apply what might
 // happen, place what might be submitted, and read what came of it. It runs the
 // same code as the engine and touches neither the engine nor the
-// orchestrator. Taking a branch is O(1); branches of branches are branches; as
-// many as wanted may live side by side, each used by one goroutine at a time.
+// orchestrator. Taking a branch takes the same time however large the cluster is (each limit
+// on what is used over time adds some, see [model.LimitResourceSeconds]); branches of branches are
+// branches; as many as wanted may live side by side, each used by one goroutine at a time.
 // A branch that is no longer needed is simply dropped.
 type Branch struct {
-	decider *decide.Decider
+	decider  *decide.Decider
+	accounts *accounts
 }
 
 // Branch returns a branch of the engine as it is now.
-func (r *Raw) Branch() *Branch { return &Branch{decider: r.decider.Fork()} }
+func (r *Raw) Branch() *Branch {
+	b := &Branch{decider: r.decider.Fork()}
+	if r.cfg.Order == OrderByQueues {
+		b.accounts = newAccounts(r.queue)
+	}
+	return b
+}
 
 // Branch returns a branch of b as it is now.
-func (b *Branch) Branch() *Branch { return &Branch{decider: b.decider.Fork()} }
+func (b *Branch) Branch() *Branch { return &Branch{b.decider.Fork(), b.accounts.fork()} }
 
 // View returns the branch's facts as they are now.
 func (b *Branch) View() *View { return &View{store: b.decider.Record.Store.Snapshot()} }
@@ -36,10 +44,12 @@ func (b *Branch) View() *View { return &View{store: b.decider.Record.Store.Snaps
 func (b *Branch) Apply(now time.Time, changes ...Change) error {
 	tx := b.decider.Record.Begin()
 	defer tx.Abort()
-	if err := write(&record.Intake{Txn: tx, Now: now}, changes); err != nil {
+	in := &record.Intake{Txn: tx, Now: now}
+	if err := write(in, changes); err != nil {
 		return err
 	}
-	forgetFailed(b.decider.Record, b.decider.Record.Commit(tx))
+	forgetFailed(b.decider.Record, b.commit(now, tx))
+	b.accounts.chargeUsages(now, b.decider.Record, in.Usages)
 	return nil
 }
 
@@ -66,7 +76,7 @@ func (d *Decision) Placed() bool { return d.Binding.Node != "" }
 // Schedule runs the scheduling cycle for a pending workload of the branch, from
 // PreFilter up to and including Reserve, and if it gets a node puts it there on
 // the branch. A plan is about room: what holds a workload back from the queue
-// (PreEnqueue) is not asked.
+// (PreEnqueue) is not asked, and what a quota or a limit would hold back is for [Branch.Held].
 // That it fits nowhere is not an error; a plugin that fails, and a profile that is not
 // there, are. A member of a
 // group is placed as if it were by itself; see ScheduleGroup.
@@ -84,7 +94,7 @@ func (b *Branch) Schedule(now time.Time, id string) (Decision, error) {
 	if err := b.decider.Profiles.Missing(row.Info.Workload); err != nil {
 		return Decision{}, fmt.Errorf("schedule workload %q on a branch: %w", id, err)
 	}
-	a := b.decider.Attempt(now, row.Info, branchPort{d: b.decider})
+	a := b.decider.Attempt(now, row.Info, branchPort{b: b})
 	b.carryOut(a)
 	c := a.Lone()
 	d := outcome(c, c.Result)
@@ -139,13 +149,20 @@ func (b *Branch) carryOut(a *decide.Attempt) (failure error) {
 // branchPort is what attempts need of a branch: nobody is told of anything.
 type branchPort struct {
 	decide.Silence
-	d *decide.Decider
+	b *Branch
 }
 
 var _ decide.Port = branchPort{}
 
 // Commit implements [decide.Port].
-func (p branchPort) Commit(_ time.Time, tx *store.Txn) []store.Change { return p.d.Record.Commit(tx) }
+func (p branchPort) Commit(now time.Time, tx *store.Txn) []store.Change { return p.b.commit(now, tx) }
+
+// commit makes the transaction part of the branch.
+func (b *Branch) commit(now time.Time, tx *store.Txn) []store.Change {
+	facts := b.decider.Record.Commit(tx)
+	b.accounts.follow(now, facts)
+	return facts
+}
 
 // TurnedDown implements [decide.Port]: nobody asks to permit on a branch.
 func (branchPort) TurnedDown(*decide.Cycle) {}

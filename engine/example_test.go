@@ -168,6 +168,41 @@ func ExampleBranch() {
 	// bigger <nil>
 }
 
+// Ask whether there would be room for a workload, and whether its queue would let it have it.
+func ExampleBranch_Held() {
+	eng, err := engine.New(engine.Config{
+		Profiles:     []extpoints.Profile{plugins.DefaultProfile()},
+		Orchestrator: printer{},
+		Order:        engine.OrderByQueues,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = eng.Apply(
+		engine.PutNode(&model.Node{Name: "n", Allocatable: model.Resources{CPU: model.Cores(8)}}),
+		engine.PutObject(&model.Queue{Name: "research", Max: map[string]int64{model.CPU: model.Cores(2)}}),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	plan := eng.Branch()
+	err = plan.Apply(now, engine.Submit(&model.Workload{ID: "large", Queue: "research", Requests: model.Resources{CPU: model.Cores(4)}}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	held, err := plan.Held(now, "large")
+	fmt.Println(held, err)
+	room, err := plan.Schedule(now, "large")
+	fmt.Println(room.Binding.Node, err)
+	// Output:
+	// queue "research": max: "large" asks for 2000m cpu too much, whatever else runs <nil>
+	// n <nil>
+}
+
 // Ask why a workload waits.
 func ExampleEngine_Explain() {
 	eng, err := engine.New(engine.Config{

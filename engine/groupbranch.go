@@ -47,7 +47,7 @@ func (b *Branch) ScheduleGroup(now time.Time, group string) (GroupDecision, erro
 	if err := b.decider.CheckMembers(tree); err != nil {
 		return d, fmt.Errorf("schedule group %q on a branch: %w", group, err)
 	}
-	a := b.decider.AttemptGroup(now, tree, branchPort{d: b.decider})
+	a := b.decider.AttemptGroup(now, tree, branchPort{b: b})
 	if err := b.carryOut(a); err != nil {
 		return d, fmt.Errorf("schedule group %q on a branch: %w", group, err)
 	}

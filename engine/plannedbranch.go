@@ -13,7 +13,7 @@ import (
 // ones next to those before them, if nothing else came. That is planned as by
 // [Config].Backfill, for any configuration: by limits, and by the profile's own filters on the
 // cluster as it will be. It is about room alone: what a quota or a limit of a queue would hold
-// back is not asked, as in Schedule. A group stands for its whole tree. The
+// back is not asked, as in Schedule; see [Branch.Held]. A group stands for its whole tree. The
 // branch stays as it is. The error is ErrNotFound, or that one is not pending.
 func (b *Branch) WhenFits(now time.Time, ids ...string) ([]Fit, error) {
 	entities := make([]*timeline.Entity, len(ids))

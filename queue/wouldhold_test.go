@@ -48,9 +48,9 @@ func TestWouldHold(t *testing.T) {
 	q, runs, gang := byQueues(), of("runs", 2000), &model.Group{ID: "gang"}
 	q.Charge(now, now, now.Add(10*time.Second), runs)
 	says(q, now, "", nil, of("w", 1000))
-	says(q, now, `queue "a": max: "w" asks for 500 cpu too much now`, nil, of("w", 1500))
-	says(q, now, `queue "a": max: "w" asks for 500 cpu too much, whatever else runs`, nil, of("w", 3500))
-	says(q, now, `queue "a": max: "gang" asks for 1000 cpu too much now`, gang, of("x", 1000), of("y", 1000))
+	says(q, now, `queue "a": max: "w" asks for 500m cpu too much now`, nil, of("w", 1500))
+	says(q, now, `queue "a": max: "w" asks for 500m cpu too much, whatever else runs`, nil, of("w", 3500))
+	says(q, now, `queue "a": max: "gang" asks for 1000m cpu too much now`, gang, of("x", 1000), of("y", 1000))
 	says(q, now, "", gang)
 
 	now = now.Add(10 * time.Second)
@@ -61,7 +61,7 @@ func TestWouldHold(t *testing.T) {
 	now = now.Add(time.Second)
 	busy := &model.Workload{ID: "busy", Queue: "a", Requests: model.Resources{CPU: 1000}, Limit: 60 * time.Second}
 	next.Charge(now, now, now.Add(time.Minute), busy)
-	says(next, now, `limit "budget": "w" asks for 2000 cpu-seconds too much now`, nil, of("w", 2200)) // 20,000 were used
+	says(next, now, `limit "budget": "w" asks for 2000m cpu-seconds too much now`, nil, of("w", 2200)) // 20,000 were used
 	says(q, now, "", nil, of("w", 2200))
 
 	plain, err := queue.New(queue.Timing{}, extpoints.Improved, queue.Hooks{Less: func(a, b *extpoints.Queued) bool { return false }})

@@ -106,7 +106,7 @@ func TestSimulationOfKubeSchedulersWakeUps(t *testing.T) {
 // nothing that is placed breaks a quota or a limit, nothing else is held back by one, and nobody is passed.
 func TestSimulationOfQueues(t *testing.T) {
 	t.Parallel()
-	run(t, 60, simulate.Options{Queues: true}, []string{"workload held back"},
+	run(t, 60, simulate.Options{Queues: true}, []string{"workload held back", "workload held back on a branch"},
 		[]string{"workload displaced for another queue", "victim in another queue", "victim tried to come back", "workload refused by a limit"})
 }
 

@@ -49,6 +49,7 @@ func (s *sim) schedule() bool {
 		return false
 	}
 	s.checkTurn(before)
+	s.checkHeld(before)
 	return true
 }
 
