@@ -254,7 +254,7 @@ func (p *pods) workload(o *v1.Pod, waits bool) (*model.Workload, error) {
 		if w.Group == "" {
 			w.Group = p.a.labelGroupOf(o)
 		}
-		p.a.queued(w, o)
+		p.a.opts.Queueing.AddTo(w, o)
 	}
 	return w, err
 }

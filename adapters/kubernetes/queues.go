@@ -1,8 +1,6 @@
 package kubernetes
 
 import (
-	"time"
-
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -65,23 +63,6 @@ func (a *Adapter) warnOfQueue(before, after any) {
 			"namespace", is.Name, "label", queueing.NamespaceLabel, "queue", queue)
 	}
 }
-
-// queued adds to a pod's workload what orders and plans go by, where the configuration
-// asks for it.
-func (a *Adapter) queued(w *model.Workload, o *v1.Pod) {
-	if a.opts.Queueing == nil {
-		return
-	}
-	if a.byQueues() {
-		w.Principal = o.Namespace
-	}
-	if s := o.Spec.ActiveDeadlineSeconds; s != nil {
-		w.Limit = time.Duration(min(*s, maxDeadline)) * time.Second
-	}
-}
-
-// maxDeadline is the longest limit in seconds: what is longer has no end that matters.
-const maxDeadline = 1 << 32
 
 // tellQueueing tells the engine of the objects of the configuration.
 func (a *Adapter) tellQueueing() {
