@@ -2,6 +2,7 @@ package explain
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -63,13 +64,17 @@ func (h *handler) pod(namespace, name, uid string) (*v1.Pod, error) {
 func (h *handler) unknown(pod *v1.Pod) error {
 	name := pod.Namespace + "/" + pod.Name
 	if !slices.Contains(h.o.Profiles, pod.Spec.SchedulerName) {
-		return notFound("pod %s is not this scheduler's to place: its spec.schedulerName is %q, and the profiles are %s",
-			name, pod.Spec.SchedulerName, strings.Join(h.o.Profiles, ", "))
+		return notFound("pod %s %s", name, h.notOurs(pod.Spec.SchedulerName))
 	}
 	if _, err := h.o.Gates.Pod(pod); err != nil {
 		return notFound("the scheduler cannot place pod %s, because it does not understand it: %s", name, err)
 	}
 	return notFound("the scheduler has not taken in pod %s yet, or refused it: see the pod's events and ask again", name)
+}
+
+// notOurs says that a pod of the scheduler is another's to place.
+func (h *handler) notOurs(scheduler string) string {
+	return fmt.Sprintf("is not this scheduler's to place: its spec.schedulerName is %q, and the profiles are %s", scheduler, strings.Join(h.o.Profiles, ", "))
 }
 
 // undecided is what there is to say about a pod on a node where the decision is not

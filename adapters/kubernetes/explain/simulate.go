@@ -36,7 +36,7 @@ func (h *handler) simulate(r *http.Request) (any, error) {
 		return nil, err
 	}
 	s := &simulation{
-		branch: h.engine.Branch(), now: now, pods: map[string]*api.SimulatedPod{},
+		h: h, branch: h.engine.Branch(), now: now, pods: map[string]*api.SimulatedPod{},
 		result: api.Simulation{
 			TypeMeta: metav1.TypeMeta{APIVersion: api.Version, Kind: api.SimulationKind}, At: metav1.NewMicroTime(now),
 		},
@@ -52,11 +52,13 @@ func (h *handler) simulate(r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
+	s.leaveOut(asked.notOurs)
 	return s.finish(), nil
 }
 
 // simulation is what happens on one branch.
 type simulation struct {
+	h      *handler
 	branch *engine.Branch
 	now    time.Time
 	pods   map[string]*api.SimulatedPod // by workload ID
@@ -208,6 +210,15 @@ func victims(view *engine.View, evictions []extpoints.Eviction) []api.Victim {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 	})
 	return slices.Compact(list)
+}
+
+// leaveOut says of pods that they are other schedulers' to place.
+func (s *simulation) leaveOut(pods []*model.Workload) {
+	for _, w := range pods {
+		s.order = append(s.order, &api.SimulatedPod{
+			Pod: podOf(w), Outcome: api.NotOurs, SchedulingGates: w.Gates, Message: "it " + s.h.notOurs(w.Profile),
+		})
+	}
 }
 
 // finish is what came of everything.

@@ -86,6 +86,9 @@ func TestSimulate(t *testing.T) {
 		{"ports of the host",
 			strings.ReplaceAll(yamlPod("x", "1m", "  hostNetwork: true")+yamlPod("y", "1m", "  hostNetwork: true")+yamlPod("z", "1m", "  hostNetwork: true"),
 				"image: i,", "image: i, ports: [{containerPort: 80}],"), "x small, y large, z Unplaced", false},
+		{"those of other schedulers are left out, and the others go on",
+			yamlPod("x", "2", "  schedulerName: other\n  priority: 9") + yamlPod("y", "1", ""), "y large, x NotOurs", false},
+		{"also if there are none", yamlPod("x", "1", "  schedulerName: other"), "x NotOurs", false},
 		{"classes of the body", yamlPod("x", "2", "  priorityClassName: high") +
 			"---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 300}", "x large -old", true},
 	} {
@@ -234,10 +237,10 @@ func TestSimulationsThatAreRefused(t *testing.T) {
 			yamlPod("x", "1", "  nodeNmae: a\n  hostNetwork: true\n  hostNetwork: true") + yamlPod("y", "lots", ""), 422,
 			[]string{`objects[0]: `, `unknown field "spec.nodeNmae"`, `key "hostNetwork" already set`, "objects[1]: quantities must match"}},
 		{"problems of the objects", yaml,
-			yamlPod("x", "1", "  nodeName: a\n  schedulerName: other") + yamlPod("x", "1", "  priorityClassName: none") +
+			yamlPod("x", "1", "  nodeName: a") + yamlPod("x", "1", "  priorityClassName: none") +
 				yamlPod("", "1", "") + fmt.Sprintf(group, 0, "priorityClassName: none"), 422,
 			[]string{
-				`objects[0].spec.nodeName: is "a"`, `objects[0].spec.schedulerName: "other" is none of this scheduler's profiles: default-scheduler`,
+				`objects[0].spec.nodeName: is "a"`,
 				`objects[1].metadata.name: "x" is listed twice`, `objects[1].spec.priorityClassName: there is no priority class "none"`,
 				`objects[2].metadata.name: is missing`, `objects[3].spec.schedulingPolicy.gang.minCount: `, `objects[3].spec.priorityClassName: `,
 			}},

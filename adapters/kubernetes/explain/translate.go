@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -20,7 +19,8 @@ import (
 
 // request is what a simulation is about, as the engine is told of it.
 type request struct {
-	pods []*model.Workload // in the order of the body
+	pods    []*model.Workload // in the order of the body
+	notOurs []*model.Workload // likewise those of other schedulers; they are not among the pods
 	// changes bring in groups and pods, in this order; paths say where each stands
 	// in the body.
 	changes []engine.Change
@@ -65,7 +65,7 @@ func (h *handler) translate(objects []object, namespace string, now time.Time) (
 			t.pod(o.path, p)
 		}
 	}
-	if len(t.request.pods) == 0 && len(t.problems.list) == 0 {
+	if len(t.request.pods)+len(t.request.notOurs) == 0 && len(t.problems.list) == 0 {
 		t.problems.add("objects", "there is no pod among them")
 	}
 	return &t.request, t.problems.err()
@@ -187,7 +187,10 @@ func (t *translation) pod(path string, p *v1.Pod) {
 		t.problems.add(path+".spec.nodeName", "is %q: a pod that has a node is not placed any more", p.Spec.NodeName)
 	}
 	if !slices.Contains(t.h.o.Profiles, p.Spec.SchedulerName) {
-		t.problems.add(path+".spec.schedulerName", "%q is none of this scheduler's profiles: %s", p.Spec.SchedulerName, strings.Join(t.h.o.Profiles, ", "))
+		w, _ := t.h.o.Gates.Pod(p) // as far as it can be understood
+		t.prioritize(path, w, p)
+		t.request.notOurs = append(t.request.notOurs, w)
+		return
 	}
 	w, err := t.h.o.Gates.Pod(p)
 	t.problems.addAll(path, err)

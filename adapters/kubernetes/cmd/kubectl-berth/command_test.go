@@ -53,6 +53,8 @@ func TestCommands(t *testing.T) {
 		{"simulate", "", to(scheduler, "simulate", "-f", file), 0, "default     small   Placed    a      <none>\n", "warning: the priority classes"},
 		{"simulate the input", small, to(scheduler, "simulate", "-f", "-", "-n", "shop"), 0, "shop        small   Placed    a      <none>\n", ""},
 		{"simulate what does not fit", huge, to(scheduler, "simulate", "-f", "-", "-f", file), 2, "0/1 nodes are available: 1 Insufficient cpu.", ""},
+		{"simulate a pod of another scheduler", strings.Replace(small, "spec: {", "spec: {schedulerName: other, ", 1) + "---\n" + strings.Replace(small, "small", "mine", 1),
+			to(scheduler, "simulate", "-f", "-"), 2, "default     mine    Placed    a        <none>\ndefault     small   NotOurs   <none>", ""},
 		{"simulate nonsense", "a: b", to(scheduler, "simulate", "-f", "-"), 1, "", "error: the scheduler refuses what it was sent:\n  objects[0]: Object 'Kind' is missing"},
 		{"simulate nothing", "", to(scheduler, "simulate"), 1, "", `required flag(s) "filename" not set`},
 		{"simulate no file", "", to(scheduler, "simulate", "-f", file+"x"), 1, "", "error: --filename: open " + file + "x"},

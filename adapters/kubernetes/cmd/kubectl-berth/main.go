@@ -8,7 +8,7 @@
 //
 // It finds the leading scheduler by its lease and talks to it through the API server,
 // or directly where --scheduler says where it is; see connect.go. It exits with 0, with
-// 1 after an error, and simulate with 2 where some pod would not be placed.
+// 1 after an error, and simulate with 2 where some pod would not be placed by it.
 //
 // For kubectl to complete names there must be a program kubectl_complete-berth on the
 // PATH as well, which runs: kubectl berth __complete "$@"

@@ -31,7 +31,7 @@ and, as far as they are not in the cluster, the PodGroups, CompositePodGroups an
 PriorityClasses that they name. What admission would add besides priorities and
 the API server's own defaults must be in it.
 
-It exits with 2 where some pod would not be placed.`,
+It exits with 2 where some pod would not be placed, or is another scheduler's to place.`,
 		Example: `  kubectl berth simulate -f pods.yaml
   kubectl run big --image=big --dry-run=client -o yaml | kubectl berth simulate -f -`,
 		Args:              cobra.NoArgs,

@@ -9,7 +9,8 @@ type Simulation struct {
 	// Fits: all pods of the request are placed.
 	Fits bool `json:"fits"`
 	// Pods are in the order in which they were tried: by priority, and otherwise as
-	// in the request. Members of a group are tried together.
+	// in the request. Members of a group are tried together. Those of other schedulers
+	// come last.
 	Pods []SimulatedPod `json:"pods"`
 	// Groups are the trees of pod groups that were tried, by their highest group.
 	Groups []SimulatedGroup `json:"groups,omitempty"`
@@ -23,6 +24,7 @@ const (
 	Placed   Outcome = "Placed"
 	Unplaced Outcome = "Unplaced" // it would wait
 	Failed   Outcome = "Failed"   // a plugin or an extender failed
+	NotOurs  Outcome = "NotOurs"  // it was not tried: it is another scheduler's to place
 )
 
 // SimulatedPod is what happened to a pod.
