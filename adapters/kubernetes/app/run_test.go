@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -411,6 +412,14 @@ holds: [{name: maintenance, nodes: [n1], from: "2000-01-01T00:05:00Z"}]
 		}
 		if bound != 2 {
 			t.Errorf("%d pods of one CPU are bound, and their queue may use two", bound)
+		}
+		r := httptest.NewRequest(http.MethodPost, "/explain/simulate", strings.NewReader(
+			`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "d"}, "spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}}`))
+		r.Header.Set("Content-Type", "application/json")
+		answer := httptest.NewRecorder()
+		w.endpoints(w.Context(), nil).handler().ServeHTTP(answer, r)
+		if want := `queue \"small\": max: \"default/d\" asks for 1 cpu too much now`; !strings.Contains(answer.Body.String(), want) {
+			t.Errorf("a simulation says\n%s\nand not\n%s", answer.Body, want)
 		}
 	}, []string{"--config=" + name}, &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{queueing.NamespaceLabel: "small"}}})
 }

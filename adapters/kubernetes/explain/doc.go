@@ -42,8 +42,9 @@
 // The pods are tried on a branch of the engine's state, with the code that schedules,
 // as if they had been created now and nothing else were to be placed first. What they
 // would preempt is taken away on the branch, and they are tried once more. Extenders
-// are asked as in any decision, save that they bind nothing. Pods of other schedulers
-// are left out.
+// are asked as in any decision, save that they bind nothing. What a quota or a limit
+// would hold back is not tried, and takes no room; whose turn it would be does not
+// count, nor what is planned ahead. Pods of other schedulers are left out.
 //
 // A pod of the body has not been through the API server. It is given what the API
 // server gives: requests where there are limits only, host ports on the host network,

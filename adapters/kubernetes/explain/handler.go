@@ -18,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
+	"github.com/berth-project/berth/adapters/kubernetes/queueing"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
 )
@@ -64,6 +65,9 @@ type Options struct {
 	// the request, where kubectl-berth puts what it finds in the cluster:
 	// kube-scheduler may not read them.
 	PriorityClasses schedulinglisters.PriorityClassLister
+	// Queueing is the second document of the configuration; see kubernetes.Options.Queueing. It
+	// says which queue pods of a simulation are in. Default: none.
+	Queueing *queueing.Configuration
 	// Ready is closed when the engine knows the cluster; questions before that are
 	// rejected. Default: it always does.
 	Ready <-chan struct{}

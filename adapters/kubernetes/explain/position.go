@@ -19,7 +19,7 @@ func (h *handler) position(w *model.Workload, p *queue.Position) api.QueuePositi
 	q := api.QueuePosition{
 		Place: p.Place.String(), Attempts: p.Attempts,
 		UnschedulablePlugins: p.UnschedulablePlugins, PendingPlugins: p.PendingPlugins,
-		GatingPlugin: p.GatingPlugin, GateMessage: h.text(p.Gate.Message()), HeldBy: h.heldBy(p), QueuePath: queuePath(h.engine.View(), w),
+		GatingPlugin: p.GatingPlugin, GateMessage: h.text(p.Gate.Message()), HeldBy: h.heldBy(heldOf(p)), QueuePath: queuePath(h.engine.View(), w),
 		AddedAt: timeOf(p.AddedAt), Since: timeOf(p.Timestamp), BackoffUntil: timeOf(p.BackoffExpiration),
 		Node: p.Node, PermitPlugins: p.Permit,
 	}
@@ -55,12 +55,16 @@ func queuePath(view *engine.View, w *model.Workload) (names []string) {
 	return names
 }
 
-// heldBy is what holds a pod back, with the name of the pod that it is about; empty for nothing.
-func (h *handler) heldBy(p *queue.Position) string {
-	held := p.Refused
-	if held == nil && p.Standing != nil {
-		held = p.Standing.Held
+// heldOf is what holds the pod at the position back, nil for nothing.
+func heldOf(p *queue.Position) *queue.Held {
+	if p.Refused == nil && p.Standing != nil {
+		return p.Standing.Held
 	}
+	return p.Refused
+}
+
+// heldBy says what holds a pod back, with the name of the pod that it is about; empty for nothing.
+func (h *handler) heldBy(held *queue.Held) string {
 	if held == nil {
 		return ""
 	}

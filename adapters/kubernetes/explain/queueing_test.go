@@ -1,13 +1,16 @@
 package explain_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/berth-project/berth/adapters/kubernetes/explain"
 	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
+	"github.com/berth-project/berth/adapters/kubernetes/queueing"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
 )
@@ -88,4 +91,91 @@ func TestExplainAPodWithAPromise(t *testing.T) {
 		w.golden("plan.json", w.ask(http.MethodGet, "/explain/queue", "", ""))
 		w.golden("promise.json", w.ask(http.MethodGet, "/explain/pods/default/waits", "", ""))
 	}, func(c *engine.Config) { c.Backfill = engine.Backfill{Mode: engine.Conservative} })
+}
+
+// runQueues is run with a second document. Node a has room for 8 CPUs, and the namespaces are in
+// the queues that the labels say; pod old of namespace default runs.
+func runQueues(t *testing.T, labels map[string]string, f func(w *world)) {
+	t.Helper()
+	c, err := queueing.Load([]byte(`
+apiVersion: berth-project.github.io/v1alpha1
+kind: QueueingConfiguration
+queues: [{name: research, max: {cpu: 2}}, {name: rest}]
+defaultQueue: rest
+limits:
+- {name: pods, queue: rest, scope: EachNamespace, amount: 2}
+- {name: each, queue: research, scope: EachPod, resource: cpu, amount: 1800m}
+- {name: budget, namespace: metered, scope: Own, resource: cpu, amount: 1, overTime: true}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, explain.Options{Queueing: c}, func(w *world) {
+		w.node("a", "8")
+		for _, o := range c.Objects() {
+			w.apply(engine.PutObject(o))
+		}
+		for name, queue := range labels {
+			w.apply(engine.PutObject(&model.Principal{Name: name, Queue: queue}))
+		}
+		w.submitFor("default", 0, pod("old", "500m"))
+		time.Sleep(time.Minute)
+		f(w)
+	}, func(cfg *engine.Config) { cfg.Order = c.Order() })
+}
+
+// in puts the objects of a text into the namespace.
+func in(namespace, text string) string {
+	return strings.ReplaceAll(text, "metadata: {", "metadata: {namespace: "+namespace+", ")
+}
+
+// What a quota or a limit would hold back is unplaced, takes no room, and counts for nobody.
+func TestSimulateWithQueues(t *testing.T) {
+	const member = "  schedulingGroup: {podGroupName: gang}"
+	for _, c := range []struct {
+		name, body string
+		want       string
+		says       map[string]string // by pod
+	}{
+		{"a quota", yamlPod("x", "1", "") + yamlPod("y", "1", "") + yamlPod("z", "500m", ""), "x a, y Unplaced, z a",
+			map[string]string{"y": `queue "research": max: "default/y" asks for 500m cpu too much now`}},
+		{"whom it could displace does not matter", yamlPod("x", "1600m", "  priority: 1000"), "x Unplaced",
+			map[string]string{"x": `queue "research": max: "default/x" asks for 100m cpu too much now`}},
+		{"a limit on each pod", yamlPod("x", "2", ""), "x Unplaced",
+			map[string]string{"x": `limit "each": "default/x" asks for 200m cpu too much, whatever else runs`}},
+		{"a namespace that is not there is in the default queue",
+			in("new", yamlPod("x", "1", "")+yamlPod("y", "1", "")+yamlPod("z", "1", "")) + in("newer", yamlPod("x", "1", "")), "x a, y a, z Unplaced, x a",
+			map[string]string{"z": `limit "pods": "new/z" is 1 too many now`}},
+		{"a namespace of a queue that is not there", in("lost", yamlPod("x", "1", "")), "x Unplaced", map[string]string{"x": `there is no queue "nowhere"`}},
+		{"deadlines count", in("metered", yamlPod("x", "1", "  activeDeadlineSeconds: 1800")+yamlPod("y", "2", "  activeDeadlineSeconds: 1800")+yamlPod("z", "1m", "")),
+			"x a, y Unplaced, z Unplaced", map[string]string{"y": `limit "budget": "metered/y" asks for 500m cpu-hours too much now`, "z": `, whatever else runs`}},
+		{"a gang is counted as a whole", fmt.Sprintf(group, 2, "") + yamlPod("x", "1", member) + yamlPod("y", "1", member) + yamlPod("z", "1", ""),
+			"x Unplaced, y Unplaced, z a", map[string]string{"x": `queue "research": max: "default/gang" asks for 500m cpu too much now`}},
+		{"a gang that may go", fmt.Sprintf(group, 2, "") + yamlPod("x", "1", member) + yamlPod("y", "500m", member), "x a, y a", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			runQueues(t, map[string]string{"default": "research", "metered": "rest", "lost": "nowhere"}, func(w *world) {
+				w.unchanged(func() {
+					s := simulation[api.Simulation](w, c.body)
+					if got := outcomes(s); got != c.want || s.Fits != (c.says == nil) {
+						t.Errorf("fits is %v\ngot  %s\nwant %s", s.Fits, got, c.want)
+					}
+					for _, p := range s.Pods {
+						if !strings.Contains(p.Message, c.says[p.Name]) {
+							t.Errorf("of %s it says\n%s\nand not\n%s", p.Name, p.Message, c.says[p.Name])
+						}
+					}
+				})
+			})
+		})
+	}
+}
+
+// The whole answer about a pod that is held back, a group that is, and a pod of another scheduler.
+func TestSimulationsAnswerWithQueues(t *testing.T) {
+	runQueues(t, map[string]string{"default": "research"}, func(w *world) {
+		w.golden("held.json", w.ask(http.MethodPost, "/explain/simulate", "application/yaml",
+			yamlPod("large", "2", "")+fmt.Sprintf(group, 1, "")+yamlPod("member", "1700m", "  schedulingGroup: {podGroupName: gang}")+
+				yamlPod("other", "1", "  schedulerName: other")+yamlPod("small", "1", "")))
+	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/queue"
 )
 
 // simulate answers where the pods of the body would go.
@@ -30,13 +31,13 @@ func (h *handler) simulate(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
-	asked, err := h.translate(objects, cmp.Or(r.URL.Query().Get("namespace"), v1.NamespaceDefault), now)
+	now, branch := time.Now(), h.engine.Branch()
+	asked, err := h.translate(objects, branch.View(), cmp.Or(r.URL.Query().Get("namespace"), v1.NamespaceDefault), now)
 	if err != nil {
 		return nil, err
 	}
 	s := &simulation{
-		h: h, branch: h.engine.Branch(), now: now, pods: map[string]*api.SimulatedPod{},
+		h: h, branch: branch, now: now, pods: map[string]*api.SimulatedPod{},
 		result: api.Simulation{
 			TypeMeta: metav1.TypeMeta{APIVersion: api.Version, Kind: api.SimulationKind}, At: metav1.NewMicroTime(now),
 		},
@@ -145,13 +146,31 @@ func (s *simulation) try(a *attempt) error {
 			p.Message = fmt.Sprintf("it waits for its pod group: there is no group %q", a.missing)
 		}
 	}
-	switch {
-	case a.missing != "":
+	if a.missing != "" || s.isHeld(a) {
 		return nil
-	case a.root != "":
+	}
+	if a.root != "" {
 		return s.tryGroup(a)
 	}
 	return s.tryPod(a.pods[0].ID)
+}
+
+// isHeld reports whether a quota or a limit would hold the pods back, and says so of them.
+func (s *simulation) isHeld(a *attempt) bool {
+	held, err := s.branch.Held(s.now, cmp.Or(a.root, a.pods[0].ID))
+	if err != nil || held == nil { // what is wrong with them is said when they are tried
+		return false
+	}
+	why := s.h.heldBy(held)
+	for _, w := range a.pods {
+		s.pods[w.ID].Message, s.pods[w.ID].Plugins = why, []string{queue.QueuesGate}
+	}
+	if a.root != "" {
+		g := groupOf(a.root)
+		g.Message = why
+		s.result.Groups = append(s.result.Groups, g)
+	}
+	return true
 }
 
 func (s *simulation) tryPod(id string) error {

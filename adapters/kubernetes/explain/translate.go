@@ -34,7 +34,8 @@ func (r *request) add(path string, ch engine.Change) {
 // translation turns objects into a request.
 type translation struct {
 	h         *handler
-	namespace string // of objects that name none
+	view      *engine.View // of the branch that it is for
+	namespace string       // of objects that name none
 	now       time.Time
 	classes   []convert.PriorityClass
 	groups    map[string]*schedulingv1beta1.PodGroup // by ID
@@ -45,8 +46,8 @@ type translation struct {
 
 // translate turns objects into a request. What others refer to comes first. The error
 // lists all problems.
-func (h *handler) translate(objects []object, namespace string, now time.Time) (*request, error) {
-	t := &translation{h: h, namespace: namespace, now: now, groups: map[string]*schedulingv1beta1.PodGroup{}, seen: map[string]bool{}}
+func (h *handler) translate(objects []object, view *engine.View, namespace string, now time.Time) (*request, error) {
+	t := &translation{h: h, view: view, namespace: namespace, now: now, groups: map[string]*schedulingv1beta1.PodGroup{}, seen: map[string]bool{}}
 	if err := t.readClasses(objects); err != nil {
 		return nil, err
 	}
@@ -200,11 +201,25 @@ func (t *translation) pod(path string, p *v1.Pod) {
 	}
 	t.prioritize(path, w, p)
 	w.OwnerSelector = t.h.o.OwnerSelector(p)
+	t.h.o.Queueing.AddTo(w, p)
 	if t.h.o.Translated != nil {
 		t.h.o.Translated(w, p)
 	}
+	t.account(path, p.Namespace)
 	t.request.pods = append(t.request.pods, w)
 	t.request.add(path, engine.Submit(w))
+}
+
+// account makes a namespace that the engine does not know one without labels.
+func (t *translation) account(path, namespace string) {
+	key := "Namespace " + namespace
+	if t.h.o.Queueing.Order() != engine.OrderByQueues || t.seen[key] {
+		return
+	}
+	t.seen[key] = true
+	if _, known := t.view.Object(model.ObjectRef{Kind: model.PrincipalKind, ID: namespace}); !known {
+		t.request.add(path, engine.PutObject(&model.Principal{Name: namespace, Queue: t.h.o.Queueing.QueueOf(namespace, nil, false)}))
+	}
 }
 
 // groupOf is the pod group of the pod, of the body or of the cluster.

@@ -31,6 +31,9 @@ and, as far as they are not in the cluster, the PodGroups, CompositePodGroups an
 PriorityClasses that they name. What admission would add besides priorities and
 the API server's own defaults must be in it.
 
+Room, quotas and limits count; whose turn it would be does not, nor what is planned
+ahead.
+
 It exits with 2 where some pod would not be placed, or is another scheduler's to place.`,
 		Example: `  kubectl berth simulate -f pods.yaml
   kubectl run big --image=big --dry-run=client -o yaml | kubectl berth simulate -f -`,

@@ -41,7 +41,7 @@ type SimulatedPod struct {
 	// after it is said of a cluster without them.
 	Preempts []Victim `json:"preempts,omitempty"`
 	// Message is the summary of why it would wait, in kube-scheduler's words, and
-	// Plugins are those that reject it.
+	// Plugins are those that reject it; Queues stands for a quota or a limit.
 	Message string   `json:"message,omitempty"`
 	Plugins []string `json:"plugins,omitempty"` // see Message
 	// SchedulingGates are the gates that would first have to be removed.
