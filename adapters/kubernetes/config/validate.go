@@ -105,7 +105,7 @@ func (p *problems) validatePercentage(path *field.Path, percentage *int32) {
 }
 
 func (p *problems) validateProfiles(path *field.Path, profiles []configv1.KubeSchedulerProfile, g Gates) {
-	seen := map[string]int{}
+	seen := map[string]bool{}
 	for i := range profiles {
 		at, name := path.Index(i), ptr.Deref(profiles[i].SchedulerName, "")
 		if name == "" {
@@ -114,10 +114,10 @@ func (p *problems) validateProfiles(path *field.Path, profiles []configv1.KubeSc
 		p.validatePercentage(at.Child("percentageOfNodesToScore"), profiles[i].PercentageOfNodesToScore)
 		p.validatePlugins(at.Child("plugins"), profiles[i].Plugins)
 		p.validatePluginConfig(at.Child("pluginConfig"), profiles[i].PluginConfig, g)
-		if earlier, ok := seen[name]; ok {
-			p.add(field.Duplicate(at.Child("schedulerName"), path.Index(earlier).Child("schedulerName").String()))
+		if seen[name] {
+			p.add(field.Duplicate(at.Child("schedulerName"), name))
 		}
-		seen[name] = i
+		seen[name] = true
 	}
 	p.validateQueueSort(path, profiles)
 }
