@@ -121,13 +121,13 @@ func TestElasticQuotasThatMakeNoSense(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		static := &queueing.Configuration{ElasticQuotas: []queueing.ElasticQuota{{Namespace: "other"}}}
 		w := newQuotaWorld(t, static, "10", elasticQuota("default", "bad", "00", `min: {cpu: 2}, max: {cpu: 1}`))
-		w.log.once(t, "default/bad", `of \"cpu\" is less than the 2000 that are guaranteed`)
+		w.log.once(t, "default/bad", `max[cpu]: Invalid value: \"1\": is less than min, \"2\"`)
 		w.queue("it cannot be", "default", -1, -1)
 
 		w.objects.put(elasticQuota("default", "q", "01", `min: {cpu: 1}, max: {cpu: 2}`))
 		w.queue("another one", "default", 1000, 2000)
 		for spec, why := range map[string]string{
-			"min: {cpu: 3}, max: {cpu: 2}": "is less than the 3000 that are guaranteed",
+			"min: {cpu: 3}, max: {cpu: 2}": `max[cpu]: Invalid value: \"2\": is less than min, \"3\"`,
 			"min: {cpu: -1}":               "min[cpu]",
 			"max: {cpu: much}":             "quantities must match",
 			"min: 4":                       "cannot unmarshal number",

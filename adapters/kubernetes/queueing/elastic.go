@@ -27,10 +27,8 @@ func (q *ElasticQuota) Queue() (*model.Queue, error) {
 
 // elasticQueue translates the quota at the path.
 func (t *translation) elasticQueue(at *field.Path, q *ElasticQuota) *model.Queue {
-	m := &model.Queue{
-		Name: quotaOf(q.Namespace), Parent: elasticQuotas, Reclaim: model.ReclaimAny,
-		Guaranteed: t.amounts(at.Child("min"), q.Min), Max: t.amounts(at.Child("max"), q.Max),
-	}
+	least, most := t.bounds(at, "min", q.Min, q.Max)
+	m := &model.Queue{Name: quotaOf(q.Namespace), Parent: elasticQuotas, Reclaim: model.ReclaimAny, Guaranteed: least, Max: most}
 	t.add(at, m, m.Validate())
 	return m
 }

@@ -140,7 +140,7 @@ func TestElasticQuotasThatAreWrong(t *testing.T) {
 	c := load(t, header+"queues: [{name: elasticquotas/b}]\nelasticQuotas:\n- {namespace: a, min: {cpu: 2}, max: {cpu: 1}}\n- {namespace: a}\n- {min: {cpu: 1}}\n- {namespace: b}\n")
 	err := c.Validate()
 	for _, want := range []string{
-		`elasticQuotas[0].max: Invalid value: 1000 of "cpu" is less than the 2000 that are guaranteed`,
+		`elasticQuotas[0].max[cpu]: Invalid value: "1": is less than min, "2"`,
 		`elasticQuotas[1].namespace: Duplicate value: "a"`, `elasticQuotas[2].namespace: Required value`, `elasticQuotas[3].namespace: Duplicate value: "b"`,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,17 @@ limits:
 	}
 }
 
+// A limit of 0 is one that says so.
+func TestLimitOfNothing(t *testing.T) {
+	c := load(t, header+"queues: [{name: a}]\nlimits: [{name: l, queue: a, scope: Own, amount: 0}]")
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if l, ok := c.Objects()[1].(*model.Limit); !ok || l.Amount != 0 {
+		t.Errorf("got %+v", c.Objects()[1])
+	}
+}
+
 func TestPlanWithSlack(t *testing.T) {
 	c := load(t, header+"backfill: {mode: Conservative, slack: true}")
 	if err := c.Validate(); err != nil {
@@ -172,7 +184,10 @@ func TestNone(t *testing.T) {
 	}
 }
 
-// All that is wrong is said at once, by field.
+// engineWords are those that the document has others for, or none.
+var engineWords = regexp.MustCompile(`(?i)principal|workload|node ?terms|users|measure|breach|running`)
+
+// All that is wrong is said at once, by field, in the words of the document.
 func TestInvalid(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
@@ -202,19 +217,29 @@ func TestInvalid(t *testing.T) {
 			"queues: [{name: a}]\nlimits: [{name: l, queue: a, scope: Own, amount: 1, overTime: true}, {name: m, queue: a, scope: Own, resource: memory, amount: 2Pi, overTime: true}, {name: n, queue: a, scope: EachPod, resource: cpu, amount: 1, overTime: true, halfLife: 1h}, {name: o, queue: a, scope: Own, resource: cpu, amount: 1, halfLife: 1h}]",
 			[]string{
 				"limits[0].resource: Required value: pods are not counted over time", `limits[1].amount: Invalid value: "2Pi": is too much over time`,
-				"limits[2].halfLife: Invalid value: is for what several", "limits[3].halfLife: Invalid value: is for what several",
+				`limits[2].halfLife: Invalid value: "1h0m0s": is for overTime`, `limits[3].halfLife: Invalid value: "1h0m0s": is for overTime`,
+			},
+		},
+		"amounts, as they are written": {
+			`queues: [{name: a, guaranteed: {cpu: "100", memory: 2Gi}, max: {cpu: 1500m, memory: 1Gi}}]`,
+			[]string{
+				`queues[0].max[cpu]: Invalid value: "1500m": is less than guaranteed, "100"`,
+				`queues[0].max[memory]: Invalid value: "1Gi": is less than guaranteed, "2Gi"`,
 			},
 		},
 		"default": {"queues: [{name: a}]\ndefaultQueue: b", []string{`defaultQueue: Not found: "b"`}},
 		"limits without queues": {
-			"limits: [{name: l, namespace: a, scope: Own, amount: 1}]", []string{"limits: Invalid value: there are no queues"},
+			"limits: [{name: l, namespace: a, scope: Own, amount: 1}]",
+			[]string{"queues: Required value: limits need a queue; to keep the order of pods by priority, add queues: [{name: all, policy: Priority}] and defaultQueue: all"},
 		},
 		"limits": {
-			"queues: [{name: a}]\nlimits: [{name: l, scope: Own, amount: 1}, {name: l, queue: b, scope: All, amount: 1}, {name: m, queue: a, scope: EachPod, amount: 1}, {name: n, queue: a, scope: Own, amount: 500m}, {name: o, namespace: x, scope: EachNamespace, amount: 1}]",
+			"queues: [{name: a}]\nlimits: [{name: l, scope: Own, amount: 1}, {name: l, queue: b, scope: All, amount: 1}, {name: m, queue: a, scope: EachPod, amount: 1}, {name: n, queue: a, scope: Own, amount: 500m}, {name: o, namespace: x, scope: EachNamespace, amount: 1}, {name: p, queue: a, scope: Own}, {name: q, queue: a, namespace: x, scope: Own, resource: cpu, amount: -1}]",
 			[]string{
-				`limits[0]: Invalid value: "l": must have either a queue or a namespace`, "limits[1].name: Duplicate", "limits[1].queue: Not found",
+				`limits[0].queue: Required value: a limit is that of a queue or of a namespace`, "limits[1].name: Duplicate", "limits[1].queue: Not found",
 				`limits[1].scope: Unsupported value: "All": supported values: "EachNamespace", "EachPod", "Own", "Subtree"`,
-				"limits[2].resource: Required value", `limits[3].amount: Invalid value: "500m": is not a number of pods`, "limits[4].scope: Invalid value",
+				"limits[2].resource: Required value", `limits[3].amount: Invalid value: "500m": is not a number of pods`, `limits[4].scope: Invalid value: "EachNamespace": is for the limit of a queue`,
+				"limits[5].amount: Required value: the most that is allowed; 0 allows nothing",
+				`limits[6].namespace: Invalid value: "x": must be empty where queue is not`, `limits[6].amount: Invalid value: "-1": is less than 0`,
 			},
 		},
 		"backfill": {
@@ -225,14 +250,17 @@ func TestInvalid(t *testing.T) {
 		"slack, with queues": {"queues: [{name: q}]\nbackfill: {mode: Conservative, slack: true}", []string{"backfill.slack"}},
 		"mode":               {"backfill: {mode: easy}", []string{`backfill.mode: Unsupported value: "easy": supported values: "Conservative", "EASY", "InOrder", "Reservations"`}},
 		"holds": {
-			"holds: [{name: h}, {name: h, nodes: [n], from: \"2030-01-02T00:00:00Z\", until: \"2030-01-01T00:00:00Z\"}, {name: i, nodes: [n], podSelector: {matchExpressions: [{key: k, operator: Near}]}}]",
-			[]string{"holds[0].nodes", "holds[1].name: Duplicate", "holds[1].until", `"Near" is not an operator of a label selector`},
+			"holds: [{name: h, nodeSelector: {}}, {name: h, nodes: [n], from: \"2030-01-02T00:00:00Z\", until: \"2030-01-01T00:00:00Z\"}, {name: i, nodes: [n], podSelector: {matchExpressions: [{key: k, operator: Near}]}}]",
+			[]string{"holds[0].nodes: Required value: a hold is of nodes, by name or by nodeSelector", "holds[1].name: Duplicate", "holds[1].until", `"Near" is not an operator of a label selector`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := load(t, header+c.text).Validate()
 			if err == nil {
 				t.Fatal("it is valid")
+			}
+			if word := engineWords.FindString(err.Error()); word != "" {
+				t.Errorf("%q is not a word of the document:\n%v", word, err)
 			}
 			for _, want := range c.want {
 				if !strings.Contains(err.Error(), want) {

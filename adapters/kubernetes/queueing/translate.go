@@ -3,6 +3,7 @@ package queueing
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -82,7 +83,8 @@ func (c *Configuration) translate() (*translation, error) {
 
 func (t *translation) report(err *field.Error) { t.problems = append(t.problems, err) }
 
-// add adds an object, and reports what the model has against it.
+// add adds an object, and reports what the model has against it, as far as that has not been
+// said yet, in the words and units of the document.
 func (t *translation) add(at *field.Path, m model.Object, valid error) {
 	t.objects = append(t.objects, m)
 	var invalid *model.ValidationError
@@ -90,8 +92,18 @@ func (t *translation) add(at *field.Path, m model.Object, valid error) {
 		return
 	}
 	for _, p := range invalid.Problems {
-		t.report(&field.Error{Type: field.ErrorTypeInvalid, Field: at.Child(p.Field).String(), BadValue: field.OmitValueType{}, Detail: p.Message})
+		if path := at.Child(p.Field).String(); !t.blames(path) {
+			t.report(&field.Error{Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{}, Detail: p.Message})
+		}
 	}
+}
+
+// blames reports whether a problem is that of the field.
+func (t *translation) blames(path string) bool {
+	return slices.ContainsFunc(t.problems, func(err error) bool {
+		var at *field.Error
+		return errors.As(err, &at) && at.Field == path
+	})
 }
 
 // queue translates a queue and notes its name.
@@ -100,9 +112,10 @@ func (t *translation) queue(at *field.Path, q *Queue, names map[string]bool) {
 		t.report(field.Duplicate(at.Child("name"), q.Name))
 	}
 	names[q.Name] = true
+	guaranteed, most := t.bounds(at, "guaranteed", q.Guaranteed, q.Max)
 	m := &model.Queue{
 		Name: q.Name, Parent: q.Parent, Weight: q.Weight, Priority: q.Priority, Policy: model.OrderPolicy(q.Policy),
-		Guaranteed: t.amounts(at.Child("guaranteed"), q.Guaranteed), Max: t.amounts(at.Child("max"), q.Max),
+		Guaranteed: guaranteed, Max: most,
 		Lend: t.amounts(at.Child("lend"), q.Lend), Borrow: t.amounts(at.Child("borrow"), q.Borrow),
 		Reclaim: model.ReclaimPolicy(q.Reclaim), MinRuntime: q.MinRuntime.Duration,
 		HalfLife: q.HalfLife.Duration, Prices: t.prices(at.Child("prices"), q.Prices),
@@ -166,6 +179,21 @@ func (t *translation) amounts(at *field.Path, list v1.ResourceList) map[string]i
 	return amounts
 }
 
+// bounds are the least and the most of a queue or quota; the field of the least has the name.
+// What the model would compare again, in its own units, is made equal.
+func (t *translation) bounds(at *field.Path, name string, least, most v1.ResourceList) (guaranteed, top map[string]int64) {
+	guaranteed, top = t.amounts(at.Child(name), least), t.amounts(at.Child("max"), most)
+	for _, resource := range slices.Sorted(maps.Keys(top)) {
+		if top[resource] >= guaranteed[resource] {
+			continue
+		}
+		low, high := least[v1.ResourceName(resource)], most[v1.ResourceName(resource)]
+		t.report(field.Invalid(at.Child("max").Key(resource), high.String(), fmt.Sprintf("is less than %s, %q", name, low.String())))
+		top[resource] = guaranteed[resource]
+	}
+	return guaranteed, top
+}
+
 // scopes are those of limits, in the words of the document.
 var scopes = map[string]model.LimitScope{
 	"EachPod": model.LimitEachWorkload, "EachNamespace": model.LimitEachPrincipal,
@@ -174,7 +202,7 @@ var scopes = map[string]model.LimitScope{
 
 func (t *translation) limits(limits []Limit, queues map[string]bool, ordered bool) {
 	if len(limits) > 0 && !ordered {
-		t.report(field.Invalid(field.NewPath("limits"), field.OmitValueType{}, "there are no queues, and without them no limits"))
+		t.report(field.Required(field.NewPath("queues"), "limits need a queue; to keep the order of pods by priority, add queues: [{name: all, policy: Priority}] and defaultQueue: all"))
 	}
 	names := map[string]bool{}
 	for i := range limits {
@@ -192,36 +220,54 @@ func (t *translation) limits(limits []Limit, queues map[string]bool, ordered boo
 
 func (t *translation) limit(at *field.Path, l *Limit) {
 	scope, known := scopes[l.Scope]
-	switch {
-	case !known:
+	if !known {
 		t.report(field.NotSupported(at.Child("scope"), l.Scope, slices.Sorted(maps.Keys(scopes))))
-		return
-	case (l.Queue == "") == (l.Namespace == ""):
-		t.report(field.Invalid(at, l.Name, "must have either a queue or a namespace"))
-		return
-	case scope == model.LimitEachWorkload && l.Resource == "":
-		t.report(field.Required(at.Child("resource"), "the pods of each pod are always 1"))
-		return
 	}
 	m := &model.Limit{
 		Name: l.Name, Queue: l.Queue, Principal: l.Namespace, Scope: scope,
-		Measure: model.LimitRunning, Breach: model.LimitHold,
+		Measure: model.LimitResource, Resource: string(l.Resource), Breach: model.LimitHold,
 	}
-	if l.Resource == "" {
-		n, exact := l.Amount.AsInt64()
-		if !exact {
-			t.report(field.Invalid(at.Child("amount"), l.Amount.String(), "is not a number of pods"))
-		}
-		m.Amount = n
-	} else {
-		var err *field.Error
-		m.Measure, m.Resource = model.LimitResource, string(l.Resource)
-		if m.Amount, err = convert.Amount(at.Child("amount"), l.Resource, l.Amount); err != nil {
-			t.report(err)
-		}
+	switch {
+	case l.Queue == "" && l.Namespace == "":
+		t.report(field.Required(at.Child("queue"), "a limit is that of a queue or of a namespace"))
+	case l.Queue != "" && l.Namespace != "":
+		t.report(field.Invalid(at.Child("namespace"), l.Namespace, "must be empty where queue is not"))
+		m.Principal = ""
+	case scope == model.LimitEachPrincipal && l.Queue == "":
+		t.report(field.Invalid(at.Child("scope"), l.Scope, "is for the limit of a queue; for that of a namespace use Own"))
 	}
+	switch {
+	case l.Resource != "":
+	case scope == model.LimitEachWorkload:
+		t.report(field.Required(at.Child("resource"), "the pods of each pod are always 1"))
+	case l.OverTime:
+		t.report(field.Required(at.Child("resource"), "pods are not counted over time"))
+	default:
+		m.Measure = model.LimitRunning
+	}
+	m.Amount = t.limitAmount(at.Child("amount"), l)
 	t.overTime(at, l, m)
 	t.add(at, m, m.Validate())
+}
+
+// limitAmount is the most, of the resource or of pods.
+func (t *translation) limitAmount(at *field.Path, l *Limit) int64 {
+	switch {
+	case l.Amount == nil:
+		t.report(field.Required(at, "the most that is allowed; 0 allows nothing"))
+		return 0
+	case l.Resource == "":
+		n, exact := l.Amount.AsInt64()
+		if !exact || n < 0 {
+			t.report(field.Invalid(at, l.Amount.String(), "is not a number of pods"))
+		}
+		return n
+	}
+	n, err := convert.Amount(at, l.Resource, *l.Amount)
+	if err != nil {
+		t.report(err)
+	}
+	return n
 }
 
 // The largest amount over time leaves room for seconds and sums.
@@ -232,20 +278,20 @@ const (
 
 // overTime has the limit count what is used over time, if that is asked for.
 func (t *translation) overTime(at *field.Path, l *Limit, m *model.Limit) {
-	m.HalfLife = l.HalfLife.Duration
-	switch {
-	case !l.OverTime:
+	decays := l.OverTime && m.Scope != model.LimitEachWorkload
+	if l.HalfLife.Duration != 0 && !decays {
+		t.report(field.Invalid(at.Child("halfLife"), l.HalfLife.Duration.String(), "is for overTime, with another scope than EachPod"))
+	}
+	if !l.OverTime {
 		return
-	case l.Resource == "":
-		t.report(field.Required(at.Child("resource"), "pods are not counted over time"))
-		return
-	case m.Amount > maxOverTime:
+	}
+	if m.Amount > maxOverTime {
 		t.report(field.Invalid(at.Child("amount"), l.Amount.String(), "is too much over time"))
 		return
 	}
 	m.Measure, m.Amount = model.LimitResourceSeconds, m.Amount*secondsInHour
-	if m.Scope != model.LimitEachWorkload {
-		m.HalfLife = cmp.Or(m.HalfLife, DefaultHalfLife)
+	if decays {
+		m.HalfLife = cmp.Or(l.HalfLife.Duration, DefaultHalfLife)
 	}
 }
 
@@ -291,6 +337,13 @@ func (t *translation) holds(holds []Hold) {
 			t.report(field.Duplicate(at.Child("name"), h.Name))
 		}
 		names[h.Name] = true
+		if len(h.Nodes) == 0 && len(h.NodeSelector) == 0 {
+			t.report(field.Required(at.Child("nodes"), "a hold is of nodes, by name or by nodeSelector"))
+		}
+		if _, found := h.NodeSelector[""]; found {
+			t.report(field.Invalid(at.Child("nodeSelector"), "", "is not the name of a label"))
+			continue
+		}
 		users, err := convert.LabelSelector(at.Child("podSelector"), h.PodSelector)
 		if err != nil {
 			t.problems = append(t.problems, err)

@@ -31,7 +31,8 @@ type Configuration struct {
 	// QuotaObjects: the objects of that kind make such queues, too. It is no part of the document:
 	// a profile with the plugin CapacityScheduling says so.
 	QuotaObjects bool `json:"-"`
-	// Limits are those of queues and namespaces.
+	// Limits are those of queues and namespaces. They need the order by queues, and so a queue or
+	// an elastic quota.
 	Limits []Limit `json:"limits,omitempty"`
 	// Backfill says how the scheduler plans ahead. None: it does not.
 	Backfill *Backfill `json:"backfill,omitempty"`
@@ -89,8 +90,8 @@ type Limit struct {
 	// Scope is EachPod, EachNamespace (for a queue), Own or Subtree.
 	Scope string `json:"scope"`
 	// Resource is what is counted; none: the pods that have a node.
-	Resource v1.ResourceName   `json:"resource,omitempty"`
-	Amount   resource.Quantity `json:"amount"` // of the resource, or a whole number of pods
+	Resource v1.ResourceName    `json:"resource,omitempty"`
+	Amount   *resource.Quantity `json:"amount"` // required: of the resource, or a whole number of pods
 	// OverTime: the amount is of the resource times hours, such as core-hours: what pods have had, and
 	// what those that have a node may yet have until activeDeadlineSeconds. A pod without that waits for
 	// ever. HalfLife is as in Queue, also where it is not said; not with scope EachPod.
