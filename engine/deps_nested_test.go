@@ -26,7 +26,7 @@ var nestedFloors = map[string][][]string{
 	},
 	"adapters/kubernetes": {
 		{"internal/release"},
-		{"convert", "loadwatcher", "metrics", "deploy", "explain/api", "words", "internal/golden"},
+		{"convert", "loadwatcher", "metrics", "deploy", "explain/api", "words", "internal/golden", "internal/strict"},
 		{"queueing", "customresources"},
 		{".", "cel", "config", "explain", "cmd/kubectl-berth"},
 		{"app", "config/configtest", "internal/kubetest"},

@@ -52,7 +52,7 @@ func TestHoldsInProfiles(t *testing.T) {
 func TestSecondDocumentRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		head + "---\nkind: Other\n":                  "second document: Other of : not a QueueingConfiguration",
-		head + second + "queus: []":                  `unknown field "queus"`,
+		head + second + "queus: []":                  "queus: unknown field",
 		head + second + "queues: []" + second:        "there are more than two documents: 3",
 		strings.TrimPrefix(second, "\n---\n") + "\n": "no kind \"QueueingConfiguration\" is registered",
 	} {

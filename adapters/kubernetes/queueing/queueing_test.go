@@ -2,13 +2,17 @@ package queueing_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"github.com/berth-project/berth/adapters/kubernetes/queueing"
 	"github.com/berth-project/berth/engine"
@@ -273,16 +277,62 @@ func TestInvalid(t *testing.T) {
 
 func TestUnreadable(t *testing.T) {
 	for text, want := range map[string]string{
-		"kind: Other\napiVersion: v1":                 "Other of v1: not a QueueingConfiguration of berth-project.github.io/v1alpha1",
-		header + "queue: []":                          `unknown field "queue"`,
-		header + "queues: []\nqueues:":                `"queues" already set`,
-		header + "queues: [{name: a, weight: heavy}]": "cannot unmarshal string",
-		"{": "did not find expected node content",
-		header + "queues: [{name: a, max: {cpu: lots}}]": "quantities must match",
+		"kind: Other\napiVersion: v1":         "Other of v1: not a QueueingConfiguration of berth-project.github.io/v1alpha1",
+		header + "queues: []\nqueues:":        `line 4: key "queues" already set in map`,
+		header + "queues: [{name: a}\nlimits": "yaml: line 3: did not find expected ',' or ']'",
 	} {
 		if _, err := queueing.Load([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// What cannot be decoded is said at once, with what is wrong with the rest, and without what may
+// only follow from it.
+func TestUndecodable(t *testing.T) {
+	_, err := queueing.Load([]byte(header + `
+queus: []
+defaultQueue: none
+queues:
+- {name: a, weight: heavy, max: {cpu: lots}}
+- {name: b, hold: true, minRuntime: 7d}
+- c
+limits:
+- {name: l, queue: a, scope: Own, amountt: 3, resource: cpu}
+- {name: m, queue: {a: b}, scope: Own, amount: few}
+backfill: {mode: easy, depth: 1.5}
+holds: [{name: h, nodes: n1, until: tomorrow}]
+`))
+	const want = `
+queus: unknown field, not one of apiVersion, backfill, defaultQueue, elasticQuotas, holds, kind, limits, queues
+queues[0].max[cpu]: "lots" is not a quantity, such as 2, 500m or 16Gi
+queues[0].weight: "heavy" is not a whole number of at most 64 bits
+queues[1].hold: unknown field, not one of borrow, guaranteed, halfLife, lend, max, minRuntime, name, parent, policy, prices, priority, protected, reclaim, weight
+queues[1].minRuntime: "7d" is not a duration, such as 90s, 10m or 168h
+queues[2]: "c" is not an object with fields
+limits[0].amountt: unknown field, not one of amount, halfLife, name, namespace, overTime, queue, resource, scope
+limits[0].amount: Required value: the most that is allowed; 0 allows nothing
+limits[1].amount: "few" is not a quantity, such as 2, 500m or 16Gi
+limits[1].queue: {"a":"b"} is not a text
+backfill.depth: 1.5 is not a whole number of at most 64 bits
+holds[0].nodes: "n1" is not a list
+holds[0].until: "tomorrow" is not a time, such as 2030-01-31T15:04:05Z
+defaultQueue: Not found: "none"
+backfill.mode: Unsupported value: "easy": supported values: "Conservative", "EASY", "InOrder", "Reservations"
+`
+	var all utilerrors.Aggregate
+	if !errors.As(err, &all) {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, err := range all.Errors() {
+		got = append(got, err.Error())
+	}
+	slices.Sort(got)
+	lines := strings.Split(strings.TrimSpace(want), "\n")
+	slices.Sort(lines)
+	if !slices.Equal(got, lines) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(lines, "\n"))
 	}
 }
 
