@@ -3,6 +3,7 @@ package config
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -69,7 +70,7 @@ func LoadFile(name string, g Gates) (*Config, error) {
 	}
 	c, err := Load(text, g)
 	if err != nil {
-		return nil, fmt.Errorf("load configuration file %q: %w", name, err)
+		return c, fmt.Errorf("load configuration file %q: %w", name, err)
 	}
 	return c, nil
 }
@@ -79,26 +80,57 @@ func LoadFile(name string, g Gates) (*Config, error) {
 // another kind or version. Whether the values make sense is for [Config.Validate].
 // A second document of the file may be a [queueing.Configuration].
 //
+// Where only some fields are wrong there is a configuration beside the error, of what could
+// be read: it is not to be used, but to be asked what else is wrong.
+//
 // Rules: cmd/kube-scheduler/app/options/configfile.go loadConfig, 1.37.1.
 func Load(text []byte, g Gates) (*Config, error) {
 	own, rest, err := split(text)
 	if err != nil {
 		return nil, err
 	}
-	c, err := load(own, g)
-	if err != nil || rest == nil {
-		return c, err
+	var p problems
+	if queueing.Is(own) {
+		p.add(ErrOrder)
+		own, rest = rest, own
 	}
-	if c.Queueing, err = queueing.Load(rest); err != nil {
-		return nil, fmt.Errorf("second document: %w", err)
+	var c *Config
+	if own != nil {
+		c, err = load(own, g)
 	}
-	return c, nil
+	if rest == nil {
+		return c, err // in kube-scheduler's words
+	}
+	p.add(err)
+	second := p.loadSecond(rest)
+	switch {
+	case c != nil:
+		c.Queueing = second
+	case second != nil: // there is nothing else to ask what is wrong with it
+		p.addEach(queueing.Kind, second.Validate())
+	}
+	return c, p.err()
+}
+
+// loadSecond loads the second document; nil where anything is wrong with it.
+func (p *problems) loadSecond(text []byte) *queueing.Configuration {
+	c, err := queueing.Load(text)
+	if errors.Is(err, queueing.ErrOtherKind) {
+		p.add(fmt.Errorf("second document: %w", err))
+	} else {
+		p.addEach(queueing.Kind, err)
+	}
+	return c
 }
 
 // ErrDocuments says that a file has more than two documents.
 var ErrDocuments = errors.New("there are more than two documents")
 
-// split takes the file's documents apart; rest is nil where there is one.
+// ErrOrder says that a [queueing.Configuration] is the first document.
+var ErrOrder = errors.New("a " + queueing.Kind + " comes first: the first document must be the KubeSchedulerConfiguration, which is all that kube-scheduler reads")
+
+// split takes the file's documents apart; rest is nil where there is one. In front of rest are as
+// many empty lines as there are lines in the file, for the lines that errors name.
 func split(text []byte) (own, rest []byte, err error) {
 	documents := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
 	var list [][]byte
@@ -118,7 +150,8 @@ func split(text []byte) (own, rest []byte, err error) {
 	case 0, 1:
 		return text, nil, nil
 	case 2:
-		return list[0], list[1], nil
+		before := max(bytes.LastIndex(text, bytes.TrimSpace(list[1])), 0)
+		return list[0], append(bytes.Repeat([]byte("\n"), bytes.Count(text[:before], []byte("\n"))), bytes.TrimLeft(list[1], "\n")...), nil
 	}
 	return nil, nil, fmt.Errorf("%w: %d", ErrDocuments, len(list))
 }
@@ -126,14 +159,14 @@ func split(text []byte) (own, rest []byte, err error) {
 // load is Load for kube-scheduler's document.
 func load(text []byte, g Gates) (*Config, error) {
 	object, kind, err := codecs.UniversalDecoder(configv1.SchemeGroupVersion).Decode(text, nil, nil)
-	if err != nil {
+	if err != nil && !runtime.IsStrictDecodingError(err) {
 		return nil, err
 	}
 	file, ok := object.(*configv1.KubeSchedulerConfiguration)
 	if !ok {
-		return nil, fmt.Errorf("couldn't decode as KubeSchedulerConfiguration, got %s", kind)
+		return nil, cmp.Or(err, fmt.Errorf("couldn't decode as KubeSchedulerConfiguration, got %s", kind))
 	}
-	return newConfig(*file, g), nil
+	return newConfig(*file, g), err
 }
 
 // Default is the configuration without a file.

@@ -52,9 +52,10 @@ func TestHoldsInProfiles(t *testing.T) {
 func TestSecondDocumentRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		head + "---\nkind: Other\n":                  "second document: Other of : not a QueueingConfiguration",
-		head + second + "queus: []":                  "queus: unknown field",
+		head + second + "queus: []":                  "QueueingConfiguration: queus: unknown field",
+		head + second + "queues: []\nqueues: []":     `line 8: key "queues" already set in map`,
 		head + second + "queues: []" + second:        "there are more than two documents: 3",
-		strings.TrimPrefix(second, "\n---\n") + "\n": "no kind \"QueueingConfiguration\" is registered",
+		strings.TrimPrefix(second, "\n---\n") + "\n": "the first document must be the KubeSchedulerConfiguration",
 	} {
 		if _, err := config.Load([]byte(text), config.DefaultGates()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
@@ -63,10 +64,33 @@ func TestSecondDocumentRefused(t *testing.T) {
 	if _, err := config.Load([]byte(head+second+second), config.DefaultGates()); !errors.Is(err, config.ErrDocuments) {
 		t.Errorf("three documents: %v", err)
 	}
+	if _, err := config.Load([]byte(strings.TrimPrefix(second, "\n---\n")+"---\n"+head), config.DefaultGates()); !errors.Is(err, config.ErrOrder) {
+		t.Errorf("the other order: %v", err)
+	}
 	err := load(t, head+"parallelism: -1"+second+"defaultQueue: none").Validate()
 	for _, want := range []string{"parallelism", `QueueingConfiguration: defaultQueue: Not found: "none"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %v", want, err)
+		}
+	}
+}
+
+// What is wrong with the one document does not hide what is wrong with the other, whatever it is.
+func TestBothDocumentsRefused(t *testing.T) {
+	const wrong = second + "defaultQueue: none\nlimits: [{name: l, queue: q, scope: Own, amountt: 3}]\n"
+	for text, want := range map[string][]string{
+		head + "parallel: 3\npercentageOfNodesToScore: 101" + wrong: {`unknown field "parallel"`, "limits[0].amountt: unknown field", "defaultQueue: Not found"},
+		head + "parallelism: many" + wrong:                          {"parallelism of type int32", "limits[0].amountt: unknown field"},
+		head + "parallelism: many" + second + "defaultQueue: none":  {"parallelism of type int32", "defaultQueue: Not found"},
+		strings.TrimPrefix(wrong, "\n---\n") + "---\n" + head + "parallel: 3": {
+			"the first document must be the KubeSchedulerConfiguration", `unknown field "parallel"`, "limits[0].amountt: unknown field",
+		},
+	} {
+		_, err := config.Load([]byte(text), config.DefaultGates())
+		for _, part := range want {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: nothing says %q: %v", text, part, err)
+			}
 		}
 	}
 }

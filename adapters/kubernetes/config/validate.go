@@ -47,9 +47,7 @@ func (c *Config) Validate() error {
 	}
 	p.validateExtenders(field.NewPath("extenders"), e.Extenders)
 	if c.Queueing != nil {
-		if err := c.Queueing.Validate(); err != nil {
-			p.add(fmt.Errorf("%s: %w", queueing.Kind, err))
-		}
+		p.addEach(queueing.Kind, c.Queueing.Validate())
 	}
 	return p.err()
 }
@@ -58,6 +56,27 @@ func (c *Config) Validate() error {
 type problems struct{ list []error }
 
 func (p *problems) add(err error) { p.list = append(p.list, err) }
+
+// addEach adds each of the errors that err is made of, with the words in front of it.
+func (p *problems) addEach(front string, err error) {
+	for _, err := range errorsOf(err) {
+		p.add(fmt.Errorf("%s: %w", front, err))
+	}
+}
+
+// errorsOf are those that an [utilerrors.Aggregate] or errors.Join has made one of, the error
+// itself, or none where it is nil.
+func errorsOf(err error) []error {
+	switch several := err.(type) { //nolint:errorlint // what wraps several has words of its own
+	case nil:
+		return nil
+	case utilerrors.Aggregate:
+		return several.Errors()
+	case interface{ Unwrap() []error }:
+		return several.Unwrap()
+	}
+	return []error{err}
+}
 
 func (p *problems) addList(list field.ErrorList) {
 	for _, err := range list {
