@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,6 +22,7 @@ type coschedulingArgs struct {
 const maxSeconds = 1 << 31
 
 func (a coschedulingArgs) translate() (args coscheduling.Args, err error) {
+	var problems []error
 	for _, f := range []struct {
 		name  string
 		given *int64
@@ -33,7 +35,8 @@ func (a coschedulingArgs) translate() (args coscheduling.Args, err error) {
 			continue
 		}
 		if *f.given < 0 || *f.given > maxSeconds {
-			return args, fmt.Errorf("arguments: %s: %d is not between 0 and %d", f.name, *f.given, maxSeconds)
+			problems = append(problems, fmt.Errorf("%s: %d is not between 0 and %d", f.name, *f.given, maxSeconds))
+			continue
 		}
 		*f.to = time.Duration(*f.given) * time.Second
 	}
@@ -41,5 +44,5 @@ func (a coschedulingArgs) translate() (args coscheduling.Args, err error) {
 	if a.PodGroupRejectPercentage != nil {
 		args.RejectPercentage = *a.PodGroupRejectPercentage
 	}
-	return args, nil
+	return args, errors.Join(problems...)
 }

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/berth-project/berth/adapters/kubernetes/internal/strict"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/coscheduling"
@@ -66,19 +65,21 @@ func OutOfTree() Registry {
 }
 
 // fromFile makes a plugin from the arguments of a file, which are of type F, and none where
-// the file has none. Unknown fields are refused.
+// the file has none. Unknown fields and values of other types are refused, all at once.
 func fromFile[F, A any, P extpoints.Plugin](translate func(F) (A, error), make func(A, extpoints.Handle) (P, error)) extpoints.Factory {
 	return func(args any, h extpoints.Handle) (extpoints.Plugin, error) {
 		var file F
+		var p problems
 		if raw, ok := args.(*runtime.Unknown); ok && raw != nil && len(raw.Raw) > 0 {
-			d := json.NewDecoder(bytes.NewReader(raw.Raw))
-			d.DisallowUnknownFields()
-			if err := d.Decode(&file); err != nil {
-				return nil, fmt.Errorf("arguments: %w", err)
+			unfit, err := strict.JSON(raw.Raw, &file)
+			p.addEach("arguments", err)
+			for _, problem := range unfit {
+				p.add(fmt.Errorf("arguments: %w", problem))
 			}
 		}
 		a, err := translate(file)
-		if err != nil {
+		p.addEach("arguments", err)
+		if err := p.err(); err != nil {
 			return nil, err
 		}
 		return make(a, h)
@@ -128,7 +129,7 @@ func (a nodeMetadataArgs) translate() (nodemetadata.Args, error) {
 		Strategy: nodemetadata.Strategy(a.ScoringStrategy), Layout: a.TimestampFormat,
 	}
 	if a.MetadataSource != "" && a.MetadataSource != "Label" {
-		return args, fmt.Errorf("arguments: metadataSource: %q: only \"Label\" is read here", a.MetadataSource)
+		return args, fmt.Errorf("metadataSource: %q: only \"Label\" is read here", a.MetadataSource)
 	}
 	return args, nil
 }
@@ -190,18 +191,19 @@ type devicePackingArgs struct {
 
 func (a devicePackingArgs) translate() (devicepacking.Args, error) {
 	args := devicepacking.Args{Policy: devicepacking.Rollout, Resource: a.Resource, ModelLabel: a.ModelLabel}
+	var problems []error
 	if a.Resource == "" {
-		return args, errors.New("arguments: resource: must be set, to the extended resource of the devices")
+		problems = append(problems, errors.New("resource: must be set, to the extended resource of the devices"))
 	}
 	if a.UnitsPerDevice != nil {
 		if args.Units = *a.UnitsPerDevice; args.Units < 1 {
-			return args, fmt.Errorf("arguments: unitsPerDevice: %d is less than 1", args.Units)
+			problems = append(problems, fmt.Errorf("unitsPerDevice: %d is less than 1", args.Units))
 		}
 	}
 	if a.Relearn != nil {
 		if args.Relearn = a.Relearn.Duration; args.Relearn <= 0 {
-			return args, fmt.Errorf("arguments: relearn: %v is not above 0", args.Relearn)
+			problems = append(problems, fmt.Errorf("relearn: %v is not above 0", args.Relearn))
 		}
 	}
-	return args, nil
+	return args, errors.Join(problems...)
 }

@@ -44,7 +44,7 @@ func (t *trimaranSpec) check() error {
 	case prometheus:
 		return checkURL("metricProvider.address", ptr.Deref(p.Address, ""), "Prometheus")
 	default:
-		return fmt.Errorf("arguments: metricProvider.type: %q is neither %q nor %q; of others run load-watcher as a service and set watcherAddress", p.Type, metricsServer, prometheus)
+		return fmt.Errorf("metricProvider.type: %q is neither %q nor %q; of others run load-watcher as a service and set watcherAddress", p.Type, metricsServer, prometheus)
 	}
 }
 
@@ -68,10 +68,10 @@ func checkWatcher(address string) error {
 
 func checkURL(field, address, of string) error {
 	if address == "" {
-		return fmt.Errorf("arguments: %s: must be set, to the URL of %s", field, of)
+		return fmt.Errorf("%s: must be set, to the URL of %s", field, of)
 	}
 	if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("arguments: %s: %q is no URL of a service", field, address)
+		return fmt.Errorf("%s: %q is no URL of a service", field, address)
 	}
 	return nil
 }
@@ -88,9 +88,7 @@ type targetLoadPackingArgs struct {
 
 func (a targetLoadPackingArgs) translate() (targetloadpacking.Args, error) {
 	var args targetloadpacking.Args
-	if err := a.check(); err != nil {
-		return args, err
-	}
+	problems := []error{a.check()}
 	if a.TargetUtilization != nil {
 		args.Target = max(*a.TargetUtilization, 0) // there what is not positive is the default
 	}
@@ -100,11 +98,11 @@ func (a targetLoadPackingArgs) translate() (targetloadpacking.Args, error) {
 	if a.DefaultRequestsMultiplier != nil {
 		m, err := strconv.ParseFloat(*a.DefaultRequestsMultiplier, 64)
 		if err != nil {
-			return args, fmt.Errorf("arguments: defaultRequestsMultiplier: %q is no number", *a.DefaultRequestsMultiplier)
+			problems = append(problems, fmt.Errorf("defaultRequestsMultiplier: %q is no number", *a.DefaultRequestsMultiplier))
 		}
 		args.Multiplier = &m
 	}
-	return args, nil
+	return args, errors.Join(problems...)
 }
 
 // loadVariationArgs are LoadVariationRiskBalancingArgs of scheduler-plugins, apis/config/v1,
@@ -174,10 +172,11 @@ func (a peaksArgs) translate() (peaks.Args, error) {
 	for name, m := range a.NodePowerModel {
 		args.Models[name] = peaks.PowerModel{K1: m.K1, K2: m.K2}
 	}
+	var problem error
 	if len(args.Models) == 0 {
-		return args, errors.New("arguments: nodePowerModel: must not be empty; the file of NODE_POWER_MODEL is not read here")
+		problem = errors.New("nodePowerModel: must not be empty; the file of NODE_POWER_MODEL is not read here")
 	}
-	return args, checkWatcher(a.WatcherAddress)
+	return args, errors.Join(problem, checkWatcher(a.WatcherAddress))
 }
 
 // loadAwareArgs are LoadAwareSchedulingArgs of Koordinator, pkg/scheduler/apis/config/v1,
@@ -213,9 +212,10 @@ func (a loadAwareArgs) translate() (loadawarescheduling.Args, error) {
 		DominantWeight: a.DominantResourceWeight,
 		ScalingFactors: a.EstimatedScalingFactors,
 	}
+	var problem error
 	if s := a.NodeMetricExpirationSeconds; s != nil {
 		if *s <= 0 {
-			return args, fmt.Errorf("arguments: nodeMetricExpirationSeconds: %d is not greater than 0", *s)
+			problem = fmt.Errorf("nodeMetricExpirationSeconds: %d is not greater than 0", *s)
 		}
 		args.MaxAge = time.Duration(*s) * time.Second
 	}
@@ -229,5 +229,5 @@ func (a loadAwareArgs) translate() (loadawarescheduling.Args, error) {
 			Score:      loadawarescheduling.Measure{Type: g.ScoreAggregationType, Window: g.ScoreAggregatedDuration.Duration},
 		}
 	}
-	return args, checkWatcher(a.WatcherAddress)
+	return args, errors.Join(problem, checkWatcher(a.WatcherAddress))
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -46,6 +47,7 @@ func (a topologyMatchArgs) translate() (noderesourcetopologymatch.Args, error) {
 	case a.CacheResyncPeriodSeconds != nil && *a.CacheResyncPeriodSeconds > 0:
 		args.Book = noderesourcetopologymatch.OverReserve
 	}
+	var problems []error
 	for _, f := range []struct {
 		field, value string
 		allowed      []string
@@ -57,10 +59,10 @@ func (a topologyMatchArgs) translate() (noderesourcetopologymatch.Args, error) {
 		{"preemptionMode", a.PreemptionMode, []string{"Disabled", "Enabled"}},
 	} {
 		if f.value != "" && !slices.Contains(f.allowed, f.value) {
-			return args, fmt.Errorf("arguments: %s: %q is not one of %q", f.field, f.value, f.allowed)
+			problems = append(problems, fmt.Errorf("%s: %q is not one of %q", f.field, f.value, f.allowed))
 		}
 	}
-	return args, nil
+	return args, errors.Join(problems...)
 }
 
 // appLabels are those of scheduler-plugins' applications, which are looked up in the namespaces.

@@ -1,12 +1,12 @@
 package config
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berth-project/berth/adapters/kubernetes/internal/strict"
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/sysched"
 )
@@ -46,9 +46,7 @@ func (c *Config) UnconfinedProfile() (string, error) {
 		var args sySchedArgs
 		for j := range p.PluginConfig {
 			if entry := &p.PluginConfig[j]; entry.Name == plugins.SySched && len(entry.Args.Raw) > 0 {
-				if err := json.Unmarshal(entry.Args.Raw, &args); err != nil {
-					return "", fmt.Errorf("profiles[%d].pluginConfig[%d]: arguments: %w", i, j, err)
-				}
+				_, _ = strict.JSON(entry.Args.Raw, &args) // what does not fit is for the plugin to report
 			}
 		}
 		found = append(found, args.profile())
