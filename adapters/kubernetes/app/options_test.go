@@ -13,6 +13,7 @@ import (
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/berth-project/berth/adapters/kubernetes/queueing"
 	"github.com/berth-project/berth/extpoints"
 )
 
@@ -137,10 +138,22 @@ func TestFlagsAreValidated(t *testing.T) {
 	}
 }
 
-// Problems of flags and of the file are told at once.
+// Problems of flags and of the file are told at once: of fields that do not exist, of values, and of
+// plugins, extenders and queues.
 func TestAllProblemsAtOnce(t *testing.T) {
 	o := parsed(t,
-		"--config="+file(t, "parallelism: -1\npodInitialBackoffSeconds: -1\nprofiles: [{schedulerName: a}, {schedulerName: a}]\n"),
+		"--config="+file(t, `parallelism: -1
+podInitialBackoffSeconds: -1
+paralelism: 3
+profiles:
+- {schedulerName: a, plugins: {score: {enabled: [{name: NodeName}]}, multiPoint: {enabled: [{name: Nope}, {name: DevicePacking}]}}}
+- {schedulerName: a, pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: Some}}}]}
+extenders: [{urlPrefix: 'ftp://x'}]
+---
+apiVersion: `+queueing.APIVersion+`
+kind: `+queueing.Kind+`
+queues: [{name: a, minRuntime: 7d}]
+`),
 		"--secure-port=70000", "--feature-gates=DRADerivedAttributes=true,VolumeLimitScaling=false",
 		"--authorization-webhook-cache-authorized-ttl=-1s", "--show-hidden-metrics-for-version=1.2",
 	)
@@ -149,7 +162,9 @@ func TestAllProblemsAtOnce(t *testing.T) {
 		t.Fatal("it was made")
 	}
 	for _, want := range []string{
-		"parallelism", "podInitialBackoffSeconds", "profiles[1].schedulerName",
+		`unknown field "paralelism"`, "parallelism: Invalid value: -1", "podInitialBackoffSeconds", `profiles[1].schedulerName: Duplicate value: "a"`,
+		"the plugin does not serve this point", "the plugin does not exist", "DevicePacking: arguments: resource: must be set",
+		"profiles[1].pluginConfig[0].args.scoringStrategy.type", "extenders[0]", "queues[0].minRuntime",
 		"--secure-port", "DRADerivedAttributes is true", "VolumeLimitScaling is false", "showHiddenMetricsForVersion",
 	} {
 		if !strings.Contains(err.Error(), want) {

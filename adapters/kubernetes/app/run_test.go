@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/ptr"
 
+	"github.com/berth-project/berth/adapters/kubernetes/cel"
 	"github.com/berth-project/berth/adapters/kubernetes/config"
 	"github.com/berth-project/berth/adapters/kubernetes/internal/kubetest"
 	"github.com/berth-project/berth/adapters/kubernetes/queueing"
@@ -40,7 +41,13 @@ func inMemory(t *testing.T, client *fake.Clientset, own config.Registry, args ..
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scheduler{options: o, settings: &settings{plugins: own}, config: c, clients: &clients{main: client, events: client, election: client, custom: customInMemory()}}
+	s := &scheduler{
+		options: o, settings: &settings{plugins: own}, config: c, devices: cel.New(),
+		clients: &clients{main: client, events: client, election: client, custom: customInMemory()},
+	}
+	if s.registry, err = s.settings.registry(); err != nil {
+		t.Fatal(err)
+	}
 	if e := &c.Effective.LeaderElection; *e.LeaderElect {
 		lock := &resourcelock.LeaseLock{
 			LeaseMeta:  metav1.ObjectMeta{Namespace: e.ResourceNamespace, Name: e.ResourceName},

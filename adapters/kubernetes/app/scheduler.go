@@ -30,6 +30,7 @@ import (
 	"github.com/berth-project/berth/adapters/kubernetes/metrics"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/extpoints"
+	"github.com/berth-project/berth/plugins/dynamicresources/allocator"
 	"github.com/berth-project/berth/plugins/volumebinding"
 )
 
@@ -38,6 +39,8 @@ type scheduler struct {
 	options  *options
 	settings *settings
 	config   *config.Config
+	registry config.Registry     // of all plugins
+	devices  allocator.Evaluator // of their selectors
 
 	clients   *clients
 	profiles  []string // their names
@@ -62,13 +65,20 @@ type serverAuth struct {
 }
 
 // newScheduler makes everything but what serves, and starts nothing. The error lists
-// all problems of the flags and of the file's fields, or else all that the plugins and
-// extenders have with it.
+// all problems of the flags, of the file's fields, and of the plugins and extenders that come
+// with the program.
 func newScheduler(o *options, s *settings) (*scheduler, error) {
+	m := &scheduler{options: o, settings: s, devices: cel.New()}
 	problems := o.validate()
-	c, err := o.load()
-	if err != nil {
+	var err error
+	if m.registry, err = s.registry(); err != nil {
 		problems = append(problems, err)
+	}
+	if m.config, err = o.load(); err != nil {
+		problems = append(problems, err)
+	}
+	if m.config != nil {
+		problems = append(problems, m.config.Try(m.devices, m.registry, s.plugins))
 	}
 	if err := utilerrors.NewAggregate(problems); err != nil {
 		return nil, err
@@ -77,11 +87,23 @@ func newScheduler(o *options, s *settings) (*scheduler, error) {
 		return nil, err
 	}
 	o.metrics.Apply()
-	m := &scheduler{options: o, settings: s, config: c}
 	if err := m.connect(); err != nil {
 		return nil, err
 	}
 	return m, m.assemble()
+}
+
+// registry has kube-scheduler's plugins, Berth's others, and the operator's own, which come before
+// the latter.
+func (s *settings) registry() (config.Registry, error) {
+	r := config.DefaultRegistry()
+	err := r.Merge(s.plugins)
+	for name, factory := range config.OutOfTree() {
+		if _, own := r[name]; !own {
+			r[name] = factory
+		}
+	}
+	return r, err
 }
 
 // connect makes the clients, and the election, which says when they may write.
@@ -116,16 +138,9 @@ func (s *scheduler) mayWrite() bool { return s.election == nil || s.election.lea
 
 // assemble makes the engine and what it is connected with.
 func (s *scheduler) assemble() error {
-	registry := config.DefaultRegistry()
-	err1 := registry.Merge(s.settings.plugins)
-	for name, factory := range config.OutOfTree() {
-		if _, own := registry[name]; !own { // an operator's own plugin comes before ours
-			registry[name] = factory
-		}
-	}
-	profiles, err2 := s.config.Profiles(cel.New(), registry)
-	configs, err3 := s.config.Extenders(nil)
-	if err := utilerrors.NewAggregate([]error{err1, err2, err3}); err != nil {
+	profiles, err1 := s.config.Profiles(s.devices, s.registry)
+	configs, err2 := s.config.Extenders(nil)
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
 	gate := s.options.gates.gate

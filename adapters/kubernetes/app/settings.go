@@ -1,13 +1,15 @@
 package app
 
 import (
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/utils/ptr"
 
 	"github.com/berth-project/berth/adapters/kubernetes/config"
 )
 
 // load is the configuration: what the file says, or the defaults where there is
-// none, and over it the flags that take precedence. It is validated.
+// none, and over it the flags that take precedence. It is validated. Beside an error there is
+// one where most of it could be read, to be asked what else is wrong.
 //
 // Flags about leader election take precedence where they are given. The deprecated
 // ones do so only where there is no file.
@@ -16,17 +18,15 @@ import (
 func (o *options) load() (*config.Config, error) {
 	gates := config.GatesOf(o.gates.gate.Enabled)
 	var c *config.Config
+	var err error
 	if o.configFile == "" {
 		c = config.Default(gates)
 		o.applyDeprecated(c)
-	} else {
-		var err error
-		if c, err = config.LoadFile(o.configFile, gates); err != nil {
-			return nil, err
-		}
+	} else if c, err = config.LoadFile(o.configFile, gates); c == nil {
+		return nil, err
 	}
 	o.applyLeaderElection(c)
-	return c, c.Validate()
+	return c, utilerrors.NewAggregate([]error{err, c.Validate()})
 }
 
 // replacing is a flag and what it does where it is given.

@@ -24,8 +24,22 @@ import (
 	"github.com/berth-project/berth/plugins/volumebinding"
 )
 
-// args translates the arguments of a plugin; nil for none.
-func (t *translation) args(path *field.Path, entry *configv1.PluginConfig) any {
+// args translates the arguments of a plugin; nil for none, and where they are refused, here or
+// by [Config.Validate].
+func (t *translation) args(path *field.Path, entry *configv1.PluginConfig) (args any, refused bool) {
+	var p problems
+	if p.validateArgs(path, entry.Args.Object, t.gates); p.err() != nil {
+		return nil, true
+	}
+	before := len(t.list)
+	args = t.translateArgs(path, entry)
+	if len(t.list) > before {
+		return nil, true
+	}
+	return args, false
+}
+
+func (t *translation) translateArgs(path *field.Path, entry *configv1.PluginConfig) any {
 	switch a := entry.Args.Object.(type) {
 	case nil:
 		if isKubernetes(entry.Name) {
@@ -61,12 +75,11 @@ func (t *translation) args(path *field.Path, entry *configv1.PluginConfig) any {
 }
 
 func (t *translation) fit(path *field.Path, a *configv1.NodeResourcesFitArgs) any {
-	before := len(t.list)
 	t.validateFit(path, a)
-	if len(t.list) > before {
+	s := a.ScoringStrategy
+	if s == nil {
 		return nil
 	}
-	s := a.ScoringStrategy
 	out := noderesources.FitArgs{
 		IgnoredResources:      a.IgnoredResources,
 		IgnoredResourceGroups: a.IgnoredResourceGroups,

@@ -6,6 +6,7 @@
 //	...                                        // flags that take precedence go into c.Effective
 //	err = c.Validate()
 //	registry := config.DefaultRegistry()       // and one's own plugins
+//	err = c.Try(cel.New(), registry, nil)      // what plugins and extenders say, to report it together
 //	profiles, err := c.Profiles(cel.New(), registry) // for engine.Config.Profiles
 //	extenders, err := c.Extenders(codec)       // for extender.New
 //	err = c.Write(file)                        // what --write-config-to writes

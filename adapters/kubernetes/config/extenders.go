@@ -16,8 +16,8 @@ const defaultExtenderTimeout = extender.DefaultHTTPTimeout
 // the pods and nodes that they are sent.
 //
 // An extender is called by its URL, and where an earlier one has the same URL by its
-// field, too. The error lists everything that is wrong with them, files of
-// certificates apart, which [extender.New] reads.
+// field, too. The error lists everything that is wrong with them, apart from what
+// [Config.Validate] finds and from files of certificates, which [extender.New] reads.
 func (c *Config) Extenders(codec extender.Codec) ([]extender.Config, error) {
 	var p problems
 	effective := c.withExtenders(&p)
@@ -29,9 +29,9 @@ func (c *Config) Extenders(codec extender.Codec) ([]extender.Config, error) {
 			x.Name += fmt.Sprintf(" (extenders[%d])", i)
 		}
 		names[x.Name] = true
-		if err := x.Validate(); err != nil {
-			p.add(fmt.Errorf("extenders[%d]: %w", i, err))
-		}
+		rest := x
+		rest.Weight, rest.ManagedResources = 1, nil // Validate has looked at these
+		p.addEach(fmt.Sprintf("extenders[%d]", i), rest.Validate())
 		list = append(list, x)
 	}
 	if err := p.err(); err != nil {

@@ -33,11 +33,15 @@ func FuzzLoad(f *testing.F) {
 		}
 		c, err := config.Load(text, g)
 		if err != nil {
+			if c != nil { // it is asked what else is wrong
+				_, _ = c.Validate(), c.Try(devices, configtest.Registry(), nil)
+			}
 			return
 		}
 		invalid := c.Validate()
 		_, refused := c.Profiles(devices, configtest.Registry())
 		_, _ = c.Extenders(extender.Neutral{})
+		_ = c.Try(devices, configtest.Registry(), nil)
 		_ = c.Queue()
 		var first, second bytes.Buffer
 		if err := c.Write(&first); invalid != nil || refused != nil {

@@ -31,12 +31,17 @@ import (
 // points at which they are enabled, and are as many as a point needs, is for the
 // engine to say when it is made.
 func (c *Config) Profiles(devices allocator.Evaluator, registry Registry) ([]extpoints.Profile, error) {
+	return c.translate(translation{devices: devices, registry: registry})
+}
+
+// translate is Profiles as the translation has it.
+func (c *Config) translate(as translation) ([]extpoints.Profile, error) {
 	var p problems
 	effective := c.withExtenders(&p)
+	as.problems, as.gates = &p, c.gates
 	list := make([]extpoints.Profile, len(effective.Profiles))
 	for i := range effective.Profiles {
-		t := &translation{problems: &p, gates: c.gates, devices: devices, registry: registry}
-		list[i] = t.profile(field.NewPath("profiles").Index(i), &effective.Profiles[i])
+		list[i] = as.profile(field.NewPath("profiles").Index(i), &effective.Profiles[i])
 		if c.Queueing != nil && len(c.Queueing.Holds) > 0 {
 			extpoints.Use(&list[i], holds.New, extpoints.NoArgs{})
 		}
@@ -113,6 +118,7 @@ type translation struct {
 	gates    Gates
 	devices  allocator.Evaluator
 	registry Registry
+	trial    *trial // nil: no plugin is made
 }
 
 func (t *translation) profile(path *field.Path, in *configv1.KubeSchedulerProfile) extpoints.Profile {
@@ -123,11 +129,11 @@ func (t *translation) profile(path *field.Path, in *configv1.KubeSchedulerProfil
 		Plugins:                  entries(t.effective(in.Plugins)),
 	}
 	needed := enabled(in.Plugins)
-	args := map[string]any{}
+	args, refused := map[string]any{}, map[string]bool{}
 	for i := range in.PluginConfig {
 		entry := &in.PluginConfig[i]
 		if needed[entry.Name] && t.gates.runs(entry.Name) {
-			args[entry.Name] = t.args(path.Child("pluginConfig").Index(i).Child("args"), entry)
+			args[entry.Name], refused[entry.Name] = t.args(path.Child("pluginConfig").Index(i).Child("args"), entry)
 		}
 	}
 	for i := range out.Plugins {
@@ -140,8 +146,13 @@ func (t *translation) profile(path *field.Path, in *configv1.KubeSchedulerProfil
 			t.add(field.Required(path.Child("pluginConfig"), "arguments for plugin "+name+", which has no default ones where it is enabled at podGroupPostFilter alone"))
 		}
 	}
+	if t.trial != nil {
+		t.try(path, in, &out, refused)
+	}
 	return out
 }
+
+const notServed = "the plugin does not serve this point"
 
 // refusePlugins reports plugins and weights that Berth does not have, plugins at
 // points that kube-scheduler's do not serve, and plugins that a set has twice.
@@ -164,7 +175,7 @@ func (t *translation) refusePlugins(path *field.Path, sets *configv1.Plugins) {
 				t.add(field.Invalid(at.Index(j).Child("name"), name, "the plugin does not exist"))
 			}
 			if slices.Contains(addedAt[points[i].name], name) {
-				t.add(field.Invalid(at.Index(j).Child("name"), name, "the plugin does not serve this point"))
+				t.add(field.Invalid(at.Index(j).Child("name"), name, notServed))
 			}
 			if points[i].weighs() && weight < 0 {
 				t.add(field.Invalid(at.Index(j).Child("weight"), weight, "a weight below 0 is not supported"))
