@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 
+	"github.com/berth-project/berth/adapters/kubernetes/queueing"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/plugins"
 	"github.com/berth-project/berth/plugins/dynamicresources/allocator"
@@ -31,7 +32,15 @@ func (c *Config) Try(devices allocator.Evaluator, registry, own Registry) error 
 		_, err = c.UnconfinedProfile()
 		p.add(err)
 	}
+	if own[CapacityScheduling] == nil && c.enables(CapacityScheduling) {
+		p.addEach(queueing.Kind, c.QueueingWithQuotas().Validate())
+	}
 	return utilerrors.FilterOut(p.err(), sameFieldAs(c.Validate()))
+}
+
+// enables reports whether a profile enables the plugin.
+func (c *Config) enables(plugin string) bool {
+	return slices.ContainsFunc(c.Effective.Profiles, func(p configv1.KubeSchedulerProfile) bool { return enabled(p.Plugins)[plugin] })
 }
 
 // sameFieldAs matches errors about a field that one of the others is about, too, or about a field

@@ -137,3 +137,16 @@ func TestTryOneQueue(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// A plan that does not go with queues does not go with the quotas of objects.
+func TestTryQuotaObjects(t *testing.T) {
+	t.Parallel()
+	c := load(t, head+"profiles: [{plugins: {multiPoint: {enabled: [{name: CapacityScheduling}]}}}]"+second+"backfill: {mode: EASY, shortestFirst: true}")
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"QueueingConfiguration: backfill.shortestFirst: Invalid value: true: does not go with queues, which take turns"}
+	if got := tried(t, c, configtest.Registry(), nil); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}

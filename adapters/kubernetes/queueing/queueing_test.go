@@ -21,7 +21,7 @@ import (
 
 const header = "apiVersion: berth-project.github.io/v1alpha1\nkind: QueueingConfiguration\n"
 
-// full has every field.
+// full has every field, apart from two of backfill that do not go with queues.
 const full = header + `
 defaultQueue: rest
 queues:
@@ -46,7 +46,7 @@ limits:
 - {name: gpus, namespace: team-a, scope: Subtree, resource: nvidia.com/gpu, amount: 2}
 - {name: big, queue: all, scope: EachPod, resource: cpu, amount: "2"}
 - {name: budget, queue: all, scope: Subtree, resource: cpu, amount: "1.5", overTime: true, halfLife: 720h}
-backfill: {mode: Reservations, reservations: 3, depth: 50, shortestFirst: true, pinned: true, every: 10s, overrun: 5m}
+backfill: {mode: Reservations, reservations: 3, depth: 50, pinned: true, every: 10s, overrun: 5m}
 holds:
 - name: maintenance
   from: "2030-01-01T00:00:00Z"
@@ -97,7 +97,7 @@ func TestEveryField(t *testing.T) {
 	if got := c.Objects(); text(t, got) != text(t, want) {
 		t.Errorf("got\n%s\nwant\n%s", text(t, got), text(t, want))
 	}
-	plan := engine.Backfill{Mode: engine.Reservations, Reservations: 3, Depth: 50, ShortestFirst: true, Pinned: true, Every: 10 * time.Second, Overrun: 5 * time.Minute}
+	plan := engine.Backfill{Mode: engine.Reservations, Reservations: 3, Depth: 50, Pinned: true, Every: 10 * time.Second, Overrun: 5 * time.Minute}
 	if got := c.Plan(); got != plan {
 		t.Errorf("the plan is %+v", got)
 	}
@@ -138,12 +138,12 @@ func TestLimitOfNothing(t *testing.T) {
 	}
 }
 
-func TestPlanWithSlack(t *testing.T) {
-	c := load(t, header+"backfill: {mode: Conservative, slack: true}")
+func TestPlanWithoutQueues(t *testing.T) {
+	c := load(t, header+"backfill: {mode: Conservative, slack: true, shortestFirst: true}")
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if want, got := (engine.Backfill{Mode: engine.Conservative, Slack: true}), c.Plan(); got != want {
+	if want, got := (engine.Backfill{Mode: engine.Conservative, Slack: true, ShortestFirst: true}), c.Plan(); got != want {
 		t.Errorf("the plan is %+v", got)
 	}
 }
@@ -250,9 +250,10 @@ func TestInvalid(t *testing.T) {
 			"backfill: {mode: Reservations, depth: -1, every: -1s, overrun: -1s}",
 			[]string{"backfill.reservations", "backfill.depth", "backfill.every", "backfill.overrun"},
 		},
-		"slack, pinned":      {"backfill: {mode: Conservative, slack: true, pinned: true}", []string{"backfill.slack"}},
-		"slack, with queues": {"queues: [{name: q}]\nbackfill: {mode: Conservative, slack: true}", []string{"backfill.slack"}},
-		"mode":               {"backfill: {mode: easy}", []string{`backfill.mode: Unsupported value: "easy": supported values: "Conservative", "EASY", "InOrder", "Reservations"`}},
+		"slack, pinned":               {"backfill: {mode: Conservative, slack: true, pinned: true}", []string{"backfill.slack"}},
+		"shortest first, with queues": {"queues: [{name: q}]\nbackfill: {mode: EASY, shortestFirst: true}", []string{"backfill.shortestFirst: Invalid value: true: does not go with queues"}},
+		"slack, with queues":          {"queues: [{name: q}]\nbackfill: {mode: Conservative, slack: true}", []string{"backfill.slack"}},
+		"mode":                        {"backfill: {mode: easy}", []string{`backfill.mode: Unsupported value: "easy": supported values: "Conservative", "EASY", "InOrder", "Reservations"`}},
 		"holds": {
 			"holds: [{name: h, nodeSelector: {}}, {name: h, nodes: [n], from: \"2030-01-02T00:00:00Z\", until: \"2030-01-01T00:00:00Z\"}, {name: i, nodes: [n], podSelector: {matchExpressions: [{key: k, operator: Near}]}}]",
 			[]string{"holds[0].nodes: Required value: a hold is of nodes, by name or by nodeSelector", "holds[1].name: Duplicate", "holds[1].until", `"Near" is not an operator of a label selector`},

@@ -320,6 +320,9 @@ func (t *translation) plan(at *field.Path, b *Backfill, order engine.Order) {
 	if b.Overrun.Duration < 0 {
 		t.report(field.Invalid(at.Child("overrun"), b.Overrun.Duration.String(), "must not be negative"))
 	}
+	if b.ShortestFirst && order == engine.OrderByQueues {
+		t.report(field.Invalid(at.Child("shortestFirst"), b.ShortestFirst, "does not go with queues, which take turns"))
+	}
 	if b.Slack && (b.Pinned || order == engine.OrderByQueues) {
 		t.report(field.Invalid(at.Child("slack"), b.Slack, "goes neither with pinned nor with queues"))
 	}

@@ -107,7 +107,7 @@ type Backfill struct {
 	Reservations int `json:"reservations,omitempty"`
 	// Depth is for how many pods it is found out when they fit; default 100.
 	Depth int `json:"depth,omitempty"`
-	// ShortestFirst: others are tried in the order of their limits.
+	// ShortestFirst: others are tried in the order of their limits. It does not go with queues.
 	ShortestFirst bool `json:"shortestFirst,omitempty"`
 	// Pinned: a reservation is of nodes, too.
 	Pinned bool `json:"pinned,omitempty"`
