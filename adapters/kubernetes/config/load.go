@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 
+	"github.com/berth-project/berth/adapters/kubernetes/internal/strict"
 	"github.com/berth-project/berth/adapters/kubernetes/queueing"
 )
 
@@ -35,6 +36,7 @@ type Config struct {
 	Queueing *queueing.Configuration
 
 	gates Gates
+	unfit []*strict.Problem // values that are not of their field's type, and are left out
 }
 
 // scheme has the types of the file. It is made here and not by the library's
@@ -80,7 +82,7 @@ func LoadFile(name string, g Gates) (*Config, error) {
 // another kind or version. Whether the values make sense is for [Config.Validate].
 // A second document of the file may be a [queueing.Configuration].
 //
-// Where only some fields are wrong there is a configuration beside the error, of what could
+// Where only some fields or values are wrong there is a configuration beside the error, of what could
 // be read: it is not to be used, but to be asked what else is wrong.
 //
 // Rules: cmd/kube-scheduler/app/options/configfile.go loadConfig, 1.37.1.
@@ -160,7 +162,7 @@ func split(text []byte) (own, rest []byte, err error) {
 func load(text []byte, g Gates) (*Config, error) {
 	object, kind, err := codecs.UniversalDecoder(configv1.SchemeGroupVersion).Decode(text, nil, nil)
 	if err != nil && !runtime.IsStrictDecodingError(err) {
-		return nil, err
+		return loadFitting(text, g), err
 	}
 	file, ok := object.(*configv1.KubeSchedulerConfiguration)
 	if !ok {

@@ -82,11 +82,15 @@ func TestBothDocumentsRefused(t *testing.T) {
 		head + "parallel: 3\npercentageOfNodesToScore: 101" + wrong: {`unknown field "parallel"`, "limits[0].amountt: unknown field", "defaultQueue: Not found"},
 		head + "parallelism: many" + wrong:                          {"parallelism of type int32", "limits[0].amountt: unknown field"},
 		head + "parallelism: many" + second + "defaultQueue: none":  {"parallelism of type int32", "defaultQueue: Not found"},
+		head + "profiles: [" + second + "defaultQueue: none":        {"yaml: line", "defaultQueue: Not found"},
 		strings.TrimPrefix(wrong, "\n---\n") + "---\n" + head + "parallel: 3": {
 			"the first document must be the KubeSchedulerConfiguration", `unknown field "parallel"`, "limits[0].amountt: unknown field",
 		},
 	} {
-		_, err := config.Load([]byte(text), config.DefaultGates())
+		c, err := config.Load([]byte(text), config.DefaultGates())
+		if c != nil {
+			err = errors.Join(err, c.Validate())
+		}
 		for _, part := range want {
 			if err == nil || !strings.Contains(err.Error(), part) {
 				t.Errorf("%s: nothing says %q: %v", text, part, err)

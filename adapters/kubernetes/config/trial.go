@@ -35,7 +35,7 @@ func (c *Config) Try(devices allocator.Evaluator, registry, own Registry) error 
 	if own[CapacityScheduling] == nil && c.enables(CapacityScheduling) {
 		p.addEach(queueing.Kind, c.QueueingWithQuotas().Validate())
 	}
-	return utilerrors.FilterOut(p.err(), sameFieldAs(c.Validate()))
+	return withoutConsequences(utilerrors.FilterOut(p.err(), sameFieldAs(c.Validate())), c.unfit)
 }
 
 // enables reports whether a profile enables the plugin.

@@ -49,7 +49,11 @@ func (c *Config) Validate() error {
 	if c.Queueing != nil {
 		p.addEach(queueing.Kind, c.Queueing.Validate())
 	}
-	return p.err()
+	all := problems{[]error{withoutConsequences(p.err(), c.unfit)}}
+	for _, problem := range c.unfit {
+		all.add(problem)
+	}
+	return all.err()
 }
 
 // problems collects what is wrong.

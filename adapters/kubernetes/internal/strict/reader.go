@@ -36,7 +36,7 @@ func (r *reader) fit(at *field.Path, value any, t reflect.Type) any {
 	switch {
 	case value == nil:
 		return nil
-	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()), t == reflect.TypeFor[[]byte]():
 		return r.leaf(at, value, t)
 	}
 	switch t.Kind() {
@@ -151,6 +151,8 @@ func kind(t reflect.Type) string {
 		return "a time, such as 2030-01-31T15:04:05Z"
 	case reflect.TypeFor[resource.Quantity]():
 		return "a quantity, such as 2, 500m or 16Gi"
+	case reflect.TypeFor[[]byte]():
+		return "base64"
 	}
 	switch t.Kind() {
 	case reflect.Bool:

@@ -24,6 +24,7 @@ type document struct {
 	Amounts         map[string]resource.Quantity `json:"amounts"`
 	Inner           *inner                       `json:"inner"`
 	List            []inner                      `json:"list"`
+	Key             []byte                       `json:"key"`
 	Hidden          string                       `json:"-"`
 }
 
@@ -34,10 +35,12 @@ func TestYAML(t *testing.T) {
 		rest string // the name, the wait, the amounts and the small numbers of the list
 	}{
 		{"kind: K\nname: a\nwait: 5m\namounts: {cpu: 500m, b: 2}\nlist: [{small: 1}]", "", "a 5m0s map[b:2 cpu:500m] [1]"},
+		{"key: aGk=", "", " 0s map[] []"},
+		{"key: '?'", "key: \"?\" is not base64", " 0s map[] []"},
 		{"name: a\nwait:\namounts:\nlist:", "", "a 0s map[] []"},
 		{"name: 5", "", "5 0s map[] []"},
 		{"name: true", "", "true 0s map[] []"},
-		{"Name: a\nHidden: b", "Hidden: unknown field, not one of amounts, apiVersion, inner, kind, list, name, wait\nName: unknown field, not one of amounts, apiVersion, inner, kind, list, name, wait", " 0s map[] []"},
+		{"Name: a\nHidden: b", "Hidden: unknown field, not one of amounts, apiVersion, inner, key, kind, list, name, wait\nName: unknown field, not one of amounts, apiVersion, inner, key, kind, list, name, wait", " 0s map[] []"},
 		{"name: [a]\nwait: 7d\namounts: {cpu: x, b: 1}", "amounts[cpu]: \"x\" is not a quantity, such as 2, 500m or 16Gi\nname: [\"a\"] is not a text\nwait: \"7d\" is not a duration, such as 90s, 10m or 168h", " 0s map[b:1] []"},
 		{"amounts: 3\ninner: []\nlist: {}", "amounts: 3 is not an object with names and values\ninner: [] is not an object with fields\nlist: {} is not a list", " 0s map[] []"},
 		{"list: [{small: 3000000000}, x, {small: 2, set: 1, share: few}]", "list[0].small: 3000000000 is not a whole number of at most 32 bits\nlist[1]: \"x\" is not an object with fields\n" +
