@@ -180,8 +180,11 @@ func (h *handler) preemption(w *model.Workload) *api.Preemption {
 	if w.Group != "" || len(w.Gates) > 0 {
 		return nil
 	}
-	b := h.engine.Branch()
-	d, err := b.Schedule(time.Now(), w.ID)
+	b, now := h.engine.Branch(), time.Now()
+	if held, err := b.Held(now, w.ID); err != nil || held != nil {
+		return nil // room is not what it lacks
+	}
+	d, err := b.Schedule(now, w.ID)
 	if err != nil || d.Nominated == "" || len(d.Evictions) == 0 {
 		return nil // it is gone or placed by now, or there is nothing that helps
 	}
