@@ -369,8 +369,12 @@ func (e *Explanation) fillNodes(c *decide.Cycle, o ExplainOptions) {
 			n = unseen(c, info.Node.Name)
 		}
 		if o.AllFilters && !n.Feasible && !n.Unseen && c.PreFiltered().Status == nil {
-			outside := slices.DeleteFunc(n.Verdicts, func(v Verdict) bool { return v.Plugin != extpoints.ExtenderPlugin })
-			n.Verdicts = slices.Concat(everyVerdict(c, info), preFilterVerdict(c, looked), outside)
+			outside := slices.DeleteFunc(slices.Clone(n.Verdicts), func(v Verdict) bool { return v.Plugin != extpoints.ExtenderPlugin })
+			every := slices.Concat(everyVerdict(c, info), preFilterVerdict(c, looked), outside)
+			if len(every) == 0 {
+				every = forOthers(n.Verdicts)
+			}
+			n.Verdicts = every
 		}
 		e.Nodes = append(e.Nodes, n)
 	}
@@ -400,6 +404,18 @@ func preFilterVerdict(c *decide.Cycle, looked bool) []Verdict {
 		return nil
 	}
 	return []Verdict{verdict(absent(c))}
+}
+
+// forOthers are the verdicts on a node that no filter rejects as it is: it was rejected with those
+// that are nominated to it and go before the workload.
+func forOthers(list []Verdict) []Verdict {
+	for i := range list {
+		list[i].Reasons = slices.Clone(list[i].Reasons)
+		for j := range list[i].Reasons {
+			list[i].Reasons[j] += " (with others that are nominated to the node)"
+		}
+	}
+	return list
 }
 
 // silentVerdict is the verdict of an extender that left a node out without a

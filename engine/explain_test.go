@@ -52,6 +52,21 @@ func TestExplainAPendingWorkload(t *testing.T) {
 	require.Equal(t, "[full NodeResourcesFit][tainted TaintToleration NodeResourcesFit][cordoned NodeUnschedulable]", verdicts(e))
 }
 
+// A node may have room for a workload, and keep it for one that goes before it and is nominated
+// there. Then the filters have nothing against the node as it is, and the verdict says why not.
+func TestExplainRoomThatIsKeptForAnother(t *testing.T) {
+	r := newRaw(t, &world{})
+	require.NoError(t, r.Apply(epoch, node("n", 100),
+		engine.Submit(&model.Workload{ID: "first", Priority: 10, Requests: model.Resources{CPU: 80}}), engine.Nominate("first", "n"),
+		engine.Submit(&model.Workload{ID: "second", Requests: model.Resources{CPU: 50}})))
+	e, err := r.Explain(epoch, "second", engine.ExplainOptions{AllFilters: true})
+	require.NoError(t, err)
+	require.Equal(t, "0/1 nodes are available: 1 Insufficient cpu.", e.Message)
+	require.Equal(t, []engine.Verdict{{Plugin: plugins.NodeResourcesFit, Code: extpoints.Unschedulable, Reasons: []string{
+		"Insufficient cpu (with others that are nominated to the node)",
+	}}}, e.Nodes[0].Verdicts)
+}
+
 func verdicts(e *engine.Explanation) string {
 	text := ""
 	for _, n := range e.Nodes {
