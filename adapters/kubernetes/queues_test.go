@@ -194,7 +194,7 @@ func TestPodsThatQueuesHoldBackSayWhy(t *testing.T) {
 		for _, w := range []struct{ namespace, name, want string }{
 			{"default", "held", `False HeldByQueue: held back by queue "small": max`},
 			{"default", "large", `False HeldByQueue: limit "each": "default/large" asks for 1Gi memory too much, whatever else runs`},
-			{"typo", "lost", `False HeldByQueue: there is no queue "smal"`},
+			{"typo", "lost", `False HeldByQueue: there is no queue "smal", which the namespace's label ` + queueing.NamespaceLabel + ` names`},
 		} {
 			if got := s.scheduled(w.namespace, w.name); got != w.want {
 				t.Errorf("%s: %s, want %s", w.name, got, w.want)

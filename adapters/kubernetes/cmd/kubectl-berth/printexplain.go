@@ -54,7 +54,7 @@ func (p *printer) whichNode(x *api.PodExplanation) string {
 	case x.Basis == api.BasisNow:
 		return x.Node + ", if it were tried now"
 	case x.Basis == api.BasisNone:
-		return fmt.Sprintf("%s, for %s; the decision is not known: it is too long ago, or another scheduler's", x.Node, p.ago(&x.At))
+		return fmt.Sprintf("%s, for %s; the decision is not known: it is too long ago, or another scheduler's or replica's", x.Node, p.ago(&x.At))
 	}
 	return fmt.Sprintf("%s, chosen %s ago", x.Node, p.ago(&x.At))
 }

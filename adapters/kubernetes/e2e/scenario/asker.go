@@ -148,7 +148,9 @@ func (e *Env) grant(t *testing.T, role *rbacv1.ClusterRole, user string) {
 		err := rbac.ClusterRoleBindings().Delete(context.Background(), role.Name, metav1.DeleteOptions{})
 		must(t, errors.Join(err, rbac.ClusterRoles().Delete(context.Background(), role.Name, metav1.DeleteOptions{})))
 	})
-	e.allowed(t, role.Rules[0], user)
+	for _, rule := range role.Rules {
+		e.allowed(t, rule, user)
+	}
 }
 
 // mayLook lets the user look for the scheduler, by the role that Berth is deployed with for

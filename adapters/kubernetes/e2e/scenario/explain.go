@@ -11,9 +11,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-project/berth/adapters/kubernetes/e2e/cluster"
 	"github.com/berth-project/berth/adapters/kubernetes/e2e/controlplane"
@@ -197,14 +195,6 @@ metadata: {name: modest}
 spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 500m}}}]}
 `
 
-// classReader is a role for those who may read priority classes.
-func classReader() *rbacv1.ClusterRole {
-	return &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: "priority-classes"},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}, Verbs: []string{"list"}}},
-	}
-}
-
 // almostFull has two nodes of two CPUs, with important pods on a and unimportant ones
 // on b, so that half a CPU of a is free.
 func almostFull(t *testing.T, e *Env) {
@@ -217,7 +207,6 @@ func almostFull(t *testing.T, e *Env) {
 func explainSimulation(t *testing.T, e *Env) {
 	almostFull(t, e)
 	a := e.asker(t, e.Schedule(t, ""))
-	e.grant(t, classReader(), operator)
 	file := podsIn(t, podsFile)
 	before, err := e.Versions(t.Context())
 	must(t, err)
@@ -262,7 +251,10 @@ func podsIn(t *testing.T, text string) string {
 
 func explainPriorities(t *testing.T, e *Env) {
 	almostFull(t, e)
-	a := e.asker(t, e.Schedule(t, "")) // who may ask, and no more
+	role := explainRole(t)
+	role.Rules = role.Rules[:1] // who may ask, and no more
+	e.grant(t, role, operator)
+	a := &asker{env: e, scheduler: e.Schedule(t, ""), user: operator}
 	const warning = "warning: the priority classes of the cluster cannot be read"
 	wantFailure(t, warning, `objects[1].spec.priorityClassName: there is no priority class "high" among those that are known here`)(a.run(t, "simulate", "-f", podsIn(t, podsFile)))
 	withClass := strings.Replace(podsFile, "cpu: 3", "cpu: 1", 1) + `
