@@ -9,7 +9,8 @@ import (
 
 // contactTransport is raft's transport that notes what the followers answer to
 // the leader's heartbeats: raft knows how far each is, and does not say. It also
-// frees raft where it is stuck, see pipeline.
+// frees raft where it is stuck, see pipeline, and ends the heartbeats that raft does
+// not wait for, see Close.
 type contactTransport struct {
 	*raft.NetworkTransport
 	// timeout is how long an answer may take.
@@ -18,6 +19,10 @@ type contactTransport struct {
 	mu        sync.Mutex
 	contacts  map[raft.ServerID]contact
 	pipelines map[*pipeline]struct{} // that are open
+
+	// handling is held while a leader's heartbeat is answered here.
+	handling sync.RWMutex
+	closed   bool // guarded by handling
 }
 
 // contact is a follower's last answer.
@@ -63,6 +68,33 @@ func (t *contactTransport) forget(id raft.ServerID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.contacts, id)
+}
+
+// SetHeartbeatHandler implements raft.Transport. The transport calls the function on
+// goroutines of its own, which raft's end does not wait for.
+func (t *contactTransport) SetHeartbeatHandler(handle func(raft.RPC)) {
+	t.NetworkTransport.SetHeartbeatHandler(t.whileOpen(handle))
+}
+
+func (t *contactTransport) whileOpen(handle func(raft.RPC)) func(raft.RPC) {
+	return func(rpc raft.RPC) {
+		t.handling.RLock()
+		defer t.handling.RUnlock()
+		if !t.closed {
+			handle(rpc)
+		}
+	}
+}
+
+// Close implements raft.WithClose: raft calls it once its own goroutines have ended.
+// It waits for the heartbeats that are being answered, and lets none begin: a new
+// leader's term is written to the store, which is closed next.
+func (t *contactTransport) Close() error {
+	err := t.NetworkTransport.Close()
+	t.handling.Lock()
+	defer t.handling.Unlock()
+	t.closed = true
+	return err
 }
 
 // pipeline is a connection on which entries go to a follower before those before them

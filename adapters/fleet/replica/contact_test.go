@@ -52,6 +52,35 @@ func TestPipelineThatNobodyReads(t *testing.T) {
 	}
 }
 
+// A heartbeat may write the leader's term to the store, and raft's end does not wait
+// for it. So the end of the transport does, and none is handled later.
+func TestNoHeartbeatOutlivesTheTransport(t *testing.T) {
+	t.Parallel()
+	tcp := func() *raft.NetworkTransport {
+		transport, err := raft.NewTCPTransport("127.0.0.1:0", nil, 1, time.Minute, io.Discard)
+		require.NoError(t, err)
+		t.Cleanup(func() { transport.Close() })
+		return transport
+	}
+	leader, follower := tcp(), &contactTransport{NetworkTransport: tcp()}
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	follower.SetHeartbeatHandler(func(raft.RPC) { close(begun); <-goOn })
+	go leader.AppendEntries("f", follower.LocalAddr(), &raft.AppendEntriesRequest{
+		RPCHeader: raft.RPCHeader{Addr: []byte("l")}, Term: 1,
+	}, &raft.AppendEntriesResponse{})
+	<-begun
+	closed := make(chan error, 1)
+	go func() { closed <- follower.Close() }()
+	select {
+	case <-closed:
+		t.Fatal("closed while a heartbeat is being answered")
+	case <-time.After(20 * time.Millisecond):
+	}
+	close(goOn)
+	require.NoError(t, <-closed)
+	follower.whileOpen(func(raft.RPC) { t.Error("a heartbeat after the end") })(raft.RPC{})
+}
+
 // closeAll closes all pipelines as raft does.
 func closeAll(t *contactTransport) {
 	t.mu.Lock()
