@@ -293,7 +293,8 @@ func (c *cluster) add(name string) {
 	})
 }
 
-// agree waits until all servers have the same commands, and returns them.
+// agree waits until all servers have the same commands, and returns them. The last
+// is "agree", more than once where leadership was lost.
 func (c *cluster) agree() []string {
 	c.t.Helper()
 	var first []string

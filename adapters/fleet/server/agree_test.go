@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,16 +25,23 @@ func (c *caller) at(s *Server) *caller {
 
 // hold keeps a server that does not lead from applying what the leader decides from now
 // on: it stays behind until the test ends, or release is called. It goes on answering.
+// Should it come to lead, it hands over: it could not begin.
 func (w *three) hold(s *Server) (release func()) {
 	w.t.Helper()
 	s.polls.mu.Lock()
-	held := true
-	release = func() {
-		if held {
-			held = false
-			s.polls.mu.Unlock()
+	ctx, end := context.WithCancel(w.t.Context())
+	var over sync.WaitGroup
+	over.Go(func() {
+		for ctx.Err() == nil {
+			_ = s.replica.TransferLeadership(ctx)
+			time.Sleep(5 * time.Millisecond)
 		}
-	}
+	})
+	release = sync.OnceFunc(func() {
+		end()
+		over.Wait()
+		s.polls.mu.Unlock()
+	})
 	w.t.Cleanup(release)
 	// The first change can be seen, and is not through. Those after it wait.
 	w.as(oscar).must("PUT", "/v1/queues/held", `{"name":"held"}`, nil)

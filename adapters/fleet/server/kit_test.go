@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -269,11 +270,13 @@ func (c *caller) ask(method, path string, body any) got {
 }
 
 // must makes a request that has to succeed, and reads its answer. On a machine that is
-// busy servers may change who leads; then it is made again.
+// busy servers may change who leads; then it is made again, also where it may have been
+// recorded already: what it makes may be there twice.
 func (c *caller) must(method, path string, body, out any) {
 	c.f.t.Helper()
 	a := c.ask(method, path, body)
-	for end := time.Now().Add(patience); a.status == http.StatusServiceUnavailable && time.Now().Before(end); {
+	again := []int{http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+	for end := time.Now().Add(patience); slices.Contains(again, a.status) && time.Now().Before(end); {
 		a = c.ask(method, path, body)
 	}
 	require.NoError(c.f.t, a.err)
