@@ -140,8 +140,8 @@ func TestClosedReplicaAnswers(t *testing.T) {
 	<-s.Done()
 }
 
+// It looks at all goroutines of the process, so nothing runs beside it.
 func TestCloseLeavesNothingRunning(t *testing.T) {
-	t.Parallel()
 	c := newCluster(t).three()
 	c.propose("something")
 	c.kill(c.leader().name)
