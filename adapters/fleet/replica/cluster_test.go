@@ -311,6 +311,11 @@ func (c *cluster) agree() []string {
 	return first
 }
 
+// others are the commands that agree did not propose.
+func others(commands []string) []string {
+	return slices.DeleteFunc(slices.Clone(commands), func(command string) bool { return command == "agree" })
+}
+
 // history is what clients were told.
 type history struct {
 	mu       sync.Mutex

@@ -23,11 +23,8 @@ func TestPipelineThatNobodyReads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			follower := answering(t)
-			inner, err := raft.NewTCPTransport("127.0.0.1:0", nil, 1, time.Minute, io.Discard)
-			require.NoError(t, err)
-			defer inner.Close()
 			leader := &contactTransport{
-				NetworkTransport: inner, timeout: test.timeout,
+				NetworkTransport: loopback(t), timeout: test.timeout,
 				contacts: map[raft.ServerID]contact{}, pipelines: map[*pipeline]struct{}{},
 			}
 			p, err := leader.AppendEntriesPipeline("f", follower)
@@ -56,13 +53,7 @@ func TestPipelineThatNobodyReads(t *testing.T) {
 // for it. So the end of the transport does, and none is handled later.
 func TestNoHeartbeatOutlivesTheTransport(t *testing.T) {
 	t.Parallel()
-	tcp := func() *raft.NetworkTransport {
-		transport, err := raft.NewTCPTransport("127.0.0.1:0", nil, 1, time.Minute, io.Discard)
-		require.NoError(t, err)
-		t.Cleanup(func() { transport.Close() })
-		return transport
-	}
-	leader, follower := tcp(), &contactTransport{NetworkTransport: tcp()}
+	leader, follower := loopback(t), &contactTransport{NetworkTransport: loopback(t)}
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	follower.SetHeartbeatHandler(func(raft.RPC) { close(begun); <-goOn })
 	go leader.AppendEntries("f", follower.LocalAddr(), &raft.AppendEntriesRequest{
@@ -94,10 +85,18 @@ func closeAll(t *contactTransport) {
 	}
 }
 
+// loopback is a transport on this machine that is closed at the end of the test.
+func loopback(t *testing.T) *raft.NetworkTransport {
+	t.Helper()
+	transport, err := raft.NewTCPTransport("127.0.0.1:0", nil, 1, time.Minute, io.Discard)
+	require.NoError(t, err)
+	t.Cleanup(func() { transport.Close() })
+	return transport
+}
+
 // answering is a follower that agrees to everything.
 func answering(t *testing.T) raft.ServerAddress {
-	f, err := raft.NewTCPTransport("127.0.0.1:0", nil, 1, time.Minute, io.Discard)
-	require.NoError(t, err)
+	f := loopback(t)
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
