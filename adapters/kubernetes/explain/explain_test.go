@@ -68,7 +68,6 @@ func TestExplainAPodSpreadOverALabelThatNoNodeHas(t *testing.T) {
 // Of a pod that was not tried yet the answer has what it would preempt; of one that
 // was the node that it waits for.
 func TestExplainWhatWouldHaveToGo(t *testing.T) {
-	on := func(node string) func(*v1.Pod) { return func(p *v1.Pod) { p.Spec.NodeName = node } }
 	w := newWorld(t, explain.Options{}) // does not run
 	w.node("a", "1")
 	w.node("b", "1", cordoned, tainted)

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/adapters/kubernetes/explain"
 	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
 	"github.com/berth-project/berth/adapters/kubernetes/queueing"
@@ -70,29 +69,19 @@ func TestExplainAPodThatFitsNowhereInAQueue(t *testing.T) {
 // Of a pod that a quota holds back nobody says whom it would displace: room is not what it lacks.
 func TestNobodyWouldBeDisplacedForAPodThatIsHeldBack(t *testing.T) {
 	for quota, displaces := range map[int64]bool{1500: false, 2500: true} {
-		run(t, explain.Options{}, func(w *world) {
-			w.node("a", "1")
-			w.apply(
-				engine.PutObject(&model.Queue{Name: "research", Max: map[string]int64{model.CPU: quota}}),
-				engine.PutObject(&model.Principal{Name: "default", Queue: "research"}),
-			)
-			w.submitFor("default", 0, pod("low", "1"))
-			time.Sleep(time.Minute)
-			high := pod("high", "1", priority(10))
-			if err := w.pods.Add(high); err != nil {
-				t.Fatal(err)
-			}
-			m, err := convert.Pod(high)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m.Principal = "default"
-			w.apply(engine.Submit(m))
-			x := get[api.PodExplanation](w, "/explain/pods/default/high")
-			if (x.Preemption != nil) != displaces {
-				t.Errorf("with a quota of %d: %+v", quota, x.Preemption)
-			}
-		}, func(c *engine.Config) { c.Order = engine.OrderByQueues })
+		w := newWorld(t, explain.Options{}, func(c *engine.Config) { c.Order = engine.OrderByQueues }) // does not run
+		w.node("a", "1")
+		w.apply(
+			engine.PutObject(&model.Queue{Name: "research", Max: map[string]int64{model.CPU: quota}}),
+			engine.PutObject(&model.Principal{Name: "default", Queue: "research"}),
+		)
+		research := func(m *model.Workload) { m.Principal = "default" }
+		w.submit(pod("low", "1", on("a")), research)
+		w.submit(pod("high", "1", priority(10)), research)
+		x := get[api.PodExplanation](w, "/explain/pods/default/high")
+		if (x.Preemption != nil) != displaces {
+			t.Errorf("with a quota of %d: %+v", quota, x.Preemption)
+		}
 	}
 }
 

@@ -127,23 +127,19 @@ func pod(name, cpu string, change ...func(*v1.Pod)) *v1.Pod {
 
 func priority(n int32) func(*v1.Pod) { return func(p *v1.Pod) { p.Spec.Priority = &n } }
 
+func on(node string) func(*v1.Pod) { return func(p *v1.Pod) { p.Spec.NodeName = node } }
+
 // submitFor is submit for a pod of a principal, which runs for so long.
 func (w *world) submitFor(principal string, limit time.Duration, p *v1.Pod) {
 	w.t.Helper()
-	if err := w.pods.Add(p); err != nil {
-		w.t.Fatal(err)
-	}
-	m, err := convert.Pod(p)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	m.Principal, m.Limit = principal, limit
-	m.Preemption = model.PreemptNever
-	w.apply(engine.Submit(m))
+	w.submit(p, func(m *model.Workload) {
+		m.Principal, m.Limit = principal, limit
+		m.Preemption = model.PreemptNever
+	})
 }
 
-// submit has the engine place the pod.
-func (w *world) submit(p *v1.Pod) {
+// submit has the engine place the pod, or know that it is on its node.
+func (w *world) submit(p *v1.Pod, change ...func(*model.Workload)) {
 	w.t.Helper()
 	if err := w.pods.Add(p); err != nil {
 		w.t.Fatal(err)
@@ -151,6 +147,9 @@ func (w *world) submit(p *v1.Pod) {
 	m, err := convert.Pod(p)
 	if err != nil {
 		w.t.Fatal(err)
+	}
+	for _, f := range change {
+		f(m)
 	}
 	if p.Spec.NodeName != "" {
 		w.apply(engine.Adopt(m, model.Binding{Node: p.Spec.NodeName}))
