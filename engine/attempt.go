@@ -142,6 +142,7 @@ func (s scheduling) present(g *extpoints.GroupInfo) {
 func (s scheduling) carryOut(a *attempt) {
 	s.delays(a)
 	s.startsAsPlanned(a)
+	s.keepsQuota(a)
 	if !a.Result.Status.IsSuccess() {
 		s.postFilter(a)
 		return
@@ -200,6 +201,13 @@ func (s scheduling) startsAsPlanned(a *attempt) {
 	}
 	if nodes := s.plan.Due(a.Now, a.item); nodes != nil && a.SearchIn(nodes) {
 		s.delays(a)
+	}
+}
+
+// keepsQuota fails an attempt that has found places for what a quota or a limit holds back.
+func (s scheduling) keepsQuota(a *attempt) {
+	if a.item.Hopeless && a.Result.Status.IsSuccess() {
+		a.TurnDown(extpoints.AsStatus(errHope))
 	}
 }
 

@@ -137,6 +137,9 @@ func (r *Raw) queueHooks() queue.Hooks {
 		q.AsGroups[""] = true
 	}
 	q.KeepPlace = r.cfg.Backfill.Mode != NoPlan
+	if !q.KeepPlace { // a plan does not foresee it: decision 0098
+		q.Hopeless = func(it *queue.Item) bool { return hopeless(r.decider, r.now, it) }
+	}
 	q.OnMove = func(m queue.Move) {
 		if r.plan != nil {
 			r.moved(m)

@@ -92,6 +92,8 @@
 //     would be exceeded. Otherwise the part of the tree to which that quota or limit
 //     belongs is blocked until its use falls: nothing in that part overtakes the workload
 //     that waits. The quota or limit that it waits for wakes it.
+//   - What no node could take ([Hooks].Hopeless) blocks nothing: it is popped all the same, for
+//     its attempt to fail.
 //   - A workload that could never be popped, or whose queue or principal does not exist, is
 //     gated under the name [QueuesGate] until definitions or nodes change. It blocks
 //     nothing.

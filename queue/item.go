@@ -99,6 +99,10 @@ type Item struct {
 	// [extpoints.Improved]. See package queue, Workloads that are alike.
 	Class string
 
+	// Hopeless: no node could take it, so that it was popped though a quota or a limit
+	// would hold it back, and must not be placed. See [Hooks].Hopeless.
+	Hopeless bool
+
 	place Place
 	// arrival tells items of the same Timestamp apart: it counts how often any
 	// item got a new one.

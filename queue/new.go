@@ -25,6 +25,7 @@ func New(timing Timing, compat extpoints.Compat, hooks Hooks) (*Queue, error) {
 	q.active = &heap{less: q.before}
 	if cfg.ByQueues {
 		q.tree = newTree(q.beforeInLine())
+		q.tree.hopeless = cfg.Hopeless
 		q.active = q.tree
 	}
 	q.errorBackoff.less = expiresBefore

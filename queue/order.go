@@ -3,9 +3,7 @@ package queue
 // order is what the active items are kept in. Items know where in it they are.
 type order interface {
 	push(*Item)
-	// pop removes and returns the item that is next, nil where there is none.
-	pop() *Item
-	// first is what pop would return.
+	// first is the item that is next, nil where there is none.
 	first() *Item
 	// remove takes out an item that is in it.
 	remove(*Item)

@@ -25,12 +25,15 @@ func byPriorityAndAge(a, b *extpoints.Queued) bool {
 }
 
 func newOrdered(t testing.TB) *Queue {
-	q, err := New(Timing{}, extpoints.Improved, Hooks{Less: byPriorityAndAge, ByQueues: true, Hints: map[string][]PluginHints{
+	q, err := New(Timing{}, extpoints.Improved, Hooks{Less: byPriorityAndAge, ByQueues: true, Hopeless: hopeless, Hints: map[string][]PluginHints{
 		"": {{Plugin: "Fit", Events: []extpoints.EventHint{{Event: nodeAdded}}}},
 	}})
 	require.NoError(t, err)
 	return q
 }
+
+// hopeless is what no node could take in these tests.
+func hopeless(it *Item) bool { return it.Workload.Labels["hopeless"] != "" }
 
 // noEnd is that of workloads without a time limit.
 var noEnd time.Time
@@ -182,6 +185,9 @@ func (o *orderRun) workload() *extpoints.WorkloadInfo {
 	if o.r.IntN(3) == 0 {
 		w.Devices = []model.DeviceRequest{{Class: "gpu", Count: 1 + o.r.Int64N(2), Share: model.WholeDevice}}
 	}
+	if o.r.IntN(8) == 0 {
+		w.Labels = map[string]string{"hopeless": "yes"}
+	}
 	return &extpoints.WorkloadInfo{Workload: w}
 }
 
@@ -213,7 +219,10 @@ func (o *orderRun) pop() {
 		return
 	}
 	o.twin.settle(o.waiting(Active))
-	if o.r.IntN(4) == 0 {
+	if part, _ := o.twin.against(it.Workload, false); it.Hopeless != (part != nil) {
+		o.fail("%s was popped, hopeless: %v, and is held back by %v", it.ID(), it.Hopeless, part)
+	}
+	if it.Hopeless || o.r.IntN(4) == 0 {
 		o.q.AddUnschedulable(o.now, it, []string{"Fit"}, nil)
 		return
 	}

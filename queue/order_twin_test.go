@@ -133,6 +133,9 @@ func (t *orderTwin) next(active []*Item) *Item {
 			t.settle(free)
 			continue
 		}
+		if hopeless(it) {
+			return it
+		}
 		t.held[part.id()] = twinHold{*part, it, waits}
 		t.settle(free)
 	}

@@ -61,8 +61,11 @@ func (q *Queue) popNext(now time.Time, next func() *Item) (*Item, bool) {
 // popBy takes out the first of the active items, by another order than their own where one
 // is given.
 func (q *Queue) popBy(now time.Time, less func(a, b *Item) bool) *Item {
+	if less == nil {
+		return q.popActive(now)
+	}
 	it := q.active.first()
-	if it == nil || less == nil {
+	if it == nil {
 		return q.popActive(now)
 	}
 	for _, other := range q.active.all() {

@@ -51,6 +51,8 @@ type tree struct {
 	looks   uint64      // see Queue.Looks
 	onHold  func(*hold) // is told of holds that begin; nil: nobody is
 
+	hopeless func(*Item) bool // see Hooks.Hopeless; nil: none is
+
 	// gated lists the items that can not be placed as the definitions are.
 	gated    registration
 	askers   askers

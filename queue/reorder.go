@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
@@ -52,8 +53,27 @@ func define[T model.Object](defined map[string]T, name string, after model.Objec
 // there was and is, nil for none. It takes effect with [Queue.Reorder].
 func (q *Queue) NodeChanged(before, after *model.Node) {
 	if q.tree != nil {
+		if q.tree.hopeless != nil && before != nil && rejectsMore(before, after) {
+			q.tree.holdAnew()
+		}
 		q.tree.nodeChanged(before, after)
 		q.turns.follow(func(t *tree) { t.nodeChanged(before, after) })
+	}
+}
+
+// rejectsMore reports whether the node, nil for one that is gone, may have become the wrong one for
+// workloads for which it was not.
+func rejectsMore(before, after *model.Node) bool {
+	return after == nil || after.Unschedulable && !before.Unschedulable || len(extpoints.EventsForNodeUpdate(before, after)) > 0
+}
+
+// holdAnew ends all holds. Those begin again that are still to be.
+func (t *tree) holdAnew() {
+	for _, h := range t.top.holds() {
+		if h.part.held == h {
+			h.end()
+			h.part.offer()
+		}
 	}
 }
 
@@ -177,26 +197,31 @@ func (q *Queue) Looks() uint64 {
 
 // popActive takes out the active item that is next.
 func (q *Queue) popActive(now time.Time) *Item {
-	if q.First(now) == nil {
-		return nil
+	it := q.First(now)
+	if it != nil {
+		q.active.remove(it)
 	}
-	return q.active.pop()
+	return it
 }
 
 // First returns the item that Pop would take of the active ones, nil where there is none.
 // With the order by queues those that could never be placed are gated as soon as they are
 // in the way.
 func (q *Queue) First(now time.Time) *Item {
-	if q.tree != nil {
-		q.Reorder(now)
-		for it, never := q.tree.look(); never != nil; it, never = q.tree.look() {
-			q.take(it)
-			q.tree.looks++
-			it.gateByQueues(q.tree.describe(never, true))
-			q.park(it, labelled(QueuesChanged, now))
-		}
+	if q.tree == nil {
+		return q.active.first()
 	}
-	return q.active.first()
+	q.Reorder(now)
+	for {
+		it, never := q.tree.look()
+		if never == nil {
+			return it
+		}
+		q.take(it)
+		q.tree.looks++
+		it.gateByQueues(q.tree.describe(never, true))
+		q.park(it, labelled(QueuesChanged, now))
+	}
 }
 
 // ChargePast charges what the workloads of a principal in a queue have used until a time, by

@@ -66,24 +66,21 @@ func (t *tree) first() *Item {
 	return it
 }
 
-func (t *tree) pop() *Item {
-	it := t.first()
-	if it != nil {
-		t.remove(it)
-	}
-	return it
-}
-
 // look returns the item that is next, or one that can never be placed and is in its way,
-// with what is against it. Parts whose next item must wait are held.
+// with what is against it. Parts whose next item must wait are held, but for one without hope: its
+// attempt fails, and those behind it need not wait until there is enough for it.
 func (t *tree) look() (it *Item, never *hold) {
 	for it = t.top.head; it != nil; it = t.top.head {
 		h := t.check(it.at, it, false)
-		if h == nil {
+		if it.Hopeless = false; h == nil {
 			return it, nil
 		}
 		if never = t.check(it.at, it, true); never != nil {
 			return it, never
+		}
+		if t.hopeless != nil && t.hopeless(it) {
+			it.Hopeless = true
+			return it, nil
 		}
 		t.looks++
 		h.until = t.frees(h)
