@@ -26,8 +26,9 @@ var nestedFloors = map[string][][]string{
 	},
 	"adapters/kubernetes": {
 		{"internal/release"},
-		{"convert", "loadwatcher", "metrics", "deploy", "explain/api", "words", "internal/golden", "internal/strict"},
+		{"convert", "loadwatcher", "metrics", "deploy", "explain/api", "internal/golden", "internal/strict"},
 		{"queueing", "customresources"},
+		{"words"},
 		{".", "cel", "config", "explain", "cmd/kubectl-berth"},
 		{"app", "config/configtest", "internal/kubetest"},
 		{"cmd/berth-scheduler"},

@@ -108,7 +108,7 @@ func (t *tree) attach(leaf *part) {
 		}
 		t.weigh(p)
 	}
-	if leaf.leaf.missing != "" {
+	if leaf.leaf.missing != nil {
 		// Its parent may be there, and not what is above that or its principal.
 		leaf.detach()
 	}

@@ -56,8 +56,8 @@ type leafPart struct {
 	// are charged for a look ahead.
 	running int
 	charged map[string]charged
-	// missing says what is not there that its workloads need; empty for nothing.
-	missing string
+	// missing says what is not there that its workloads need; nil for nothing.
+	missing *Held
 }
 
 // leafKey is what workloads of one leaf have in common: the queue and the principal that

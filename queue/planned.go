@@ -360,8 +360,8 @@ func (t *Turns) Held(id string) *Held {
 	if w == nil {
 		return nil
 	}
-	if missing := w.copy.at.leaf.missing; missing != "" {
-		return &Held{Absent: missing}
+	if missing := w.copy.at.leaf.missing; missing != nil {
+		return missing
 	}
 	if h, is := t.never[id]; is {
 		return t.tree.describe(h.hold, true)

@@ -85,7 +85,7 @@ func (q *Queue) Position(id string) (Position, bool) {
 		p.Behind = leader.ID()
 	}
 	tree := it.entity
-	p.Refused = q.refused(it)
+	p.Refused = q.refused(cmp.Or(tree, it))
 	if tree == nil {
 		p.Standing = q.standing(it)
 		return p, true
@@ -123,10 +123,8 @@ func (q *Queue) Held(id string) *Held {
 	return q.tree.heldAbove(it.at)
 }
 
-// refused says why the order by queues gates the item, or the tree that it is a member of; nil where
-// it does not.
+// refused says why the order by queues gates the item, which is no member of a tree; nil where it does not.
 func (q *Queue) refused(it *Item) *Held {
-	it = cmp.Or(it.entity, it)
 	if q.tree == nil || q.tree.stale || it.place != Gated || it.GatingPlugin != QueuesGate || q.tree.leaves[keyOf(it.Workload)] == nil {
 		return nil
 	}

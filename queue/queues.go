@@ -94,23 +94,23 @@ func (t *tree) homeOf(leaf *part) home {
 	return home{t.top, key.principal}
 }
 
-// missing says what the workloads need that is not there, empty for nothing.
-func (t *tree) missing(key leafKey) string {
+// missing says what the workloads need that is not there, nil for nothing.
+func (t *tree) missing(key leafKey) *Held {
 	for of, name := "", key.principal; name != ""; {
 		p := t.principals[name]
 		if p == nil {
-			return fmt.Sprintf("there is no principal %q%s", name, of)
+			return &Held{Absent: fmt.Sprintf("there is no principal %q%s", name, of), Principal: name}
 		}
 		of, name = fmt.Sprintf(", the parent of %q", name), p.Parent
 	}
 	for of, name := "", t.queueOf(key); name != ""; {
 		q := t.queues[name]
 		if q == nil {
-			return fmt.Sprintf("there is no queue %q%s", name, of)
+			return &Held{Absent: fmt.Sprintf("there is no queue %q%s", name, of), Queue: name}
 		}
 		of, name = fmt.Sprintf(", the parent of %q", name), q.Parent
 	}
-	return ""
+	return nil
 }
 
 // limited is the queue or the principal whose limit it is.

@@ -15,8 +15,8 @@ const QueuesGate = "Queues"
 // refusal says why the item can never be placed as the definitions are, nil where it can.
 func (t *tree) refusal(it *Item) *Held {
 	leaf := t.leafOf(it.Workload)
-	if leaf.leaf.missing != "" {
-		return &Held{Absent: leaf.leaf.missing}
+	if leaf.leaf.missing != nil {
+		return leaf.leaf.missing
 	}
 	for _, m := range it.Members {
 		if keyOf(m.Workload) != leaf.leaf.key {

@@ -173,7 +173,7 @@ func (q *Queue) Reorder(now time.Time) {
 	}
 	q.release()
 	for _, leaf := range t.sortedLeaves() {
-		if leaf.leaf.missing != "" {
+		if leaf.leaf.missing != nil {
 			q.picked = append(q.picked, leaf.leaf.items.items...)
 		}
 	}

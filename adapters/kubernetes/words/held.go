@@ -8,19 +8,17 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/berth-project/berth/adapters/kubernetes/queueing"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
 )
-
-// queueLabel is the label of package queueing by which a namespace names its queue.
-const queueLabel = "berth-project.github.io/queue"
 
 // HeldBy says which quota or limit holds pods back, or what is not there that they need. It is
 // true for as long as that does.
 func HeldBy(h *queue.Held) string {
 	switch {
-	case strings.HasPrefix(h.Absent, "there is no queue "):
-		return h.Absent + ", which the namespace's label " + queueLabel + " names"
+	case h.Absent != "" && h.Queue != "":
+		return h.Absent + ", which the namespace's label " + queueing.NamespaceLabel + " names"
 	case h.Absent != "":
 		return Text(h.Absent)
 	case h.Limit != "":

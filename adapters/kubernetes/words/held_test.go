@@ -11,8 +11,8 @@ import (
 
 func TestHeld(t *testing.T) {
 	for want, h := range map[string]*queue.Held{
-		`there is no queue "typo", which the namespace's label berth-project.github.io/queue names`: {Absent: `there is no queue "typo"`},
-		`there is no namespace "tenant"`:                                                                              {Absent: `there is no principal "tenant"`},
+		`there is no queue "typo", which the namespace's label berth-project.github.io/queue names`: {Absent: `there is no queue "typo"`, Queue: "typo"},
+		`there is no namespace "tenant"`:                                                                              {Absent: `there is no principal "tenant"`, Principal: "tenant"},
 		`limit "pods": "a/p" is 1 too many now`:                                                                       {Limit: "pods", Missing: 1},
 		`limit "each": "a/p" asks for 1 cpu too much, whatever else runs`:                                             {Limit: "each", Resource: model.CPU, Missing: 1000, Never: true},
 		`queue "q": max: "a/p" asks for 1500m cpu too much now`:                                                       {Queue: "q", Quota: queue.QuotaMax, Resource: model.CPU, Missing: 1500},
