@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -112,7 +111,7 @@ func heldMessage(view *engine.View, h *queue.Held) string {
 	case h.Never:
 		name := h.Workload
 		if w, ok := view.Workload(name); ok {
-			name = strings.TrimPrefix(w.Namespace+"/"+w.Name, "/")
+			name = w.DisplayName()
 		}
 		return words.Held(h, name)
 	}

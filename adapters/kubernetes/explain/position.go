@@ -2,7 +2,6 @@ package explain
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,7 +85,7 @@ func (h *handler) text(message string) string { return words.Named(words.Text(me
 // nameOf is namespace and name of the pod with the UID, and anything else as it is.
 func (h *handler) nameOf(id string) string {
 	if w, ok := h.engine.View().Workload(id); ok {
-		return strings.TrimPrefix(w.Namespace+"/"+w.Name, "/")
+		return w.DisplayName()
 	}
 	return id
 }
