@@ -3,7 +3,6 @@ package scenario
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -203,13 +202,9 @@ func describe(t *testing.T, e *Env) {
 	e.Schedule(t, "")
 	e.Create(t, cluster.Pod("p").Obj())
 	e.Unschedulable(t, "p", untolerated)
-	kubectl, err := controlplane.Path(t.Context(), controlplane.Kubectl)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.CommandContext(t.Context(), kubectl, "--kubeconfig", e.Plane.Kubeconfig(controlplane.AdminUser), "describe", "pod", "p").CombinedOutput()
+	out := e.kubectl(t, "describe", "pod", "p")
 	line := regexp.MustCompile(`Warning +FailedScheduling +\S+ +default-scheduler +` + regexp.QuoteMeta(untolerated))
-	if err != nil || !line.Match(out) {
-		t.Errorf("error %v, want a line like %s in\n%s", err, line, out)
+	if !line.MatchString(out) {
+		t.Errorf("want a line like %s in\n%s", line, out)
 	}
 }

@@ -81,8 +81,8 @@ func (e *Env) deploy(t *testing.T, name string) {
 	e.ScheduleWith(t, controlplane.SchedulerOptions{Kubeconfig: kubeconfig, ConfigFile: file})
 }
 
-// kubectl runs the program as the administrator.
-func (e *Env) kubectl(t *testing.T, args ...string) {
+// kubectl runs the program as the administrator, and returns what it prints.
+func (e *Env) kubectl(t *testing.T, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), wipePatience) // it is for the clean-up, too
 	defer cancel()
@@ -92,4 +92,5 @@ func (e *Env) kubectl(t *testing.T, args ...string) {
 	if err != nil {
 		t.Fatalf("kubectl %q: %v\n%s", args, err, out)
 	}
+	return string(out)
 }
