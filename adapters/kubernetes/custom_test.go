@@ -69,12 +69,15 @@ type said struct {
 	lines []string
 }
 
-func (s *said) logger() *logr.Logger {
+func (s *said) logger() *logr.Logger { return s.loggerAt(0) }
+
+// loggerAt logs up to the verbosity.
+func (s *said) loggerAt(verbosity int) *logr.Logger {
 	l := funcr.New(func(_, args string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.lines = append(s.lines, args)
-	}, funcr.Options{})
+	}, funcr.Options{Verbosity: verbosity})
 	return &l
 }
 

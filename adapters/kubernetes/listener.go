@@ -20,7 +20,11 @@ import (
 // engine's configuration. It only takes notes: others write.
 func (a *Adapter) Listener() engine.Listener {
 	return engine.Listener{
-		Bound:    func(e engine.PlacedEvent) { a.events.scheduled(e.Workload, e.Binding.Node) },
+		Popped: a.logAttempt,
+		Bound: func(e engine.PlacedEvent) {
+			a.logBound(e)
+			a.events.scheduled(e.Workload, e.Binding.Node)
+		},
 		Rejected: a.rejected,
 		Waiting:  func(e engine.WaitingEvent) { a.nominate(e.Workload, e.Binding.Node) },
 		Permitted: func(e engine.PlacedEvent) {
@@ -53,6 +57,7 @@ func (a *Adapter) rejected(e engine.RejectedEvent) {
 	if x := (*extpoints.ExtenderError)(nil); errors.As(e.Err, &x) {
 		message = x.Err.Error() // which says which extender it was
 	}
+	a.logRejected(e, message)
 	a.held.forget(e.Workload.ID)
 	a.unplaced(podReference(e.Workload), e.Workload.Profile, reason, message, &e.Nominated)
 	if announced, ok := a.evictions.LoadAndDelete(e.Workload.ID); ok {
@@ -79,6 +84,7 @@ func (a *Adapter) unplaced(p *v1.ObjectReference, scheduler, reason, message str
 
 // heldBack notes that a pod is not tried, because of a quota or a limit of the queues.
 func (a *Adapter) heldBack(w *model.Workload, message string) {
+	a.logHeld(w, message)
 	p := podReference(w)
 	a.events.failed(p, w.Profile, message)
 	a.statuses.put(w.ID, &want{
@@ -116,6 +122,7 @@ func (a *Adapter) refused(ch engine.Change, err error) {
 //
 // Rules: kube-scheduler pkg/scheduler/schedule_one_podgroup.go, 1.37.1.
 func (a *Adapter) decided(e engine.GroupEvent) {
+	a.logGroup(e)
 	namespace, name, ok := groupName(e.Group.ID)
 	if !ok || a.listers.groups == nil {
 		return
