@@ -231,7 +231,24 @@ func TestInvalid(t *testing.T) {
 				`queues[0].max[memory]: Invalid value: "1Gi": is less than guaranteed, "2Gi"`,
 			},
 		},
-		"default": {"queues: [{name: a}]\ndefaultQueue: b", []string{`defaultQueue: Not found: "b"`}},
+		"names that no label can have": {
+			`queues: [{name: "a b"}, {name: "a/b"}]`,
+			[]string{`queues[0].name: Invalid value: "a b": namespaces name it in a label: a valid label must be`, `queues[1].name: Invalid value: "a/b"`},
+		},
+		"more than the queue above may use": {
+			`queues: [{name: a, max: {cpu: "4"}}, {name: b, parent: a}, {name: c, parent: b, guaranteed: {cpu: 4500m, memory: 1Gi}}, {name: d, parent: a, guaranteed: {cpu: "4"}}]`,
+			[]string{`queues[2].guaranteed[cpu]: Invalid value: "4500m": is more than the max of queue "a" above it, "4"`},
+		},
+		"bytes of what is not bytes": {
+			"queues: [{name: a, max: {cpu: 8Gi}}]\nlimits: [{name: l, queue: a, scope: Own, amount: 50Gi}, {name: m, queue: a, scope: Own, resource: cpu, amount: 1Ki}]",
+			[]string{
+				`queues[0].max[cpu]: Invalid value: "8Gi": is not a number of cores`, `limits[0].amount: Invalid value: "50Gi": is not a number of pods`,
+				`limits[1].amount: Invalid value: "1Ki": is not a number of cores`,
+			},
+		},
+		"reservations of another mode": {"backfill: {mode: EASY, reservations: 2}", []string{"backfill.reservations: Invalid value: 2: is for mode Reservations"}},
+		"flex for nobody":              {"holds: [{name: h, nodes: [n], flex: true}]", []string{"holds[0].flex: Invalid value: true: is for the pods of podSelector, and there is none"}},
+		"default":                      {"queues: [{name: a}]\ndefaultQueue: b", []string{`defaultQueue: Not found: "b"`}},
 		"limits without queues": {
 			"limits: [{name: l, namespace: a, scope: Own, amount: 1}]",
 			[]string{"queues: Required value: limits need a queue; to keep the order of pods by priority, add queues: [{name: all, policy: Priority}] and defaultQueue: all"},

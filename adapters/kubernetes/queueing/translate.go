@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
@@ -71,6 +72,7 @@ func (c *Configuration) translate() (*translation, error) {
 		}
 	}
 	t.circles(c.Queues)
+	t.guarantees(c.Queues)
 	t.elastic(c, names)
 	if !names[c.DefaultQueue] {
 		t.report(field.NotFound(field.NewPath("defaultQueue"), c.DefaultQueue))
@@ -112,6 +114,9 @@ func (t *translation) queue(at *field.Path, q *Queue, names map[string]bool) {
 		t.report(field.Duplicate(at.Child("name"), q.Name))
 	}
 	names[q.Name] = true
+	for _, problem := range validation.IsValidLabelValue(q.Name) {
+		t.report(field.Invalid(at.Child("name"), q.Name, "namespaces name it in a label: "+problem))
+	}
 	guaranteed, most := t.bounds(at, "guaranteed", q.Guaranteed, q.Max)
 	m := &model.Queue{
 		Name: q.Name, Parent: q.Parent, Weight: q.Weight, Priority: q.Priority, Policy: model.OrderPolicy(q.Policy),
@@ -163,20 +168,51 @@ func (t *translation) circles(queues []Queue) {
 	}
 }
 
+// guarantees reports queues that are guaranteed more than a queue above them may ever use.
+func (t *translation) guarantees(queues []Queue) {
+	byName := map[string]*Queue{}
+	for i := range queues {
+		byName[queues[i].Name] = &queues[i]
+	}
+	for i := range queues {
+		q, at := &queues[i], field.NewPath("queues").Index(i).Child("guaranteed")
+		for _, resource := range slices.Sorted(maps.Keys(q.Guaranteed)) {
+			above := byName[q.Parent]
+			for steps := 0; above != nil && steps < len(queues); steps++ {
+				if most, said := above.Max[resource]; said && most.Cmp(q.Guaranteed[resource]) < 0 {
+					amount := q.Guaranteed[resource]
+					t.report(field.Invalid(at.Key(string(resource)), amount.String(), fmt.Sprintf("is more than the max of queue %q above it, %q", above.Name, most.String())))
+					break
+				}
+				above = byName[above.Parent]
+			}
+		}
+	}
+}
+
 func (t *translation) amounts(at *field.Path, list v1.ResourceList) map[string]int64 {
 	if list == nil {
 		return nil
 	}
 	amounts := map[string]int64{}
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		n, err := convert.Amount(at.Key(string(name)), name, list[name])
-		if err != nil {
-			t.report(err)
-			continue
+		if n, ok := t.amount(at.Key(string(name)), name, list[name]); ok {
+			amounts[string(name)] = n
 		}
-		amounts[string(name)] = n
 	}
 	return amounts
+}
+
+// amount is the quantity as the engine counts it, if it is one. Cores are not counted in Ki, Mi or Gi.
+func (t *translation) amount(at *field.Path, name v1.ResourceName, q resource.Quantity) (n int64, ok bool) {
+	n, err := convert.Amount(at, name, q)
+	if err == nil && name == v1.ResourceCPU && q.Format == resource.BinarySI {
+		err = field.Invalid(at, q.String(), "is not a number of cores")
+	}
+	if err != nil {
+		t.report(err)
+	}
+	return n, err == nil
 }
 
 // bounds are the least and the most of a queue or quota; the field of the least has the name.
@@ -258,15 +294,12 @@ func (t *translation) limitAmount(at *field.Path, l *Limit) int64 {
 		return 0
 	case l.Resource == "":
 		n, exact := l.Amount.AsInt64()
-		if !exact || n < 0 {
+		if !exact || n < 0 || l.Amount.Format == resource.BinarySI {
 			t.report(field.Invalid(at, l.Amount.String(), "is not a number of pods"))
 		}
 		return n
 	}
-	n, err := convert.Amount(at, l.Resource, *l.Amount)
-	if err != nil {
-		t.report(err)
-	}
+	n, _ := t.amount(at, l.Resource, *l.Amount)
 	return n
 }
 
@@ -311,6 +344,9 @@ func (t *translation) plan(at *field.Path, b *Backfill, order engine.Order) {
 	if mode == engine.Reservations && b.Reservations < 1 {
 		t.report(field.Invalid(at.Child("reservations"), b.Reservations, "must be at least 1 with mode Reservations"))
 	}
+	if known && mode != engine.Reservations && b.Reservations != 0 {
+		t.report(field.Invalid(at.Child("reservations"), b.Reservations, "is for mode Reservations"))
+	}
 	if b.Depth < 0 {
 		t.report(field.Invalid(at.Child("depth"), b.Depth, "must not be negative"))
 	}
@@ -351,6 +387,9 @@ func (t *translation) holds(holds []Hold) {
 		if err != nil {
 			t.problems = append(t.problems, err)
 			continue
+		}
+		if h.Flex && users == nil {
+			t.report(field.Invalid(at.Child("flex"), h.Flex, "is for the pods of podSelector, and there is none"))
 		}
 		m := &model.Hold{Name: h.Name, From: h.From.Time, Until: h.Until.Time, Nodes: h.Nodes, NodeTerms: terms(h.NodeSelector), Users: users, Flex: h.Flex}
 		t.add(at, m, m.Validate())
