@@ -5,6 +5,7 @@ import (
 
 	"github.com/berth-project/berth/engine/internal/record"
 	"github.com/berth-project/berth/engine/internal/store"
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
 )
@@ -41,12 +42,16 @@ func (a *accounts) load(now time.Time, rec *record.Record) {
 }
 
 // held is [queue.Queue.WouldHold].
-func (a *accounts) held(now time.Time, rec *record.Record, group *model.Group, members []*model.Workload) *queue.Held {
+func (a *accounts) held(now time.Time, rec *record.Record, group *model.Group, members []*extpoints.WorkloadInfo) *queue.Held {
 	if a == nil {
 		return nil
 	}
 	a.load(now, rec)
-	return a.queue.WouldHold(now, group, members...)
+	list := make([]*model.Workload, len(members))
+	for i, w := range members {
+		list[i] = w.Workload
+	}
+	return a.queue.WouldHold(now, group, list...)
 }
 
 // chargeUsages charges what was used before.

@@ -22,11 +22,12 @@ import (
 type Branch struct {
 	decider  *decide.Decider
 	accounts *accounts
+	planned  bool // the engine has a plan
 }
 
 // Branch returns a branch of the engine as it is now.
 func (r *Raw) Branch() *Branch {
-	b := &Branch{decider: r.decider.Fork()}
+	b := &Branch{decider: r.decider.Fork(), planned: r.plan != nil}
 	if r.cfg.Order == OrderByQueues {
 		b.accounts = newAccounts(r.queue)
 	}
@@ -34,7 +35,7 @@ func (r *Raw) Branch() *Branch {
 }
 
 // Branch returns a branch of b as it is now.
-func (b *Branch) Branch() *Branch { return &Branch{b.decider.Fork(), b.accounts.fork()} }
+func (b *Branch) Branch() *Branch { return &Branch{b.decider.Fork(), b.accounts.fork(), b.planned} }
 
 // View returns the branch's facts as they are now.
 func (b *Branch) View() *View { return &View{store: b.decider.Record.Store.Snapshot()} }

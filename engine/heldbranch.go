@@ -10,8 +10,8 @@ import (
 )
 
 // Held says what a quota or a limit holds back of the pending workload with the ID, or of the
-// whole tree that the group with the ID is in, if it had its turn now: nil for nothing, and where the
-// order is not by queues. Whose turn it is does not matter, but what has room on the branch counts, and
+// whole tree that the group with the ID is in, if it had its turn now: nil for nothing, where the
+// order is not by queues, and without a plan of what no node could take, which is tried all the same. Whose turn it is does not matter, but what has room on the branch counts, and
 // what was used before it was taken. A queue or principal that is not there holds back, too. A limit on
 // how many may be known ([model.LimitCount]) does not: it refuses what is submitted to an engine. A
 // member of a group is asked about as if it were by itself.
@@ -23,23 +23,27 @@ func (b *Branch) Held(now time.Time, id string) (*queue.Held, error) {
 	if err != nil {
 		return nil, fmt.Errorf("what holds %q back on a branch: %w", id, err)
 	}
-	return b.accounts.held(now, b.decider.Record, group, members), nil
+	held := b.accounts.held(now, b.decider.Record, group, members)
+	if held != nil && held.Absent == "" && !held.Never && !b.planned && noHope(b.decider, now, members) {
+		return nil, nil
+	}
+	return held, nil
 }
 
 // turn is what has its turn together: a workload, or the members that wait of a tree of groups.
-func (b *Branch) turn(id string) (group *model.Group, members []*model.Workload, err error) {
+func (b *Branch) turn(id string) (group *model.Group, members []*extpoints.WorkloadInfo, err error) {
 	if row := b.decider.Record.Workload(id); row != nil {
 		if row.Phase != model.Pending {
 			return nil, nil, fmt.Errorf("it is %v, not Pending", row.Phase)
 		}
-		return nil, []*model.Workload{row.Info.Workload}, nil
+		return nil, []*extpoints.WorkloadInfo{row.Info}, nil
 	}
 	root := b.decider.Record.View.Groups().Root(id)
 	if root == nil {
 		return nil, nil, fmt.Errorf("%w, or a group above it is not there", ErrNotFound)
 	}
 	b.decider.Tree(root).All(func(w *extpoints.WorkloadInfo) bool {
-		members = append(members, w.Workload)
+		members = append(members, w)
 		return true
 	})
 	return root, members, nil
