@@ -44,7 +44,8 @@
 // would preempt is taken away on the branch, and they are tried once more. Extenders
 // are asked as in any decision, save that they bind nothing. What a quota or a limit
 // would hold back is not tried, and takes no room; whose turn it would be does not
-// count, nor what is planned ahead. Pods of other schedulers are left out.
+// count, nor what is planned ahead. Pods of other schedulers are left out, and those that have a
+// node in the cluster stay there, as with "kubectl apply".
 //
 // A pod of the body has not been through the API server. It is given what the API
 // server gives: requests where there are limits only, host ports on the host network,

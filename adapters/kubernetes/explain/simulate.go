@@ -53,6 +53,7 @@ func (h *handler) simulate(r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
+	s.order = append(s.order, asked.there...)
 	s.leaveOut(asked.notOurs)
 	return s.finish(), nil
 }

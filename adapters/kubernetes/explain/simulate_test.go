@@ -88,6 +88,7 @@ func TestSimulate(t *testing.T) {
 				"image: i,", "image: i, ports: [{containerPort: 80}],"), "x small, y large, z Unplaced", false},
 		{"those of other schedulers are left out, and the others go on",
 			yamlPod("x", "2", "  schedulerName: other\n  priority: 9") + yamlPod("y", "1", ""), "y large, x NotOurs", false},
+		{"what is there stays there", yamlPod("old", "1", "") + yamlPod("y", "1", ""), "y large, old large", true},
 		{"also if there are none", yamlPod("x", "1", "  schedulerName: other"), "x NotOurs", false},
 		{"classes of the body", yamlPod("x", "2", "  priorityClassName: high") +
 			"---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 300}", "x large -old", true},

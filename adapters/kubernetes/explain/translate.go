@@ -13,14 +13,16 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
+	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
 )
 
 // request is what a simulation is about, as the engine is told of it.
 type request struct {
-	pods    []*model.Workload // in the order of the body
-	notOurs []*model.Workload // likewise those of other schedulers; they are not among the pods
+	pods    []*model.Workload   // in the order of the body
+	notOurs []*model.Workload   // likewise those of other schedulers; they are not among the pods
+	there   []*api.SimulatedPod // likewise those that have a node in the cluster
 	// changes bring in groups and pods, in this order; paths say where each stands
 	// in the body.
 	changes []engine.Change
@@ -182,6 +184,10 @@ func (t *translation) prioritize(path string, w *model.Workload, p *v1.Pod) {
 
 func (t *translation) pod(path string, p *v1.Pod) {
 	t.named(path, "Pod", t.namespaceOf(&p.ObjectMeta), &p.ObjectMeta)
+	if there := t.there(p); there != nil {
+		t.request.there = append(t.request.there, there)
+		return
+	}
 	p.Status = v1.PodStatus{}
 	setDefaults(p)
 	if p.Spec.NodeName != "" {
@@ -208,6 +214,19 @@ func (t *translation) pod(path string, p *v1.Pod) {
 	t.account(path, p.Namespace)
 	t.request.pods = append(t.request.pods, w)
 	t.request.add(path, engine.Submit(w))
+}
+
+// there is the pod of the cluster that has the name and a node, nil where there is none: like
+// "kubectl apply", a simulation leaves it where it is.
+func (t *translation) there(p *v1.Pod) *api.SimulatedPod {
+	known, err := t.h.o.Pods.Pods(p.Namespace).Get(p.Name)
+	if err != nil || known.Spec.NodeName == "" || known.Status.Phase == v1.PodSucceeded || known.Status.Phase == v1.PodFailed {
+		return nil
+	}
+	w, _ := t.h.o.Gates.Pod(known) // as far as it can be understood
+	return &api.SimulatedPod{
+		Pod: podOf(w), Outcome: api.Placed, Node: known.Spec.NodeName, Message: "it is there already",
+	}
 }
 
 // account makes a namespace that the engine does not know one without labels.

@@ -9,6 +9,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
 	groupslisters "k8s.io/client-go/listers/scheduling/v1beta1"
 	"k8s.io/client-go/tools/cache"
 )
@@ -94,7 +95,7 @@ func TestClaimsOfTheGroup(t *testing.T) {
 	}
 	h := &handler{o: Options{
 		Profiles: []string{v1.DefaultSchedulerName}, Groups: groupslisters.NewPodGroupLister(known),
-		OwnerSelector: noOwners,
+		OwnerSelector: noOwners, Pods: corelisters.NewPodLister(cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})),
 	}}
 	for name, want := range map[string]bool{"known": true, "new": true, "none": false} {
 		p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
