@@ -93,6 +93,20 @@ func TestWhatANodeCouldTakeHoldsUpItsQueue(t *testing.T) {
 	require.Empty(t, engine.WhatIsHeldBack(r))
 }
 
+// What waits for something that others have, or that is not there yet, holds up its queue, though to
+// displace somebody would not help it now.
+func TestWhatWaitsForOthersHoldsUpItsQueue(t *testing.T) {
+	t.Parallel()
+	near := limited("first", 600, 5)
+	near.Affinity = &model.WorkloadAffinity{Required: []model.AffinityTerm{{Selector: model.SelectLabels(map[string]string{"app": "db"}), TopologyKey: model.ByNode}}}
+	r := byQueues(t, engine.Backfill{},
+		engine.Submit(inQueue("a", limited("runs", 700, 5))),
+		engine.Submit(inQueue("a", near)),
+		engine.Submit(inQueue("a", limited("small", 200, 5))))
+	require.Equal(t, []model.Phase{model.Bound, model.Pending, model.Pending}, phases(r, "runs", "first", "small"))
+	require.Contains(t, engine.WhatIsHeldBack(r), "first")
+}
+
 // A tree of groups whose members no node can take holds up nobody either; one with a member for which
 // there is hope does.
 func TestGangsThatNoNodeTakesHoldUpNobody(t *testing.T) {
@@ -117,10 +131,15 @@ func TestGangsThatNoNodeTakesHoldUpNobody(t *testing.T) {
 	}
 }
 
-// moody rejects every node for one workload, as long as it has been asked so often.
+// moody rejects every node for one workload, as long as it has been asked so often, and says that it goes
+// by the node alone.
 type moody struct{ often int }
 
 func (*moody) Name() string { return "Moody" }
+
+func (*moody) NodeLocal(_ *extpoints.CycleState, _ *extpoints.WorkloadInfo, key []byte) ([]byte, bool) {
+	return key, true
+}
 
 func (m *moody) Filter(_ *extpoints.CycleState, w *extpoints.WorkloadInfo, _ *extpoints.NodeInfo) *extpoints.Status {
 	if w.ID != "first" {

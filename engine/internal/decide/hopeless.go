@@ -1,14 +1,16 @@
 package decide
 
 import (
+	"slices"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
 )
 
-// Hopeless reports whether no node could take the workload, whatever left the nodes: PreFilter, or the
-// filters on each of them, reject it with UnschedulableAndUnresolvable. It leaves the decider as it is,
-// and ends with the first node that there is hope for. Where there is no node nothing is known.
+// Hopeless reports whether no node could take the workload, whatever left the nodes: of each node a filter
+// that goes by the node alone says UnschedulableAndUnresolvable. Other filters may change their mind when
+// something leaves another node, or comes to one. It leaves the decider as it is, and ends with the first
+// node that there is hope for. Where there is no node, and where PreFilter rejects, nothing is known.
 func (d *Decider) Hopeless(now time.Time, info *extpoints.WorkloadInfo) bool {
 	if info.MinLimit > 0 {
 		return false // there may be hope with a shorter limit
@@ -20,20 +22,18 @@ func (d *Decider) Hopeless(now time.Time, info *extpoints.WorkloadInfo) bool {
 	if nodes.Len() == 0 {
 		return false
 	}
-	hopeless := func(st *extpoints.Status) bool { return st.Code() == extpoints.UnschedulableAndUnresolvable }
 	if c.pre = c.Framework.PreFilter(c.State, c.Info); c.pre.Status != nil {
-		return hopeless(c.pre.Status)
+		return false
+	}
+	local := c.Framework.Locals(c.State, c.Info)
+	hope := func(node *extpoints.NodeInfo) bool {
+		return !c.Framework.FilterWithNominated(c.State, c.Info, node).Lasts(local)
 	}
 	if c.pre.Nodes != nil {
-		for _, node := range c.named(nodes) {
-			if !hopeless(c.Framework.FilterWithNominated(c.State, c.Info, node).Status) {
-				return false
-			}
-		}
-		return true
+		return c.Framework.NarrowedLocally(&c.pre, local) && !slices.ContainsFunc(c.named(nodes), hope)
 	}
 	for i := range nodes.Len() {
-		if !hopeless(c.Framework.FilterWithNominated(c.State, c.Info, nodes.At(i)).Status) {
+		if hope(nodes.At(i)) {
 			return false
 		}
 	}

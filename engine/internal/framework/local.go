@@ -80,6 +80,38 @@ func (f *Framework) LocalKey(s *extpoints.CycleState, w *extpoints.WorkloadInfo,
 	return key, true
 }
 
+// Locals says of each filter, in the cycle, which has been through PreFilter, whether it is node-local:
+// goes by the node that it is asked about, and by no other.
+func (f *Framework) Locals(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (local []bool) {
+	local = make([]bool, len(f.filters))
+	defer func() {
+		if recover() != nil { // whatever is wrong with the plugin, an attempt will find out
+			clear(local)
+		}
+	}()
+	for i, p := range f.local.filters {
+		if p != nil {
+			_, local[i] = p.NodeLocal(s, w, nil)
+		}
+	}
+	return local
+}
+
+// Lasts reports whether the verdict stands whatever leaves the nodes, with what Locals says: the filter
+// goes by this node alone, and says UnschedulableAndUnresolvable.
+func (v Verdict) Lasts(local []bool) bool {
+	return v.f != nil && v.Status.Code() == extpoints.UnschedulableAndUnresolvable && local[v.plugin]
+}
+
+// NarrowedLocally reports whether the plugins that left nodes out at PreFilter are filters that are
+// node-local.
+func (f *Framework) NarrowedLocally(p *PreFiltered, local []bool) bool {
+	return !slices.ContainsFunc(p.Narrowing, func(name string) bool {
+		i := slices.Index(names(f.filters), name)
+		return i < 0 || !local[i]
+	})
+}
+
 // appendLocal appends the plugin's part with its number before and its length behind: read
 // from the end, a key has only one meaning. Where the plugin is not node-local, or cannot say so
 // because p is nil, the key stays as it is.
