@@ -18,6 +18,10 @@ import (
 func ref(w *model.Workload) klog.ObjectRef { return klog.KRef(w.Namespace, w.Name) }
 
 func (a *Adapter) logAttempt(e engine.PoppedEvent) {
+	if e.Workload.Group != "" && a.listers.groups != nil {
+		a.log.V(4).Info("Attempting to schedule a pod belonging to a pod group", "podGroup", e.Workload.Group, "pod", ref(e.Workload))
+		return
+	}
 	a.log.V(3).Info("Attempting to schedule pod", "pod", ref(e.Workload))
 }
 
@@ -40,9 +44,10 @@ func (a *Adapter) logHeld(w *model.Workload, message string) {
 	a.log.V(2).Info("A queue holds the pod back; waiting", "pod", ref(w), "reason", message)
 }
 
-// logGroup is called for each group of a tree.
+// logGroup is called for each group of a tree. Groups of groups have no pods of their own.
 func (a *Adapter) logGroup(e engine.GroupEvent) {
 	switch {
+	case e.Group.Composite:
 	case e.Code == extpoints.Success:
 		a.log.V(2).Info("Successfully scheduled a pod group", "podGroup", e.Group.ID)
 	case rejection(e.Code) && e.Preempting:
@@ -50,7 +55,7 @@ func (a *Adapter) logGroup(e engine.GroupEvent) {
 	case rejection(e.Code):
 		a.log.V(2).Info("Unable to schedule a pod group", "podGroup", e.Group.ID, "err", words.Text(e.Message))
 	default:
-		a.log.Error(errors.New(words.Text(e.Message)), "Error scheduling pod group; retrying", "podGroup", e.Group.ID)
+		a.log.Error(errors.New(words.Text(e.Message)), "Error scheduling pod group", "podGroup", e.Group.ID)
 	}
 }
 

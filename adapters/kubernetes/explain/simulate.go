@@ -45,6 +45,9 @@ func (h *handler) simulate(r *http.Request) (any, error) {
 	if err := s.take(asked); err != nil {
 		return nil, err
 	}
+	for _, p := range asked.there {
+		s.pods[p.UID] = p // so that it is known of it if it is displaced
+	}
 	for _, a := range s.attempts(asked) {
 		if err := r.Context().Err(); err != nil {
 			return nil, err

@@ -89,6 +89,9 @@ func TestSimulate(t *testing.T) {
 		{"those of other schedulers are left out, and the others go on",
 			yamlPod("x", "2", "  schedulerName: other\n  priority: 9") + yamlPod("y", "1", ""), "y large, x NotOurs", false},
 		{"what is there stays there", yamlPod("old", "1", "") + yamlPod("y", "1", ""), "y large, old large", true},
+		{"also alone", yamlPod("old", "1", ""), "old large", true},
+		{"unless it is displaced", yamlPod("old", "1", "") + yamlPod("y", "2", "  priority: 200"), "y large -old, old Unplaced", false},
+		{"a generated name is that of no other", strings.Replace(yamlPod("old", "1", ""), `name: "old"`, "generateName: ol", 1), "ol1 large", true},
 		{"also if there are none", yamlPod("x", "1", "  schedulerName: other"), "x NotOurs", false},
 		{"classes of the body", yamlPod("x", "2", "  priorityClassName: high") +
 			"---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 300}", "x large -old", true},

@@ -68,7 +68,7 @@ func (h *handler) translate(objects []object, view *engine.View, namespace strin
 			t.pod(o.path, p)
 		}
 	}
-	if len(t.request.pods)+len(t.request.notOurs) == 0 && len(t.problems.list) == 0 {
+	if len(t.request.pods)+len(t.request.notOurs)+len(t.request.there) == 0 && len(t.problems.list) == 0 {
 		t.problems.add("objects", "there is no pod among them")
 	}
 	return &t.request, t.problems.err()
@@ -183,8 +183,9 @@ func (t *translation) prioritize(path string, w *model.Workload, p *v1.Pod) {
 }
 
 func (t *translation) pod(path string, p *v1.Pod) {
+	isNew := p.Name == "" // the API server gives it a name that there is not
 	t.named(path, "Pod", t.namespaceOf(&p.ObjectMeta), &p.ObjectMeta)
-	if there := t.there(p); there != nil {
+	if there := t.there(p); there != nil && !isNew {
 		t.request.there = append(t.request.there, there)
 		return
 	}

@@ -232,7 +232,8 @@ func TestInvalid(t *testing.T) {
 			},
 		},
 		"names that no label can have": {
-			`queues: [{name: "a b"}, {name: "a/b"}]`,
+			`queues: [{name: "a b"}, {name: "a/b"}, {name: "c d"}, {name: e, parent: "c d"}, {name: "f g"}]
+defaultQueue: "f g"`,
 			[]string{`queues[0].name: Invalid value: "a b": namespaces name it in a label: a valid label must be`, `queues[1].name: Invalid value: "a/b"`},
 		},
 		"more than the queue above may use": {

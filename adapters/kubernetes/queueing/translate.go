@@ -73,6 +73,7 @@ func (c *Configuration) translate() (*translation, error) {
 	}
 	t.circles(c.Queues)
 	t.guarantees(c.Queues)
+	t.unnameable(c)
 	t.elastic(c, names)
 	if !names[c.DefaultQueue] {
 		t.report(field.NotFound(field.NewPath("defaultQueue"), c.DefaultQueue))
@@ -114,9 +115,6 @@ func (t *translation) queue(at *field.Path, q *Queue, names map[string]bool) {
 		t.report(field.Duplicate(at.Child("name"), q.Name))
 	}
 	names[q.Name] = true
-	for _, problem := range validation.IsValidLabelValue(q.Name) {
-		t.report(field.Invalid(at.Child("name"), q.Name, "namespaces name it in a label: "+problem))
-	}
 	guaranteed, most := t.bounds(at, "guaranteed", q.Guaranteed, q.Max)
 	m := &model.Queue{
 		Name: q.Name, Parent: q.Parent, Weight: q.Weight, Priority: q.Priority, Policy: model.OrderPolicy(q.Policy),
@@ -164,6 +162,23 @@ func (t *translation) circles(queues []Queue) {
 		}
 		if q != "" && q == queues[i].Name && queues[i].Parent != q {
 			t.report(field.Invalid(field.NewPath("queues").Index(i).Child("parent"), queues[i].Parent, "what is above it leads back to it"))
+		}
+	}
+}
+
+// unnameable reports queues that nothing can be in: they are above no other, and no namespace can name
+// them.
+func (t *translation) unnameable(c *Configuration) {
+	above := map[string]bool{c.DefaultQueue: true, "": true}
+	for i := range c.Queues {
+		above[c.Queues[i].Parent] = true
+	}
+	for i := range c.Queues {
+		name := c.Queues[i].Name
+		for _, problem := range validation.IsValidLabelValue(name) {
+			if !above[name] {
+				t.report(field.Invalid(field.NewPath("queues").Index(i).Child("name"), name, "namespaces name it in a label: "+problem))
+			}
 		}
 	}
 }
