@@ -24,7 +24,7 @@ func (b *Branch) Held(now time.Time, id string) (*queue.Held, error) {
 		return nil, fmt.Errorf("what holds %q back on a branch: %w", id, err)
 	}
 	held := b.accounts.held(now, b.decider.Record, group, members)
-	if held != nil && held.Absent == "" && !held.Never && !b.planned && noHope(b.decider, now, members) {
+	if held != nil && held.Absent == "" && !held.Never && !b.planned && hopeless(b.decider, now, members) {
 		return nil, nil
 	}
 	return held, nil

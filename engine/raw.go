@@ -138,7 +138,7 @@ func (r *Raw) queueHooks() queue.Hooks {
 	}
 	q.KeepPlace = r.cfg.Backfill.Mode != NoPlan
 	if !q.KeepPlace { // a plan does not foresee it: decision 0098
-		q.Hopeless = func(it *queue.Item) bool { return hopeless(r.decider, r.now, it) }
+		q.Hopeless = func(members []*extpoints.WorkloadInfo) bool { return hopeless(r.decider, r.now, members) }
 	}
 	q.OnMove = func(m queue.Move) {
 		if r.plan != nil {

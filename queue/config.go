@@ -76,11 +76,11 @@ type Hooks struct {
 	// ByQueues: active workloads are ordered by queues, and Less only orders those of one
 	// principal in one queue. See the package comment. Default false: Less orders all.
 	ByQueues bool
-	// Hopeless reports whether no node could take the workload of the item, or the members of
-	// its tree of groups, whatever left the nodes. It is asked of what a quota or a limit
-	// would hold back now: one without hope holds up nobody, see [Item].Hopeless. The
-	// answer must follow from what the nodes are and hold. Default: none is.
-	Hopeless func(it *Item) bool
+	// Hopeless reports whether no node could take any of them, each by itself, whatever left the
+	// nodes: a workload of its own, or the members of a tree of groups. It is asked of what a
+	// quota or a limit would hold back now: one without hope holds up nobody, see
+	// [Item].Hopeless. The answer must follow from what the nodes are and hold. Default: none is.
+	Hopeless func(members []*extpoints.WorkloadInfo) bool
 
 	// OnLimit is told, by Tick, of a limit of breach [model.LimitStop] on resource-seconds that
 	// what runs has reached, and whose it is where each principal has it for itself. It must

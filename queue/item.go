@@ -264,3 +264,15 @@ func (it *Item) each(f func(*model.Workload)) {
 		f(m.Workload)
 	}
 }
+
+// infos are those of the workload, or of the members.
+func (it *Item) infos() []*extpoints.WorkloadInfo {
+	if it.Group == nil {
+		return []*extpoints.WorkloadInfo{it.Info}
+	}
+	list := make([]*extpoints.WorkloadInfo, len(it.Members))
+	for i, m := range it.Members {
+		list[i] = m.Info
+	}
+	return list
+}

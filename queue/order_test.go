@@ -33,7 +33,7 @@ func newOrdered(t testing.TB) *Queue {
 }
 
 // hopeless is what no node could take in these tests.
-func hopeless(it *Item) bool { return it.Workload.Labels["hopeless"] != "" }
+func hopeless(list []*extpoints.WorkloadInfo) bool { return list[0].Labels["hopeless"] != "" }
 
 // noEnd is that of workloads without a time limit.
 var noEnd time.Time

@@ -133,7 +133,7 @@ func (t *orderTwin) next(active []*Item) *Item {
 			t.settle(free)
 			continue
 		}
-		if hopeless(it) {
+		if hopeless(it.infos()) {
 			return it
 		}
 		t.held[part.id()] = twinHold{*part, it, waits}

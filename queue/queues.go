@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
 
@@ -51,7 +52,7 @@ type tree struct {
 	looks   uint64      // see Queue.Looks
 	onHold  func(*hold) // is told of holds that begin; nil: nobody is
 
-	hopeless func(*Item) bool // see Hooks.Hopeless; nil: none is
+	hopeless func([]*extpoints.WorkloadInfo) bool // see Hooks.Hopeless; nil: none is
 
 	// gated lists the items that can not be placed as the definitions are.
 	gated    registration

@@ -78,7 +78,7 @@ func (t *tree) look() (it *Item, never *hold) {
 		if never = t.check(it.at, it, true); never != nil {
 			return it, never
 		}
-		if t.hopeless != nil && t.hopeless(it) {
+		if t.hopeless != nil && t.hopeless(it.infos()) {
 			it.Hopeless = true
 			return it, nil
 		}

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"slices"
 	"time"
 
 	"github.com/berth-project/berth/extpoints"
@@ -25,15 +24,12 @@ func (d *Decider) Hopeless(now time.Time, info *extpoints.WorkloadInfo) bool {
 	if c.pre = c.Framework.PreFilter(c.State, c.Info); c.pre.Status != nil {
 		return false
 	}
-	local := c.Framework.Locals(c.State, c.Info)
-	hope := func(node *extpoints.NodeInfo) bool {
-		return !c.Framework.FilterWithNominated(c.State, c.Info, node).Lasts(local)
+	if !c.Framework.NarrowedLocally(&c.pre, c.State, c.Info) {
+		return false
 	}
-	if c.pre.Nodes != nil {
-		return c.Framework.NarrowedLocally(&c.pre, local) && !slices.ContainsFunc(c.named(nodes), hope)
-	}
-	for i := range nodes.Len() {
-		if hope(nodes.At(i)) {
+	n, at := c.candidates(nodes)
+	for i := range n {
+		if !c.Framework.FilterWithNominated(c.State, c.Info, at(i)).Lasts(c.State, c.Info) {
 			return false
 		}
 	}

@@ -50,11 +50,7 @@ func (c *Cycle) filter(nodes extpoints.Nodes) *extpoints.Status {
 	if c.filterNominated(nodes) {
 		return nil
 	}
-	size, at := nodes.Len(), nodes.At
-	if c.pre.Nodes != nil {
-		subset := c.named(nodes)
-		size, at = len(subset), func(i int) *extpoints.NodeInfo { return subset[i] }
-	}
+	size, at := c.candidates(nodes)
 	if st := c.search(nodes.Len(), size, at); st != nil {
 		return st
 	}
@@ -62,6 +58,15 @@ func (c *Cycle) filter(nodes extpoints.Nodes) *extpoints.Status {
 	st := c.extend(nodes)
 	c.outvoted = len(c.feasible) != found
 	return st
+}
+
+// candidates are the nodes that PreFilter left: how many there are, and each by its index.
+func (c *Cycle) candidates(nodes extpoints.Nodes) (n int, at func(int) *extpoints.NodeInfo) {
+	if c.pre.Nodes == nil {
+		return nodes.Len(), nodes.At
+	}
+	subset := c.named(nodes)
+	return len(subset), func(i int) *extpoints.NodeInfo { return subset[i] }
 }
 
 // named lists the nodes that PreFilter left, by name. (kube-scheduler visits

@@ -80,35 +80,33 @@ func (f *Framework) LocalKey(s *extpoints.CycleState, w *extpoints.WorkloadInfo,
 	return key, true
 }
 
-// Locals says of each filter, in the cycle, which has been through PreFilter, whether it is node-local:
-// goes by the node that it is asked about, and by no other.
-func (f *Framework) Locals(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (local []bool) {
-	local = make([]bool, len(f.filters))
+// isLocal reports whether the filter is node-local in the cycle, which has been through PreFilter.
+func (f *Framework) isLocal(filter int, s *extpoints.CycleState, w *extpoints.WorkloadInfo) (local bool) {
+	p := f.local.filters[filter]
+	if p == nil {
+		return false
+	}
 	defer func() {
 		if recover() != nil { // whatever is wrong with the plugin, an attempt will find out
-			clear(local)
+			local = false
 		}
 	}()
-	for i, p := range f.local.filters {
-		if p != nil {
-			_, local[i] = p.NodeLocal(s, w, nil)
-		}
-	}
+	_, local = p.NodeLocal(s, w, nil)
 	return local
 }
 
-// Lasts reports whether the verdict stands whatever leaves the nodes, with what Locals says: the filter
-// goes by this node alone, and says UnschedulableAndUnresolvable.
-func (v Verdict) Lasts(local []bool) bool {
-	return v.f != nil && v.Status.Code() == extpoints.UnschedulableAndUnresolvable && local[v.plugin]
+// Lasts reports whether the verdict of the cycle stands whatever leaves the nodes: the filter goes by this
+// node alone, and says UnschedulableAndUnresolvable.
+func (v Verdict) Lasts(s *extpoints.CycleState, w *extpoints.WorkloadInfo) bool {
+	return v.f != nil && v.Status.Code() == extpoints.UnschedulableAndUnresolvable && v.f.isLocal(int(v.plugin), s, w)
 }
 
-// NarrowedLocally reports whether the plugins that left nodes out at PreFilter are filters that are
-// node-local.
-func (f *Framework) NarrowedLocally(p *PreFiltered, local []bool) bool {
+// NarrowedLocally reports whether all plugins that left nodes out at PreFilter are filters that are
+// node-local in the cycle.
+func (f *Framework) NarrowedLocally(p *PreFiltered, s *extpoints.CycleState, w *extpoints.WorkloadInfo) bool {
 	return !slices.ContainsFunc(p.Narrowing, func(name string) bool {
 		i := slices.Index(names(f.filters), name)
-		return i < 0 || !local[i]
+		return i < 0 || !f.isLocal(i, s, w)
 	})
 }
 
