@@ -183,9 +183,9 @@ func (t *translation) prioritize(path string, w *model.Workload, p *v1.Pod) {
 }
 
 func (t *translation) pod(path string, p *v1.Pod) {
-	isNew := p.Name == "" // the API server gives it a name that there is not
+	generated := p.Name == "" // a name that no other has
 	t.named(path, "Pod", t.namespaceOf(&p.ObjectMeta), &p.ObjectMeta)
-	if there := t.there(p); there != nil && !isNew {
+	if there := t.there(p); there != nil && !generated {
 		t.request.there = append(t.request.there, there)
 		return
 	}
