@@ -1,12 +1,12 @@
 # What .ci/run and .ci/full consist of, one function a step, and how they are run. A step is a
 # shell of its own with -e, in the root of the repository; what it prints is its log.
 
-# each runs a command in every module of the workspace. The list is a statement of its own, so that
-# a step does not pass where it cannot be had.
+# each runs a command in every module of the workspace, up to one in which it fails. The list is a
+# statement of its own, so that a step does not pass where it cannot be had.
 each() {
   local dir dirs
-  dirs=$(go list -m -f '{{.Dir}}')
-  for dir in $dirs; do (cd "$dir" && "$@"); done
+  dirs=$(go list -m -f '{{.Dir}}') || return
+  for dir in $dirs; do (cd "$dir" && "$@") || return; done
 }
 
 # data tells tests where the published results are that they compare with, where they are at hand.
@@ -28,6 +28,9 @@ for_race() {
   local free
   .ci/tools/debian gcc:gcc
   export CGO_ENABLED=1
+  # A process that looks for races waits a second at its end for more of them to show. Tests wait for
+  # what they have started themselves, and tasks of agents have such a process each.
+  export GORACE=atexit_sleep_ms=0
   free=$(df --output=avail -BG "$(go env GOCACHE)" | tail -1 | tr -dc 0-9)
   [ "$free" -ge 12 ] || { echo "$free GB are free: the build cache is emptied"; go clean -cache; }
 }
@@ -49,25 +52,23 @@ step_lint() {
   each "$logs/golangci-lint" run ./...
 }
 
-# The packages of this module in which a goroutine is started.
+# The packages of the workspace in which a goroutine is started.
 concurrent() {
   local dir dirs
-  dirs=$(go list -f '{{.Dir}}' ./...) || return
+  dirs=$(each go list -f '{{.Dir}}' ./...) || return
   for dir in $dirs; do
     if ls "$dir"/*.go | grep -v '_test\.go$' | xargs -r grep -qsE '^\s*go (func\(|[a-zA-Z.]+\()|\.Go\('; then echo "$dir"; fi
   done
 }
 
-race_concurrent() {
-  local packages
-  packages=$(concurrent)
-  # shellcheck disable=SC2086 # one word each
-  [ -z "$packages" ] || go test -race -short -timeout 20m $packages
-}
-
+# One command for all modules: tests that wait leave the processors to those that compute.
 step_race() {
+  local packages
   for_race
-  each race_concurrent
+  packages=$(concurrent)
+  [ -n "$packages" ]
+  # shellcheck disable=SC2086 # one word each
+  go test -race -short -timeout 20m $packages
   go test -race -count=5 -run Concurrent ./engine/internal/snapshot
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -138,6 +139,21 @@ var historyModes = []plannedWay{
 	{Backfill: engine.Backfill{Mode: engine.Conservative, Slack: true}},
 	{Backfill: engine.Backfill{Mode: engine.Reservations, Reservations: 3, Slack: true, Every: 5 * time.Second}},
 	{Backfill: engine.Backfill{Mode: engine.Conservative, Slack: true}, holds: true},
+}
+
+// someModes are the modes that a test runs histories with, each with its number: all of them, with -short every third one.
+func someModes() iter.Seq2[int, plannedWay] {
+	every := 1
+	if testing.Short() {
+		every = 3
+	}
+	return func(yield func(int, plannedWay) bool) {
+		for i := 0; i < len(historyModes); i += every {
+			if !yield(i, historyModes[i]) {
+				return
+			}
+		}
+	}
 }
 
 func newPlannedHistory(t *testing.T, seed uint64, how plannedWay, workers int) *plannedHistory {
@@ -408,7 +424,7 @@ func (h *plannedHistory) inputHold() {
 // The number of workers does not show, and a replay leads to the same.
 func TestPlannedHistoriesReplay(t *testing.T) {
 	t.Parallel()
-	for i, how := range historyModes {
+	for i, how := range someModes() {
 		for _, seed := range seeds(t, 4) {
 			one := newPlannedHistory(t, seed*100+uint64(i), how, 1)
 			four := newPlannedHistory(t, seed*100+uint64(i), how, 4)
@@ -432,7 +448,7 @@ func TestPlannedHistoriesReplay(t *testing.T) {
 // To look only where something has changed comes to the same as to look at everything.
 func TestPlannedHistoriesPlainly(t *testing.T) {
 	t.Parallel()
-	for i, how := range historyModes {
+	for i, how := range someModes() {
 		for _, seed := range seeds(t, 12) {
 			one := newPlannedHistory(t, seed*100+uint64(i), how, 1)
 			plain := newPlannedHistory(t, seed*100+uint64(i), how, 1)
@@ -450,7 +466,7 @@ func TestPlannedHistoriesPlainly(t *testing.T) {
 // A log that begins in the middle leads to the same.
 func TestPlannedHistoriesReplayFromTheMiddle(t *testing.T) {
 	t.Parallel()
-	for i, how := range historyModes {
+	for i, how := range someModes() {
 		for _, seed := range append(seeds(t, 4), 15) {
 			h := newPlannedHistory(t, seed*100+uint64(i), how, 1)
 			for range 20 {
@@ -480,7 +496,7 @@ func TestPlannedHistoriesReplayFromTheMiddle(t *testing.T) {
 // To begin a recording changes neither what is planned nor what is decided from then on.
 func TestPlannedHistoriesGoOnWhenARecordingBegins(t *testing.T) {
 	t.Parallel()
-	for i, how := range historyModes {
+	for i, how := range someModes() {
 		for _, seed := range append(seeds(t, 6), 5, 23) { // of 23 holds are before something in the plan
 			one := newPlannedHistory(t, seed*100+uint64(i), how, 1)
 			recorded := newPlannedHistory(t, seed*100+uint64(i), how, 1)

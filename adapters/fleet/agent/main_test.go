@@ -2,6 +2,7 @@ package agent
 
 import (
 	"os"
+	"syscall"
 	"testing"
 
 	"github.com/berth-project/berth/adapters/fleet/agent/shim"
@@ -12,7 +13,8 @@ import (
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 3 && os.Args[1] == "shim":
-		os.Exit(shim.Main(os.Args[2]))
+		// os.Exit would wait a second for the race detector.
+		syscall.Exit(shim.Main(os.Args[2]))
 	case os.Getenv(childAgentEnv) != "":
 		os.Exit(childAgent())
 	}

@@ -143,8 +143,11 @@ func TestReservationRepeats(t *testing.T) {
 		require.Equal(t, "COMPLETED RUNNING PENDING", w.states(ids...))
 		w.pass(2 * time.Hour)
 		require.Contains(t, w.whyNot(ids[2]), "is set aside by reservation daily", "it would run into the next")
-		w.pass(60 * 24 * time.Hour)
-		require.Contains(t, w.whyNot(ids[2]), "is set aside by reservation daily", "however far ahead")
+		if testing.Short() {
+			return
+		}
+		w.pass(30 * 24 * time.Hour)
+		require.Contains(t, w.whyNot(ids[2]), "is set aside by reservation daily", "further ahead than the engine was told of at first")
 	})
 }
 

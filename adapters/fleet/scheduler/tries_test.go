@@ -21,6 +21,10 @@ import (
 // the number of kinds of jobs. A try ends in a rejection, or with a node. Jobs are of one kind if they ask for the same and have the same priority, and in a tree of
 // queues the same user.
 func TestTriesGoByStarts(t *testing.T) {
+	counts := []int{100, 400}
+	if testing.Short() {
+		counts = []int{50, 100}
+	}
 	shapes := []string{
 		"timeLimit: 1m", "resources: {cpu: 2}\ntimeLimit: 1m", "resources: {cpu: 3}\ntimeLimit: 2m",
 		"resources: {memory: 1Gi}\ntimeLimit: 3m", "timeLimit: 10m",
@@ -42,7 +46,7 @@ func TestTriesGoByStarts(t *testing.T) {
 		"shapes and users, a tree": {shapes, one, []string{"ann", "ben", "cem"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, count := range []int{100, 200, 400} {
+			for _, count := range counts {
 				r := rand.New(rand.NewPCG(modeltest.Seed(t), 0))
 				rejected, reserved, started := tries(t, c.tree, count, func() (owner, file string) {
 					return c.users[r.IntN(len(c.users))], c.shapes[r.IntN(len(c.shapes))] + c.priorities[r.IntN(len(c.priorities))]

@@ -85,13 +85,13 @@ func firstSeed(t *testing.T) uint64 {
 }
 
 // histories is how many a test simulates: a third of n, twelve times as many with
-// -long, and half of them with -short.
+// -long, and a third of them with -short.
 func histories(n uint64) uint64 {
 	switch {
 	case *longFlag:
 		return 4 * n
 	case testing.Short():
-		return n / 6
+		return n / 9
 	}
 	return n / 3
 }
