@@ -73,8 +73,8 @@ type Queue struct {
 	// (0) come after all that have one, and are equal among each other: queues for
 	// which nobody says a weight share equally.
 	Weight int64
-	// Priority puts it before all siblings of lower priority, whatever they use, where the
-	// policy of the parent is OrderPriority or OrderShare.
+	// Priority puts it before all siblings of lower priority, whatever they use or have used,
+	// unless the policy of the parent is OrderFIFO.
 	Priority int32
 	// Guaranteed is what it can count on; 0 where it is not said.
 	Guaranteed map[string]int64

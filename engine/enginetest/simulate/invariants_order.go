@@ -1,6 +1,10 @@
 package simulate
 
 import (
+	"cmp"
+	"slices"
+	"time"
+
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
@@ -22,6 +26,7 @@ func (s *sim) beforeAttempt() *moment {
 	o := &observed{at: s.now, plansAhead: s.plansAhead, nodes: map[string]*model.Node{}, rows: map[string]model.WorkloadRecord{}, positions: map[string]queue.Position{}}
 	if s.o.Queues {
 		o.define(v)
+		o.remember(s.raw.Queues())
 	}
 	for n := range v.Nodes() {
 		o.nodes[n.Name] = n.Node
@@ -48,12 +53,16 @@ func (s *sim) checkTurn(t *moment) {
 			continue
 		}
 		for _, b := range s.took {
-			if b.Workload == id || !t.seen.turnBefore(id, b.Workload, s.o.Queues) {
+			if b.Workload == id {
+				continue
+			}
+			by, before := t.seen.turnBefore(id, b.Workload, s.o.Queues)
+			if !before {
 				continue
 			}
 			s.reach("workload passed by another")
 			if s.fitsOn(t.branch, id, b.Node) {
-				s.fail("%s was put on %s, where %s fits, whose turn is before", b.Workload, b.Node, id)
+				s.fail("%s was put on %s, where %s fits, whose turn is before by %s", b.Workload, b.Node, id, by)
 			}
 		}
 	}
@@ -91,6 +100,19 @@ func (s *sim) fitsOn(b *engine.Branch, id, node string) (fits bool) {
 	return fits
 }
 
+// line is by what a workload, or its tree of groups, stands in a line of its own.
+type line struct {
+	priority int32
+	since    time.Time // zero: not known
+}
+
+func (l line) before(o line) bool {
+	if l.priority != o.priority {
+		return l.priority > o.priority
+	}
+	return !l.since.IsZero() && !o.since.IsZero() && l.since.Before(o.since)
+}
+
 // lineOf is how the workload stands in a line by priority and time.
 func (o *observed) lineOf(id string, byQueues bool) line {
 	row, pos := o.rows[id], o.positions[id]
@@ -103,15 +125,67 @@ func (o *observed) lineOf(id string, byQueues bool) line {
 	return line{row.Priority, pos.Timestamp}
 }
 
-// turnBefore reports whether one has its turn before another for certain: there are orders that
-// go by more than can be seen here.
-func (o *observed) turnBefore(id, other string, byQueues bool) bool {
+// byLine is the order of those that stand in one line.
+const byLine model.OrderPolicy = "its line"
+
+// turnBefore reports whether one has its turn before another for certain, and by what: there are orders
+// that go by more than can be seen here.
+func (o *observed) turnBefore(id, other string, byQueues bool) (by model.OrderPolicy, before bool) {
 	a, b := o.rows[id], o.rows[other]
 	switch {
 	case a.Group != "" && a.Group == b.Group:
-		return false
+		return byLine, false
 	case byQueues && (a.Queue != b.Queue || a.Principal != b.Principal):
 		return o.partBefore(a.Workload, b.Workload, o.lineOf(id, true), o.lineOf(other, true))
 	}
-	return o.lineOf(id, byQueues).before(o.lineOf(other, byQueues))
+	return byLine, o.lineOf(id, byQueues).before(o.lineOf(other, byQueues))
+}
+
+// partBefore reports whether the part of the one workload has its turn before that of the other for
+// certain, where their ways part, and by which policy.
+func (o *observed) partBefore(a, b *model.Workload, lineA, lineB line) (policy model.OrderPolicy, before bool) {
+	partsA, partsB := o.partsOf(a), o.partsOf(b)
+	above, i := &model.Queue{}, 0
+	for ; partsA[i].queue != nil && partsA[i].queue == partsB[i].queue; i++ {
+		above = partsA[i].queue
+	}
+	x, y := partsA[i], partsB[i]
+	policy = cmp.Or(above.Policy, model.OrderShare)
+	px, py := x.priority(), y.priority()
+	switch {
+	case policy == model.OrderFIFO:
+		return policy, o.comesFirst(&x, lineB.since)
+	case px != py:
+		return policy, px > py
+	case policy == model.OrderPriority:
+		return policy, x.queue == nil && y.queue == nil && lineA.before(lineB)
+	case o.plansAhead && o.othersWait(&x, a):
+		return policy, false
+	case policy == model.OrderUsage:
+		return policy, o.hadLessBefore(above, &x, &y)
+	}
+	return policy, o.hadLess(&x, &y)
+}
+
+// othersWait reports whether anything else than the workload, and those of its group, waits in the part. Where the
+// engine plans ahead the part is charged for those that have their turn before the workload, whether they start or not.
+func (o *observed) othersWait(p *portion, w *model.Workload) bool {
+	return slices.ContainsFunc(o.ids, func(id string) bool {
+		row, pos := o.rows[id], o.positions[id]
+		waits := pos.Place != queue.None && pos.Place != queue.Gated
+		return waits && id != w.ID && (w.Group == "" || row.Group != w.Group) && o.isIn(p, row.Workload)
+	})
+}
+
+// comesFirst reports whether all that waits in the part came before the time, so that its first did, whatever
+// goes first in it.
+func (o *observed) comesFirst(p *portion, since time.Time) bool {
+	for _, id := range o.ids {
+		if o.positions[id].Place == queue.Active && o.isIn(p, o.rows[id].Workload) {
+			if came := o.lineOf(id, true).since; came.IsZero() || !came.Before(since) {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -3,24 +3,9 @@ package simulate
 import (
 	"math/big"
 	"slices"
-	"time"
 
 	"github.com/berth-project/berth/model"
-	"github.com/berth-project/berth/queue"
 )
-
-// line is by what a workload, or its tree of groups, stands in a line of its own.
-type line struct {
-	priority int32
-	since    time.Time // zero: not known
-}
-
-func (l line) before(o line) bool {
-	if l.priority != o.priority {
-		return l.priority > o.priority
-	}
-	return !l.since.IsZero() && !o.since.IsZero() && l.since.Before(o.since)
-}
 
 // portion is a part of the order by queues: a queue, or what a principal has in one.
 type portion struct {
@@ -41,40 +26,6 @@ func (o *observed) partsOf(w *model.Workload) (list []portion) {
 		leaf.weight = p.Shares
 	}
 	return append(list, leaf)
-}
-
-// partBefore reports whether the part of the one workload has its turn before that of the other for
-// certain, where their ways part.
-func (o *observed) partBefore(a, b *model.Workload, lineA, lineB line) bool {
-	partsA, partsB := o.partsOf(a), o.partsOf(b)
-	policy, i := model.OrderShare, 0
-	for ; partsA[i].queue != nil && partsA[i].queue == partsB[i].queue; i++ {
-		policy = partsA[i].queue.Policy
-	}
-	x, y := partsA[i], partsB[i]
-	switch policy {
-	case model.OrderShare, "":
-		if px, py := x.priority(), y.priority(); px != py {
-			return px > py
-		}
-		return o.hadLess(&x, &y) && !(o.plansAhead && o.othersWait(&x, a))
-	case model.OrderPriority:
-		if px, py := x.priority(), y.priority(); px != py {
-			return px > py
-		}
-		return x.queue == nil && y.queue == nil && lineA.before(lineB)
-	}
-	return false // by the first of the one, or by usage over time
-}
-
-// othersWait reports whether anything else than the workload, and those of its group, waits in the part. Where the
-// engine plans ahead the part is charged for those that have their turn before the workload, whether they start or not.
-func (o *observed) othersWait(p *portion, w *model.Workload) bool {
-	return slices.ContainsFunc(o.ids, func(id string) bool {
-		row, pos := o.rows[id], o.positions[id]
-		waits := pos.Place != queue.None && pos.Place != queue.Gated
-		return waits && id != w.ID && (w.Group == "" || row.Group != w.Group) && o.isIn(p, row.Workload)
-	})
 }
 
 func (p *portion) priority() int32 {

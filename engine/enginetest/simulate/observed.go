@@ -68,6 +68,8 @@ type observed struct {
 	principals map[string]*model.Principal
 	limits     map[string]*model.Limit
 	spent      map[gauge]spent // of limits on what is used over time
+	// past is what parts of the order by queues have used, decayed. Only a moment has it.
+	past map[partName]map[string]int64
 }
 
 // gauge is what a limit counts together: everything, or what one principal has.
@@ -250,3 +252,6 @@ func keysOf(list objects) func(func(model.ObjectRef) bool) {
 		}
 	}
 }
+
+// partName names a part of the order by queues.
+type partName struct{ queue, principal string }

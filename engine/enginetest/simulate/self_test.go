@@ -321,7 +321,7 @@ func TestSimulationFindsFaults(t *testing.T) {
 	// Where a fault shows in few histories the search begins near one of them.
 	first := map[string]uint64{
 		"claims of one that others use too": 545, "budgets that are believed until they are reported": 245, "room that is made again in vain": 365,
-		"budgets that are asked when the nodes for a group are chosen": 40, "measured zones that are given to a workload that comes back": 100,
+		"budgets that are asked when the nodes for a group are chosen": 40, "measured zones that are given to a workload that comes back": 100, "arrivals that nobody heeds": 380,
 	}
 	for _, c := range []struct {
 		name, want string
@@ -408,7 +408,8 @@ func TestSimulationFindsFaults(t *testing.T) {
 		{"queues in which the order is reversed", "whose turn is before", wrap(plugins.PrioritySort, func(p extpoints.Plugin) extpoints.Plugin {
 			return reversed{p.(extpoints.QueueSortPlugin)}
 		})},
-		{"shares that nobody heeds", "whose turn is before", bySort},
+		{"shares that nobody heeds", "whose turn is before by Share", bySort},
+		{"arrivals that nobody heeds", "whose turn is before by FIFO", bySort},
 		{"quotas that nobody heeds", "by its ", bySort},
 		{"guarantees that nobody heeds", "kept by other queues", bySort},
 		{"limits on what runs that nobody heeds", "(Running) has", bySort},
