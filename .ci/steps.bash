@@ -28,9 +28,6 @@ for_race() {
   local free
   .ci/tools/debian gcc:gcc
   export CGO_ENABLED=1
-  # A process that looks for races waits a second at its end for more of them to show. Tests wait for
-  # what they have started themselves, and tasks of agents have such a process each.
-  export GORACE=atexit_sleep_ms=0
   free=$(df --output=avail -BG "$(go env GOCACHE)" | tail -1 | tr -dc 0-9)
   [ "$free" -ge 12 ] || { echo "$free GB are free: the build cache is emptied"; go clean -cache; }
 }

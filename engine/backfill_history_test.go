@@ -141,11 +141,11 @@ var historyModes = []plannedWay{
 	{Backfill: engine.Backfill{Mode: engine.Conservative, Slack: true}, holds: true},
 }
 
-// someModes are the modes that a test runs histories with, each with its number: all of them, with -short every third one.
-func someModes() iter.Seq2[int, plannedWay] {
-	every := 1
+// someModes are the modes that a test runs histories with, each with its number: one in so many, and of
+// these with -short one in three.
+func someModes(every int) iter.Seq2[int, plannedWay] {
 	if testing.Short() {
-		every = 3
+		every *= 3
 	}
 	return func(yield func(int, plannedWay) bool) {
 		for i := 0; i < len(historyModes); i += every {
@@ -424,7 +424,7 @@ func (h *plannedHistory) inputHold() {
 // The number of workers does not show, and a replay leads to the same.
 func TestPlannedHistoriesReplay(t *testing.T) {
 	t.Parallel()
-	for i, how := range someModes() {
+	for i, how := range someModes(1) {
 		for _, seed := range seeds(t, 4) {
 			one := newPlannedHistory(t, seed*100+uint64(i), how, 1)
 			four := newPlannedHistory(t, seed*100+uint64(i), how, 4)
@@ -448,7 +448,7 @@ func TestPlannedHistoriesReplay(t *testing.T) {
 // To look only where something has changed comes to the same as to look at everything.
 func TestPlannedHistoriesPlainly(t *testing.T) {
 	t.Parallel()
-	for i, how := range someModes() {
+	for i, how := range someModes(1) {
 		for _, seed := range seeds(t, 12) {
 			one := newPlannedHistory(t, seed*100+uint64(i), how, 1)
 			plain := newPlannedHistory(t, seed*100+uint64(i), how, 1)
@@ -466,7 +466,7 @@ func TestPlannedHistoriesPlainly(t *testing.T) {
 // A log that begins in the middle leads to the same.
 func TestPlannedHistoriesReplayFromTheMiddle(t *testing.T) {
 	t.Parallel()
-	for i, how := range someModes() {
+	for i, how := range someModes(1) {
 		for _, seed := range append(seeds(t, 4), 15) {
 			h := newPlannedHistory(t, seed*100+uint64(i), how, 1)
 			for range 20 {
@@ -496,7 +496,7 @@ func TestPlannedHistoriesReplayFromTheMiddle(t *testing.T) {
 // To begin a recording changes neither what is planned nor what is decided from then on.
 func TestPlannedHistoriesGoOnWhenARecordingBegins(t *testing.T) {
 	t.Parallel()
-	for i, how := range someModes() {
+	for i, how := range someModes(1) {
 		for _, seed := range append(seeds(t, 6), 5, 23) { // of 23 holds are before something in the plan
 			one := newPlannedHistory(t, seed*100+uint64(i), how, 1)
 			recorded := newPlannedHistory(t, seed*100+uint64(i), how, 1)

@@ -30,7 +30,7 @@ func reserved(list []timeline.Reservation) (lines []string) {
 // queues it may also be passed by others, since shares change with each start and end.
 func TestReservationsAreKept(t *testing.T) {
 	t.Parallel()
-	for i, how := range someModes() {
+	for i, how := range someModes(1) {
 		for _, seed := range append(seeds(t, 8), 11, 17, 91) {
 			requireKept(t, seed*100+uint64(i), how)
 		}
@@ -156,7 +156,7 @@ func priorityOf(it *queue.Item) int32 {
 // promised what is free before, when one becomes the first: then it starts as it was promised.
 func TestTheFirstStartsByTheLatestPlannedEnd(t *testing.T) {
 	t.Parallel()
-	for i, how := range someModes() {
+	for i, how := range someModes(1) {
 		for _, seed := range seeds(t, 8) {
 			h := newPlannedHistory(t, seed*100+uint64(i), how, 1)
 			several := how.Mode == engine.Reservations || how.Mode == engine.Conservative
@@ -203,7 +203,7 @@ func TestTheFirstStartsByTheLatestPlannedEnd(t *testing.T) {
 func TestNothingWaitsThatDelaysNobody(t *testing.T) {
 	t.Parallel()
 	looked := map[engine.Order]int{}
-	for i, how := range someModes() {
+	for i, how := range someModes(1) {
 		if how.Mode == engine.InOrder {
 			continue
 		}

@@ -21,7 +21,7 @@ import (
 // the number of kinds of jobs. A try ends in a rejection, or with a node. Jobs are of one kind if they ask for the same and have the same priority, and in a tree of
 // queues the same user.
 func TestTriesGoByStarts(t *testing.T) {
-	counts := []int{100, 400}
+	counts := []int{100, 200, 400}
 	if testing.Short() {
 		counts = []int{50, 100}
 	}

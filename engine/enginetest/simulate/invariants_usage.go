@@ -34,10 +34,10 @@ func (o *observed) hadLessBefore(above *model.Queue, x, y *portion) bool {
 		return false
 	}
 	interval := max(above.HalfLife/2016, time.Second) + time.Second
-	most, known := o.usageOf(x, func(r string, past int64) int64 {
-		return past + 1 + o.usedBy(x)[r]*int64(interval/time.Second+1)
+	most, known := o.usageOf(x, func(past, runs int64) int64 {
+		return past + 1 + runs*int64(interval/time.Second+1)
 	})
-	least, certain := o.usageOf(y, func(_ string, past int64) int64 {
+	least, certain := o.usageOf(y, func(past, _ int64) int64 {
 		return past >> (interval/above.HalfLife + 1)
 	})
 	return known && certain && compareShares(most, x.weight, least, y.weight) < 0
@@ -46,13 +46,13 @@ func (o *observed) hadLessBefore(above *model.Queue, x, y *portion) bool {
 // isNamedAsItsQueue: what is remembered of those without a principal cannot be told from that of all in the queue.
 func (p *portion) isNamedAsItsQueue() bool { return p.queue == nil && p.principal == "" }
 
-// usageOf is the share of the resource of which the part has used most, each amount as the function has it.
-// False: it has used some of which there is nothing.
-func (o *observed) usageOf(p *portion, amount func(resource string, past int64) int64) (*big.Rat, bool) {
-	past, most := o.past[p.name()], new(big.Rat)
-	for _, used := range []map[string]int64{past, o.usedBy(p)} {
+// usageOf is the share of the resource of which the part has used most, of amounts that the function has from what
+// it had and what runs. False: it has used some of which there is nothing.
+func (o *observed) usageOf(p *portion, amount func(past, runs int64) int64) (*big.Rat, bool) {
+	past, runs, most := o.past[p.name()], o.usedBy(p), new(big.Rat)
+	for _, used := range []map[string]int64{past, runs} {
 		for r := range used {
-			if most = larger(most, o.shareOfAll(r, amount(r, past[r]))); most == nil {
+			if most = larger(most, o.shareOfAll(r, amount(past[r], runs[r]))); most == nil {
 				return nil, false
 			}
 		}
