@@ -45,7 +45,7 @@ type Queue struct {
 	Name       string          `json:"name"`                 // unique; parents, limits, defaultQueue and namespaces name it
 	Parent     string          `json:"parent,omitempty"`     // empty: it is at the top
 	Weight     int64           `json:"weight,omitempty"`     // its part among its siblings; 0: after all that have one
-	Priority   int32           `json:"priority,omitempty"`   // before lower siblings, by policy Priority or Share
+	Priority   int32           `json:"priority,omitempty"`   // before lower siblings, unless by policy FIFO
 	Guaranteed v1.ResourceList `json:"guaranteed,omitempty"` // 0 where it is not said
 	Max        v1.ResourceList `json:"max,omitempty"`        // no limit where it is not said
 	Lend       v1.ResourceList `json:"lend,omitempty"`       // what others may use of guaranteed; all where it is not said
