@@ -17,6 +17,7 @@ func TestOddSharesHaveRules(t *testing.T) {
 	t.Parallel()
 	for rule, check := range map[string]func(*used){
 		"workloads wait for a parent that is missing, and go when it comes":  missingParents,
+		"what runs in a queue that is missing takes of what there is":        absentQueuesUse,
 		"guarantees above the capacity are first come, first served":         guaranteesAboveCapacity,
 		"guarantees above a capacity that has gone displace nobody":          capacityGoes,
 		"queues without weights are equal, and after those that have one":    zeroWeights,
@@ -58,6 +59,25 @@ func keeping(name string, cpu int64) engine.Change {
 	return putQueue(name, "", func(q *model.Queue) {
 		q.Guaranteed, q.Lend = map[string]int64{model.CPU: cpu}, map[string]int64{model.CPU: 0}
 	})
+}
+
+func absentQueuesUse(u *used) {
+	u.apply(node("n", 12000), keeping("keeps", 6000), putQueue("late", ""), putQueue("below", "nowhere"), of("late1", "late", "", 1000, 0))
+	settle(u.Raw, u.now)
+	for _, queue := range []string{"never", "below", "late"} { // 2 cores in each
+		u.apply(engine.Adopt(&model.Workload{ID: queue, Queue: queue, Requests: model.Resources{CPU: 2000}}, model.Binding{Node: "n"}))
+	}
+	u.apply(engine.Finish("late1"), engine.RemoveObject(model.ObjectRef{Kind: model.QueueKind, ID: "late"}), of("w", "", "", 1000, 0))
+	settle(u.Raw, u.now)
+	require.Empty(u.t, placed(u.View(), []string{"w"}), "the rest is guaranteed to keeps")
+	pos, _ := u.Queue("w")
+	require.Equal(u.t, `queue "": what is left is guaranteed to queue "keeps": "w" asks for 1000m cpu too much now`, pos.Standing.Held.String())
+	u.apply(of("k", "keeps", "", 6000, 0))
+	settle(u.Raw, u.now)
+	require.Equal(u.t, []string{"k"}, placed(u.View(), []string{"k", "w"}), "who gets it")
+	u.apply(engine.Finish("below"))
+	settle(u.Raw, u.now)
+	require.Equal(u.t, []string{"w"}, placed(u.View(), []string{"w"}), "and others what is left")
 }
 
 func guaranteesAboveCapacity(u *used) {

@@ -54,7 +54,7 @@ func (t *tree) account(w charged, give bool) *part {
 	}
 	leaf := t.leafOf(w.Workload)
 	t.need = t.needs(t.need[:0], w.Workload)
-	for p := leaf; p != nil; p = p.parent {
+	for p := leaf; p != nil; p = t.takesOf(p) {
 		before := t.keptBy(p)
 		for _, a := range t.need {
 			by(p.sum(a.resource), a.n)

@@ -98,6 +98,8 @@ func (t *tree) attach(leaf *part) {
 	t.measure(leaf)
 	for p := leaf.parent; p != nil; p = p.parent {
 		p.waiting += leaf.waiting
+	}
+	for p := t.takesOf(leaf); p != nil; p = t.takesOf(p) {
 		for r, n := range leaf.used {
 			p.sum(r).plus(n)
 		}
@@ -135,4 +137,13 @@ func (t *tree) joint(at home, leaf *part) *part {
 	other.under(both)
 	t.homes[at] = both
 	return both
+}
+
+// takesOf is the part of which the part takes what it uses: the one above it, or where a queue above it is
+// not there, all that there is.
+func (t *tree) takesOf(p *part) *part {
+	if p.parent == nil && p != t.top {
+		return t.top
+	}
+	return p.parent
 }

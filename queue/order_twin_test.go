@@ -80,13 +80,11 @@ func (t *orderTwin) accounts(w *model.Workload) (list []*model.Principal, whole 
 	return list, true
 }
 
+// in is whether a workload is in the queue, or in one below it; all are in that without a name.
 func (t *orderTwin) in(queue string) func(*model.Workload) bool {
 	return func(w *model.Workload) bool {
-		list, whole := t.above(w)
-		if queue == "" {
-			return whole
-		}
-		return slices.ContainsFunc(list, func(q *model.Queue) bool { return q.Name == queue })
+		list, _ := t.above(w)
+		return queue == "" || slices.ContainsFunc(list, func(q *model.Queue) bool { return q.Name == queue })
 	}
 }
 
