@@ -169,3 +169,31 @@ func TestNothingIsPlacedBeyondAQuotaByAPluginThatChangesItsMind(t *testing.T) {
 	settle(r, after(5))
 	require.Contains(t, engine.WhatIsHeldBack(r), "first")
 }
+
+// early rejects one workload at PreFilter, for now.
+type early struct{}
+
+func (early) Name() string { return "Early" }
+
+func (early) PreFilter(_ *extpoints.CycleState, w *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
+	if w.ID == "lost" {
+		return nil, extpoints.NewStatus(extpoints.UnschedulableAndUnresolvable, "not today")
+	}
+	return nil, nil
+}
+
+// That no node could take it is seen whatever else is against it, which may change when nobody looks.
+func TestWhatElseIsWrongHidesNotThatNoNodeTakesIt(t *testing.T) {
+	t.Parallel()
+	cfg := config(&world{})
+	cfg.Order = engine.OrderByQueues
+	use(&cfg, early{})
+	r, err := engine.NewRaw(cfg)
+	require.NoError(t, err)
+	require.NoError(t, r.Apply(epoch, engine.PutObject(&model.Queue{Name: "a", Max: map[string]int64{model.CPU: 1000}}), node("n", 2000),
+		engine.Submit(inQueue("a", limited("runs", 700, 5))), engine.Submit(inQueue("a", nowhere(limited("lost", 600, 5)))), engine.Submit(inQueue("a", limited("small", 200, 5)))))
+	settle(r, epoch)
+	require.Equal(t, []model.Phase{model.Bound, model.Pending, model.Bound}, phases(r, "runs", "lost", "small"))
+	p, _ := r.Queue("lost")
+	require.Equal(t, []string{"Early"}, p.UnschedulablePlugins)
+}

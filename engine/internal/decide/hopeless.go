@@ -7,9 +7,10 @@ import (
 )
 
 // Hopeless reports whether no node could take the workload, whatever left the nodes: of each node a filter
-// that goes by the node alone says UnschedulableAndUnresolvable. Other filters may change their mind when
-// something leaves another node, or comes to one. It leaves the decider as it is, and ends with the first
-// node that there is hope for. Where there is no node, and where PreFilter rejects, nothing is known.
+// that goes by the node alone says UnschedulableAndUnresolvable. No other plugin is asked, as those may change their
+// mind when something leaves another node, or comes to one: the answer stays until a node is changed,
+// comes or goes. It leaves the decider as it is, and ends with the first node that there is hope for.
+// Where there is no node nothing is known.
 func (d *Decider) Hopeless(now time.Time, info *extpoints.WorkloadInfo) bool {
 	if info.MinLimit > 0 {
 		return false // there may be hope with a shorter limit
@@ -21,15 +22,10 @@ func (d *Decider) Hopeless(now time.Time, info *extpoints.WorkloadInfo) bool {
 	if nodes.Len() == 0 {
 		return false
 	}
-	if c.pre = c.Framework.PreFilter(c.State, c.Info); c.pre.Status != nil {
-		return false
-	}
-	if !c.Framework.NarrowedLocally(&c.pre, c.State, c.Info) {
-		return false
-	}
+	c.pre = c.Framework.PreFilterLocal(c.State, c.Info)
 	n, at := c.candidates(nodes)
 	for i := range n {
-		if !c.Framework.FilterWithNominated(c.State, c.Info, at(i)).Lasts(c.State, c.Info) {
+		if !c.Framework.RejectsForGood(c.State, c.Info, at(i)) {
 			return false
 		}
 	}

@@ -95,19 +95,48 @@ func (f *Framework) isLocal(filter int, s *extpoints.CycleState, w *extpoints.Wo
 	return local
 }
 
-// Lasts reports whether the verdict of the cycle stands whatever leaves the nodes: the filter goes by this
-// node alone, and says UnschedulableAndUnresolvable.
-func (v Verdict) Lasts(s *extpoints.CycleState, w *extpoints.WorkloadInfo) bool {
-	return v.f != nil && v.Status.Code() == extpoints.UnschedulableAndUnresolvable && v.f.isLocal(int(v.plugin), s, w)
+// PreFilterLocal begins a cycle in which only those filters are asked that can be node-local, and is their
+// PreFilter. One whose PreFilter does not succeed is not asked, and none but those that are node-local in the
+// cycle narrow the nodes.
+func (f *Framework) PreFilterLocal(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (out PreFiltered) {
+	r := f.begin(s)
+	for i, p := range f.local.filters {
+		r.skipFilter[i] = p == nil
+	}
+	for i := range f.preFilters {
+		p := &f.preFilters[i]
+		if p.filter < 0 || r.skipFilter[p.filter] {
+			continue
+		}
+		var result *extpoints.PreFilterResult
+		st := guard("PreFilter", p.Name(), func() (st *extpoints.Status) {
+			result, st = p.PreFilter(s, w)
+			return st
+		})
+		switch {
+		case !st.IsSuccess():
+			r.skipFilter[p.filter] = true
+		case result != nil && result.Nodes != nil && f.isLocal(p.filter, s, w):
+			out.narrow(p.Name(), result.Nodes)
+		}
+	}
+	return out
 }
 
-// NarrowedLocally reports whether all plugins that left nodes out at PreFilter are filters that are
-// node-local in the cycle.
-func (f *Framework) NarrowedLocally(p *PreFiltered, s *extpoints.CycleState, w *extpoints.WorkloadInfo) bool {
-	return !slices.ContainsFunc(p.Narrowing, func(name string) bool {
-		i := slices.Index(names(f.filters), name)
-		return i < 0 || !f.isLocal(i, s, w)
-	})
+// RejectsForGood reports, after PreFilterLocal, whether the node is wrong for the workload whatever leaves it:
+// a filter that is node-local in the cycle says UnschedulableAndUnresolvable.
+func (f *Framework) RejectsForGood(s *extpoints.CycleState, w *extpoints.WorkloadInfo, node *extpoints.NodeInfo) bool {
+	r := f.current(s)
+	for i, p := range f.filters {
+		if r.skipFilter[i] {
+			continue
+		}
+		st := guard("Filter", p.Name(), func() *extpoints.Status { return p.Filter(s, w, node) })
+		if st.Code() == extpoints.UnschedulableAndUnresolvable && f.isLocal(i, s, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // appendLocal appends the plugin's part with its number before and its length behind: read
