@@ -6,8 +6,9 @@
 // ([helper.AppLabels]); the application's [model.AppGraph] says which components talk to which, and
 // up to which cost two places are close enough. The costs are [model.NetworkCosts]: between
 // two nodes they are those of the first level in which the nodes differ. Nodes that differ in
-// none cost 1, and the same node nothing. Where a cost is not known it is 100, and the two are
-// neither close nor far; a node that is in no place is far from all, at 100.
+// none cost 1, and the same node nothing; both are close, whatever the cost may be. Where a cost
+// is not known it is 100, and the two are neither close nor far. What is on a node that is in no
+// place is far from all other nodes, at 100.
 //
 // The filter rejects nodes that are far from more workloads than they are close to. The score is
 // the sum of the costs to all of them. What preemption tries out counts, too. Where nothing is

@@ -72,8 +72,7 @@ func simConfig(p simPlugins, o Options) engine.Config {
 	thirty := int32(30)
 	batch := simProfileNamed(batchProfile, p)
 	batch.PercentageOfNodesToScore = &thirty
-	fit := slices.IndexFunc(batch.Plugins, func(e extpoints.Entry) bool { return e.Name == plugins.NodeResourcesFit })
-	batch.Plugins[fit].Except = []extpoints.Point{"Score"}
+	batch.Plugins[indexOf(&batch, plugins.NodeResourcesFit)].Except = []extpoints.Point{"Score"}
 	probe := extpoints.Profile{Name: probeProfile}
 	for _, name := range []string{plugins.SchedulingGates, plugins.PrioritySort, plugins.DefaultBinder} {
 		probe.Plugins = append(probe.Plugins, extpoints.Entry{Name: name, New: plugins.Default()[name]})
@@ -82,6 +81,12 @@ func simConfig(p simPlugins, o Options) engine.Config {
 	first := simProfileNamed(simProfile, p)
 	if o.Measured {
 		useMeasures(&first, &batch)
+	}
+	if o.networked(p.plan.Seed) {
+		useNetwork(&first, &batch)
+	}
+	if o.byApps(p.plan.Seed) {
+		sortByApps(&first, &batch, &probe)
 	}
 	path := engine.FastPathAuto // whose decisions the invariants and the replay check as well
 	if p.plan.Seed%3 == 0 {
@@ -128,6 +133,38 @@ func useMeasures(first, second *extpoints.Profile) {
 	use(second, plugins.NodeResourceTopologyMatch, 1, noderesourcetopologymatch.Args{Strategy: noderesourcetopologymatch.LeastNUMANodes})
 	use(second, plugins.TargetLoadPacking, 1, targetloadpacking.Args{})
 	use(second, plugins.LoadVariationRiskBalancing, 2, loadvariationriskbalancing.Args{MaxAge: oldestLoad})
+}
+
+// networkName is the name of what the network costs, and of the inputs about it.
+const networkName = "network"
+
+// networked reports whether the history has applications and costs of the network: by the seed itself, so that the
+// choices of the others are what they were.
+func (o *Options) networked(seed uint64) bool {
+	return o.Measured && seed%5 > 1 && !slices.Contains(o.Without, networkName)
+}
+
+// byApps reports whether the queue is sorted by applications.
+func (o *Options) byApps(seed uint64) bool { return o.networked(seed) && seed%5 > 2 && !o.Queues }
+
+// useNetwork adds the plugin that goes by what the network costs, before others that reject much.
+func useNetwork(profiles ...*extpoints.Profile) {
+	for _, p := range profiles {
+		entry := extpoints.Entry{Name: plugins.NetworkOverhead, New: plugins.Default()[plugins.NetworkOverhead], Weight: 3}
+		p.Plugins = slices.Insert(p.Plugins, indexOf(p, plugins.NodeResourcesFit), entry)
+	}
+}
+
+// sortByApps replaces the order of the queue, which all profiles must have in common.
+func sortByApps(profiles ...*extpoints.Profile) {
+	for _, p := range profiles {
+		p.Plugins[indexOf(p, plugins.PrioritySort)] = extpoints.Entry{Name: plugins.TopologicalSort, New: plugins.Default()[plugins.TopologicalSort]}
+	}
+}
+
+// indexOf is where the plugin is in the profile.
+func indexOf(p *extpoints.Profile, name string) int {
+	return slices.IndexFunc(p.Plugins, func(e extpoints.Entry) bool { return e.Name == name })
 }
 
 // add adds a plugin that has been made.

@@ -10,12 +10,13 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// simFacts are the objects of storage and devices as they are in the world, and
-// what the engine was not told of yet. The objects are frozen: a change makes
+// simFacts are the objects of storage, devices and the network as they are in the world,
+// and what the engine was not told of yet. The objects are frozen: a change makes
 // another.
 type simFacts struct {
 	now    map[model.ObjectRef]model.Object
 	untold map[model.ObjectRef]bool
+	told   map[model.ObjectRef]telling // the last of each
 	// touched is when something happened to an object that no binding asked
 	// for, or when the engine was told of it; hidden: it has not been yet.
 	touched map[model.ObjectRef]time.Time
@@ -25,7 +26,13 @@ type simFacts struct {
 }
 
 func newSimFacts() simFacts {
-	return simFacts{map[model.ObjectRef]model.Object{}, map[model.ObjectRef]bool{}, map[model.ObjectRef]time.Time{}, map[model.ObjectRef]bool{}, false, 0}
+	return simFacts{map[model.ObjectRef]model.Object{}, map[model.ObjectRef]bool{}, map[model.ObjectRef]telling{}, map[model.ObjectRef]time.Time{}, map[model.ObjectRef]bool{}, false, 0}
+}
+
+// telling is what the engine was told of an object, nil: that there is none.
+type telling struct {
+	object model.Object
+	at     time.Time
 }
 
 func refTo(o model.Object) model.ObjectRef {

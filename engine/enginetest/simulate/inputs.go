@@ -44,12 +44,14 @@ func inputs() []input {
 }
 
 // queueInput is one more kind, of histories with queues, budgetInput of crowded ones, breakInput of
-// those with broken nodes, and measureInput of those with nodes that report.
+// those with broken nodes, measureInput of those with nodes that report, and networkInput of those with costs of the
+// network.
 var (
 	breakInput   = input{name: "break", weight: 3, do: inputBreak}
 	queueInput   = input{name: "queues", weight: 8, do: inputQueues}
 	budgetInput  = input{name: "budget", weight: 12, do: inputBudget}
 	measureInput = input{name: "measure", weight: 40, do: inputMeasure}
+	networkInput = input{name: networkName, weight: 25, do: inputNetwork}
 )
 
 // Inputs are the names of the kinds of inputs, for [Options].Without.

@@ -53,6 +53,7 @@ func inputMembers(s *sim) string {
 		}
 		s.agree(w)
 		s.claim(w)
+		s.talk(w)
 		if s.chance(8) {
 			w.Gates = []string{"quota"}
 		}

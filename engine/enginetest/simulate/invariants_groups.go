@@ -16,6 +16,10 @@ import (
 func (s *sim) reserved(e engine.PlacedEvent) {
 	s.took = append(s.took, e.Binding)
 	s.takesRoom(&e.Binding)
+	if s.tooFar[e.Workload.ID] {
+		s.reach("workload placed that was too far from others")
+		delete(s.tooFar, e.Workload.ID)
+	}
 	if e.Workload.Group == "" {
 		return
 	}

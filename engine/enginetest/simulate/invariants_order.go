@@ -28,6 +28,9 @@ func (s *sim) beforeAttempt() *moment {
 		o.define(v)
 		o.remember(s.raw.Queues())
 	}
+	if o.byApps = s.o.byApps(s.plugins.plan.Seed); o.byApps {
+		o.network(&s.world.facts)
+	}
 	for n := range v.Nodes() {
 		o.nodes[n.Name] = n.Node
 	}
@@ -135,6 +138,8 @@ func (o *observed) turnBefore(id, other string, byQueues bool) (by model.OrderPo
 	switch {
 	case a.Group != "" && a.Group == b.Group:
 		return byLine, false
+	case o.byApps:
+		return byLine, o.appBefore(&a, &b)
 	case byQueues && (a.Queue != b.Queue || a.Principal != b.Principal):
 		return o.partBefore(a.Workload, b.Workload, o.lineOf(id, true), o.lineOf(other, true))
 	}

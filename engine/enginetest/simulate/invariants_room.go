@@ -79,6 +79,7 @@ func checkRoom(before, after *observed) (p problems) {
 			p = append(p, after.checkApart(&row)...)
 			p = append(p, after.checkHeld(&row)...)
 			p = append(p, after.checkMeasured(&row)...)
+			p = append(p, after.checkNear(before, &row)...)
 			if len(after.objects) > 0 {
 				p = append(p, after.checkVolumes(&row)...)
 				p = append(p, after.checkHasDevices(&row)...)

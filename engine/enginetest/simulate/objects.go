@@ -70,6 +70,9 @@ func (s *sim) nodeLabels(name string) map[string]string {
 	if s.chance(90) {
 		labels["kubernetes.io/hostname"] = name
 	}
+	if s.networked && s.chance(80) {
+		labels["region"] = pickOf(s, simRegions)
+	}
 	return labels
 }
 
@@ -122,6 +125,7 @@ func (s *sim) newWorkload() *model.Workload {
 	s.relate(w)
 	s.limit(w)
 	s.needZones(w)
+	s.talk(w)
 	if s.chance(12) {
 		w.Labels["hold"] = "yes"
 	}
@@ -260,6 +264,7 @@ func (s *sim) changeWorkload(w *model.Workload, placed bool) (*model.Workload, s
 	if s.chance(50) {
 		w.Labels["app"] = pickOf(s, simApps)
 	}
+	s.talk(w)
 	return w, fmt.Sprintf("labels %v", w.Labels)
 }
 

@@ -63,6 +63,9 @@ func (s *sim) look() *observed {
 	if s.o.Measured && !s.toldMeasures {
 		o.measure(v)
 	}
+	if s.networked {
+		o.network(&s.world.facts)
+	}
 	for g := range v.Groups() {
 		o.groups[g.ID] = g.Group
 	}
@@ -352,8 +355,9 @@ func (s *sim) fitsWithGroup(row *model.WorkloadRecord) (node string) {
 // node, and some are on their way: they count already, and that they are there
 // is said when they are bound.
 func (s *sim) awaitsArrival(pos *queue.Position) bool {
-	looks := slices.Contains(pos.UnschedulablePlugins, plugins.InterPodAffinity) ||
-		slices.Contains(pos.UnschedulablePlugins, plugins.PodTopologySpread)
+	looks := slices.ContainsFunc(pos.UnschedulablePlugins, func(plugin string) bool {
+		return plugin == plugins.InterPodAffinity || plugin == plugins.PodTopologySpread || plugin == plugins.NetworkOverhead
+	})
 	return looks && slices.ContainsFunc(s.cur.ids, func(id string) bool { return s.cur.rows[id].Phase == model.Assumed })
 }
 

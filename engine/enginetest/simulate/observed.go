@@ -50,6 +50,7 @@ type observed struct {
 	forced map[string]bool
 	// plansAhead: the engine does. Only a moment says so.
 	plansAhead bool
+	byApps     bool // TopologicalSort orders; only a moment says so, too
 	// disputed are ports that several workloads of a node were put on from
 	// outside. The first to go frees such a port.
 	disputed map[nodePort]bool
@@ -61,6 +62,11 @@ type observed struct {
 	// topologies and loads are what nodes have reported; nil where the last input has.
 	topologies map[string]*model.NodeTopology
 	loads      map[string]*model.NodeLoad
+
+	// graphs and costs are what the engine was last told of applications and of what the network costs; toldGraphs is when.
+	graphs     map[string]*model.AppGraph
+	costs      *model.NetworkCosts
+	toldGraphs time.Time
 
 	used map[string]*usage // see usage
 

@@ -36,7 +36,8 @@ type Options struct {
 	// Broken: nodes break, so that they start nothing and say so, and are mended without a word.
 	Broken bool
 	// Measured: nodes report how loaded they are and what is left in each of their zones, late, in any
-	// order, falsely or not at all, and plugins go by it.
+	// order, falsely or not at all, and plugins go by it. In most of these histories workloads are of
+	// applications, too, and plugins go by what the network costs, of which the engine is told as late.
 	Measured bool
 	// Hostile: at the points where an engine calls them, its surroundings panic, end the goroutine or
 	// call it back; tasks hang, and answers come twice. The plugins misbehave.

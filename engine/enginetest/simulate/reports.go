@@ -44,6 +44,7 @@ func (s *sim) tellOf(ref model.ObjectRef) string {
 	delete(s.world.facts.untold, ref)
 	s.roomReported(ref)
 	o := s.world.facts.now[ref]
+	s.world.facts.told[ref] = telling{o, s.now}
 	row, known := s.raw.View().Object(ref)
 	switch {
 	case o != nil:
@@ -67,8 +68,10 @@ func (s *sim) roomReported(ref model.ObjectRef) {
 
 // retellObjects is how a new engine learns of the objects.
 func (s *sim) retellObjects() (changes []engine.Change) {
+	clear(s.world.facts.told)
 	for _, ref := range s.world.facts.refs() {
 		changes = append(changes, engine.PutObject(s.world.facts.now[ref]))
+		s.world.facts.told[ref] = telling{s.world.facts.now[ref], s.now}
 	}
 	clear(s.world.facts.untold)
 	clear(s.world.facts.hidden)

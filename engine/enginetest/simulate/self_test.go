@@ -18,6 +18,7 @@ import (
 	"github.com/berth-project/berth/plugins/dynamicresources"
 	"github.com/berth-project/berth/plugins/dynamicresources/allocator"
 	"github.com/berth-project/berth/plugins/loadawarescheduling"
+	"github.com/berth-project/berth/plugins/networkoverhead"
 	"github.com/berth-project/berth/plugins/noderesourcetopologymatch"
 )
 
@@ -311,6 +312,43 @@ func (p believingLists) Filter(s *extpoints.CycleState, w *extpoints.WorkloadInf
 	return p.FilterPlugin.Filter(s, w, &then)
 }
 
+// backwards takes what it costs to go from one place to another for the costs of the way back.
+type backwards struct {
+	*networkoverhead.NetworkOverhead
+}
+
+func (p backwards) PreFilter(s *extpoints.CycleState, w *extpoints.WorkloadInfo) (*extpoints.PreFilterResult, *extpoints.Status) {
+	own := extpoints.NewCycle(extpoints.CycleOptions{
+		Context: s.Context(), View: turnedCosts{s.View()}, Now: s.Now(), Seed: s.Seed(), Trial: s.Trial(), Values: s,
+	})
+	return p.NetworkOverhead.PreFilter(own.State(), w)
+}
+
+type turnedCosts struct{ extpoints.ClusterView }
+
+func (v turnedCosts) NetworkCosts(name string) *model.NetworkCosts {
+	costs := v.ClusterView.NetworkCosts(name)
+	if costs == nil {
+		return nil
+	}
+	turned := &model.NetworkCosts{Name: name}
+	for _, l := range costs.Levels {
+		back := model.CostLevel{Key: l.Key}
+		for _, c := range l.Costs {
+			back.Costs = append(back.Costs, model.NetworkCost{From: c.To, To: c.From, Cost: c.Cost})
+		}
+		turned.Levels = append(turned.Levels, back)
+	}
+	return turned
+}
+
+// silentCosts is the plugin, and tells of no event that could change its mind.
+type silentCosts struct {
+	*networkoverhead.NetworkOverhead
+}
+
+func (silentCosts) EventsToRegister() ([]extpoints.EventHint, error) { return nil, nil }
+
 // TestSimulationFindsFaults builds engines with something wrong about them, and
 // wants the simulation to say so.
 func TestSimulationFindsFaults(t *testing.T) {
@@ -435,6 +473,20 @@ func TestSimulationFindsFaults(t *testing.T) {
 		{"measured loads of which nobody is told", "would fit on", wrap(plugins.LoadAwareScheduling, func(p extpoints.Plugin) extpoints.Plugin {
 			return silentFilter{p.(extpoints.FilterPlugin)}
 		})},
+		{"network costs that nobody looks at", "too far from", wrap(plugins.NetworkOverhead, func(extpoints.Plugin) extpoints.Plugin {
+			return blindFilter{plugins.NetworkOverhead}
+		})},
+		{"network costs that are read the other way round", "too far from", wrap(plugins.NetworkOverhead, func(p extpoints.Plugin) extpoints.Plugin {
+			return backwards{p.(*networkoverhead.NetworkOverhead)}
+		})},
+		{"network costs of which nobody is told", "would fit on", wrap(plugins.NetworkOverhead, func(p extpoints.Plugin) extpoints.Plugin {
+			return silentCosts{p.(*networkoverhead.NetworkOverhead)}
+		})},
+		{"network applications that have no place in the queue", "whose turn is before", func(cfg *engine.Config) {
+			for _, e := range entries(cfg, plugins.TopologicalSort) {
+				e.Name, e.New = plugins.PrioritySort, plugins.Default()[plugins.PrioritySort]
+			}
+		}},
 		{"an orchestrator that is told of nobody", "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -446,9 +498,14 @@ func TestSimulationFindsFaults(t *testing.T) {
 			scarce := strings.HasSuffix(c.name, "that are forgotten when they are written")
 			crowded := strings.HasPrefix(c.name, "room that is kept") || strings.HasPrefix(c.name, "room that is lost") || strings.HasPrefix(c.name, "budgets")
 			queues := strings.HasSuffix(c.name, "that nobody heeds") || strings.HasPrefix(c.name, "queues")
-			measured := strings.HasPrefix(c.name, "measured")
+			network := strings.HasPrefix(c.name, "network")
+			measured := network || strings.HasPrefix(c.name, "measured")
+			var without []string
+			if !network {
+				without = []string{networkName}
+			}
 			for seed := first[c.name]; seed < first[c.name]+enough; seed++ {
-				r := simulate(seed, Options{Plugins: MoodGood, Configure: c.configure, Scarce: scarce, Crowded: crowded, Queues: queues, Measured: measured})
+				r := simulate(seed, Options{Plugins: MoodGood, Configure: c.configure, Scarce: scarce, Crowded: crowded, Queues: queues, Measured: measured, Without: without})
 				if r.Failure != nil {
 					if found = r.Failure.Message; strings.Contains(found, c.want) {
 						t.Logf("seed %d", seed)

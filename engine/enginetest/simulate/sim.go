@@ -49,10 +49,12 @@ type sim struct {
 	budgetAt  map[string]uint64 // the index of the view when a budget was reported last
 	evictedAt map[string]uint64 // and when the workload was asked to leave
 	toBeMade  map[string]madeIn // where volumes are to be made since it was reported what room there is, by claim
+	tooFar    map[string]bool   // rejected by NetworkOverhead, and not placed since
 	made      int               // workloads ever made
 
 	// Which of the kinds of things there are in this history.
 	groups, volumes, devices bool
+	networked                bool
 	told                     bool              // the last input has reported objects
 	toldMeasures             bool              // or what was measured of a node
 	seen                     *sight            // of groups, since the last attempt

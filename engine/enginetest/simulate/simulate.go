@@ -91,6 +91,9 @@ func newSim(seed uint64, o Options) *sim {
 	if o.Measured {
 		s.inputs = append(s.inputs, measureInput)
 	}
+	if s.networked = o.networked(seed); s.networked {
+		s.inputs = append(s.inputs, networkInput)
+	}
 	s.world = newSimWorld(s)
 	// All of these are drawn in any case, so that an option that is set does
 	// not change the rest of the history.

@@ -131,10 +131,13 @@ func TestSimulationOfBrokenNodes(t *testing.T) {
 }
 
 // TestSimulationOfMeasuredNodes runs some in which nodes report what is left in their zones and how busy they are,
-// late, in any order, falsely or not at all: no zone is given twice, and nobody sleeps who could be placed.
+// late, in any order, falsely or not at all: no zone is given twice, nobody is put too far from whom it talks to, and
+// nobody sleeps who could be placed.
 func TestSimulationOfMeasuredNodes(t *testing.T) {
 	t.Parallel()
-	run(t, 120, simulate.Options{Measured: true}, []string{"workload that needs a zone bound"}, nil)
+	run(t, 120, simulate.Options{Measured: true}, []string{
+		"workload that needs a zone bound", "workload too far from others", "workload placed that was too far from others",
+	}, nil)
 }
 
 // TestSimulationOfHostileSurroundings runs some whose surroundings panic, end goroutines, call back, hang and

@@ -9,6 +9,7 @@ import (
 
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
+	"github.com/berth-project/berth/plugins"
 )
 
 // start makes the engine and tells it what there is.
@@ -34,6 +35,10 @@ func (s *sim) start() {
 		Confirmed: func(e engine.PlacedEvent) { delete(s.turns, e.Workload.ID) },
 		Decided:   s.decided, Rejected: func(e engine.RejectedEvent) {
 			s.turns.rejected(e)
+			if slices.Contains(e.Plugins, plugins.NetworkOverhead) {
+				s.reach("workload too far from others")
+				s.tooFar[e.Workload.ID] = true
+			}
 			if slices.Contains(e.Plugins, notTherePlugin) {
 				s.reach("workload kept from a node that was not there")
 			}
@@ -65,7 +70,7 @@ func (s *sim) start() {
 	s.missed, s.plans, s.nominated = map[string]bool{}, map[string]string{}, map[string]int{}
 	s.turns = turns{}
 	s.budgetAt, s.evictedAt = map[string]uint64{}, map[string]uint64{}
-	s.toBeMade = map[string]madeIn{}
+	s.toBeMade, s.tooFar = map[string]madeIn{}, map[string]bool{}
 	s.cur, s.prev = &observed{}, &observed{}
 	s.tellAll()
 }
@@ -81,6 +86,9 @@ func (s *sim) tellAll() {
 		}
 		if s.devices {
 			s.newDeviceWorld()
+		}
+		if s.networked {
+			s.newNetwork()
 		}
 		for range s.o.Nodes {
 			n := s.newNode()
