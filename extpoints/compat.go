@@ -44,7 +44,8 @@ package extpoints
 //   - plugins/volumezone/hints.go: so do storage classes that begin to wait for
 //     workloads.
 //   - plugins/nodevolumelimits/hints.go: so do nodes that come, limits that are
-//     lifted, drivers that come without one or go, claims that get a volume, and
+//     lifted, drivers that come without one or go, claims that get a volume,
+//     workloads that come to a node and share a volume, and
 //     volumes that are detached, for workloads all of whose claims are made for them.
 //   - plugins/dynamicresources/hints.go: so do slices and classes of devices that go.
 //   - plugins/noderesources/fithints.go: a workload that leaves its node, or asks for

@@ -38,7 +38,7 @@ func TestContractOfVolumes(t *testing.T) {
 // something else.
 func randomChange(r *rand.Rand, s *extpointstest.Situation) *extpointstest.Changed {
 	if r.IntN(2) == 0 {
-		return extpointstest.RandomChange(r, s)
+		return shareVolumes(s, extpointstest.RandomChange(r, s))
 	}
 	view := *s.View
 	view.Objects = slices.Clone(view.Objects)
@@ -63,6 +63,21 @@ func randomChange(r *rand.Rand, s *extpointstest.Situation) *extpointstest.Chang
 		After:   &extpointstest.Situation{Workload: s.Workload, View: &view},
 		Changes: []extpoints.Event{change},
 	}
+}
+
+// shareVolumes has a workload that comes use the volumes that are not made for the other one.
+func shareVolumes(s *extpointstest.Situation, c *extpointstest.Changed) *extpointstest.Changed {
+	if c == nil || len(c.Changes) != 1 || c.Changes[0].OldWorkload != nil || c.Changes[0].NewWorkload == nil {
+		return c
+	}
+	w := c.Changes[0].NewWorkload.Workload
+	w.Disks = s.Workload.Disks
+	for _, ref := range s.Workload.VolumeClaims {
+		if !ref.Generated {
+			w.VolumeClaims = append(w.VolumeClaims, ref)
+		}
+	}
+	return c
 }
 
 // randomUpdate is an object to be put in place of another. Of claims it is one

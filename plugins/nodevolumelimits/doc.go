@@ -29,6 +29,7 @@
 //	VolumeClaim/Add
 //	VolumeAttachment/Delete
 //	Node/Add (Improved)
+//	AssignedWorkload/Add (Improved)
 //	NodeStorage/Delete (Improved)
 //	StorageDriver/Delete|Update (Improved)
 //	VolumeClaim/Update (Improved)

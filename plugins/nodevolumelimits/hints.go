@@ -15,7 +15,8 @@ import (
 // Some changes that also make room the reference misses: a node that
 // comes and does not say what it has, or no longer does, a limit that is lifted,
 // a driver without a limit that is installed, one that need not be installed any
-// more, a claim of the workload that gets a volume, and, for workloads whose
+// more, a claim of the workload that gets a volume, a node that comes to use its
+// volumes, so that they are no further ones there, and, for workloads whose
 // claims are all made for them, volumes that are detached. Here they wake it too,
 // unless the engine is told to
 // keep to the reference ([extpoints.KubeScheduler137]). What happens to other workloads'
@@ -32,6 +33,7 @@ func (p *NodeVolumeLimits) EventsToRegister() ([]extpoints.EventHint, error) {
 	if p.compat == extpoints.Improved {
 		list = append(list,
 			helper.On(extpoints.NodeResource, extpoints.Add, nil),
+			helper.On(extpoints.AssignedWorkload, extpoints.Add, afterWorkloadAdded),
 			helper.On(model.NodeStorageKind, extpoints.Delete, nil),
 			helper.On(model.StorageDriverKind, extpoints.Update|extpoints.Delete, afterDriverChange),
 			helper.On(model.VolumeClaimKind, extpoints.Update, afterClaimChange),
@@ -87,6 +89,19 @@ func afterWorkloadDeleted(_ *model.Workload, c *extpoints.Event) (extpoints.Hint
 	gone, err := helper.DeletedWorkload(c)
 	if err != nil || usesVolumes(gone.Workload) {
 		return extpoints.HintQueue, err
+	}
+	return extpoints.HintSkip, nil
+}
+
+// afterWorkloadAdded says Queue where the one that comes to a node may use a volume
+// of the workload: one of its claims, or a disk.
+func afterWorkloadAdded(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
+	if c.NewWorkload == nil {
+		return extpoints.HintQueue, helper.ErrNoWorkload
+	}
+	shared := func(ref model.VolumeClaimRef) bool { return helper.UsesClaim(w, ref.ID, true) }
+	if slices.ContainsFunc(c.NewWorkload.VolumeClaims, shared) || slices.ContainsFunc(c.NewWorkload.Disks, mayCount) {
+		return extpoints.HintQueue, nil
 	}
 	return extpoints.HintSkip, nil
 }

@@ -84,6 +84,29 @@ func TestHintsOfWorkloads(t *testing.T) {
 	}
 }
 
+func TestHintsOfWorkloadsThatCome(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		comes *model.Workload
+		want  extpoints.Hint
+	}{
+		{"no workload", nil, queue},
+		{"it has nothing", using("x"), leave},
+		{"it shares a claim", using("x", "b", "a"), queue},
+		{"it has another claim", using("x", "b"), leave},
+		{"it has a disk that counts", disks("x", driver, "", "h"), queue},
+		{"it has a disk that does not", disks("x", "", "", "h"), leave},
+	} {
+		change := &extpoints.Event{}
+		if c.comes != nil {
+			change.NewWorkload = &extpoints.WorkloadInfo{Workload: c.comes}
+		}
+		if got, err := afterWorkloadAdded(using("w", "a"), change); got != c.want || (err != nil) != (c.comes == nil) {
+			t.Errorf("%s: %v, %v", c.name, got, err)
+		}
+	}
+}
+
 func TestHintsOfOtherObjects(t *testing.T) {
 	must := func(must bool) model.Object { return &model.StorageDriver{Name: driver, MustBeInstalled: must} }
 	detached := func(p *NodeVolumeLimits) extpoints.HintFunc { return p.afterDetached }
@@ -133,7 +156,7 @@ func TestHintsOfOtherObjects(t *testing.T) {
 
 func TestEventsToRegister(t *testing.T) {
 	reference := []string{"NodeStorage/Add", "NodeStorage/Update", "AssignedWorkload/Delete", "VolumeClaim/Add", "VolumeAttachment/Delete"}
-	more := []string{"Node/Add", "NodeStorage/Delete", "StorageDriver/Update", "StorageDriver/Delete", "VolumeClaim/Update"}
+	more := []string{"AssignedWorkload/Add", "Node/Add", "NodeStorage/Delete", "StorageDriver/Update", "StorageDriver/Delete", "VolumeClaim/Update"}
 	for compat, want := range map[extpoints.Compat][]string{extpoints.KubeScheduler137: reference, extpoints.Improved: append(more, reference...)} {
 		hints, err := made(t, compat).EventsToRegister()
 		if err != nil {

@@ -165,6 +165,7 @@ func TestSimulationOfOddHistories(t *testing.T) {
 		{"a group that would fit where it is nominated has waited for long", 126, simulate.Options{Queues: true}},
 		{"a recording begins where a volume is decided and written as one", 1982, simulate.Options{Hostile: true, Replay: simulate.ReplayInParts}},
 		{"what never fits has its turn in a plan before others of its queue", 5, simulate.Options{Queues: true, Configure: planAhead}},
+		{"a workload with its volume comes to a node that has too many", 72, simulate.Options{Measured: true, Plugins: simulate.MoodGood}},
 		{"devices are what a victim gives back to another queue", 28, simulate.Options{Queues: true, Configure: planAhead}},
 		{"a group fits on other nodes than those that the search came to", 28, simulate.Options{
 			Queues: true, Configure: planAhead, Without: []string{"storage", "devices", "tend", "permit", "nonsense", "restart"},
