@@ -9,13 +9,15 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,30 +31,41 @@ const (
 	maxBody    = 3 << 20 // bytes, as much as the API server takes (apiserver pkg/server/config.go, v0.37.1)
 	maxYAML    = 1 << 20 // bytes: few of them may make an object
 	maxObjects = 1000
+	maxPods    = 1000     // those that are made of templates among them
+	maxMade    = 32 << 20 // bytes of these: a short text has many pods
 )
+
+// scheme has the kinds of objects that a simulation may be about, and of lists of them.
+var scheme = newScheme()
 
 // decoder reads the objects of simulations, strictly: fields that are not known, or
 // there twice, are errors. It fills in no defaults.
-var decoder = newDecoder()
+var decoder = serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 
-func newDecoder() runtime.Decoder {
-	scheme := runtime.NewScheme()
+func newScheme() *runtime.Scheme {
+	s := runtime.NewScheme()
 	for _, kind := range []struct {
 		version schema.GroupVersion
 		objects []runtime.Object
 	}{
-		{v1.SchemeGroupVersion, []runtime.Object{&v1.Pod{}, &v1.PodList{}, &v1.List{}}},
+		{v1.SchemeGroupVersion, []runtime.Object{&v1.Pod{}, &v1.PodList{}, &v1.ReplicationController{}, &v1.ReplicationControllerList{}, &v1.List{}}},
+		{appsv1.SchemeGroupVersion, []runtime.Object{
+			&appsv1.Deployment{}, &appsv1.DeploymentList{}, &appsv1.ReplicaSet{}, &appsv1.ReplicaSetList{},
+			&appsv1.StatefulSet{}, &appsv1.StatefulSetList{}, &appsv1.DaemonSet{}, &appsv1.DaemonSetList{},
+		}},
+		{batchv1.SchemeGroupVersion, []runtime.Object{&batchv1.Job{}, &batchv1.JobList{}, &batchv1.CronJob{}, &batchv1.CronJobList{}}},
 		{schedulingv1beta1.SchemeGroupVersion, []runtime.Object{&schedulingv1beta1.PodGroup{}, &schedulingv1beta1.PodGroupList{}}},
 		{schedulingv1alpha3.SchemeGroupVersion, []runtime.Object{&schedulingv1alpha3.CompositePodGroup{}, &schedulingv1alpha3.CompositePodGroupList{}}},
 		{schedulingv1.SchemeGroupVersion, []runtime.Object{&schedulingv1.PriorityClass{}, &schedulingv1.PriorityClassList{}}},
 	} {
-		scheme.AddKnownTypes(kind.version, kind.objects...)
+		s.AddKnownTypes(kind.version, kind.objects...)
 	}
-	return serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+	return s
 }
 
 // kindsKnown is what a simulation may be about, for messages.
-const kindsKnown = "Pod, PodGroup, CompositePodGroup, PriorityClass and lists of them"
+const kindsKnown = "Pod and ReplicationController of v1, Deployment, ReplicaSet and StatefulSet of apps/v1, Job and CronJob of batch/v1, " +
+	"PodGroup of scheduling.k8s.io/v1beta1, CompositePodGroup of scheduling.k8s.io/v1alpha3, PriorityClass of scheduling.k8s.io/v1, and lists of them"
 
 // readBody reads the body of a request, JSON or YAML.
 func readBody(r *http.Request) ([]byte, error) {
@@ -76,10 +89,10 @@ func readBody(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// object is one of the objects of a request, and the path under which messages speak
-// of it: its place among all of them, through documents and lists.
+// object is one of the objects of a request.
 type object struct {
-	path   string
+	at     place
+	kind   string
 	object runtime.Object
 }
 
@@ -158,70 +171,69 @@ type decoding struct {
 	count    int
 }
 
-// next is the path of the next object.
-func (d *decoding) next() string {
+// next is the place of the next object.
+func (d *decoding) next(kind, name string) place {
 	d.count++
-	return fmt.Sprintf("objects[%d]", d.count-1)
+	return placeOf(kind, name, d.count-1)
 }
 
-// decode reads one object. A list may not have lists in it.
+// decode reads one object, or those of a list. A list may not have lists in it.
 func (d *decoding) decode(text []byte, inList bool) {
 	if d.count > maxObjects {
 		return
 	}
 	found, _, err := decoder.Decode(text, nil, nil)
 	if err != nil {
-		d.problems.add(d.next(), "%s", decodingProblem(err, text))
+		d.refuse(err, text)
 		return
 	}
-	switch list := found.(type) {
-	case *v1.List:
-		if inList {
-			d.problems.add(d.next(), "is a list in a list")
-			return
-		}
+	list, mixed := found.(*v1.List)
+	switch {
+	case mixed && inList:
+		d.problems.add(d.next("", "").String(), "is a list in a list")
+	case mixed:
 		for i := range list.Items {
 			d.decode(list.Items[i].Raw, true)
 		}
-	case *v1.PodList:
-		addItems(d, list.Items)
-	case *schedulingv1beta1.PodGroupList:
-		addItems(d, list.Items)
-	case *schedulingv1alpha3.CompositePodGroupList:
-		addItems(d, list.Items)
-	case *schedulingv1.PriorityClassList:
-		addItems(d, list.Items)
+	case meta.IsListType(found):
+		_ = meta.EachListItem(found, d.add)
 	default:
-		d.objects = append(d.objects, object{d.next(), found})
+		_ = d.add(found)
 	}
 }
 
-// addItems adds what is in a list of one kind.
-func addItems[T any, P interface {
-	*T
-	runtime.Object
-}](d *decoding, items []T) {
-	for i := range items {
-		if d.count > maxObjects {
-			return
-		}
-		d.objects = append(d.objects, object{d.next(), P(&items[i])})
+// add takes an object. Those in a list of one kind need not say which it is.
+func (d *decoding) add(o runtime.Object) error {
+	if d.count > maxObjects {
+		return nil
 	}
+	kinds, _, err := scheme.ObjectKinds(o)
+	if err != nil {
+		return err
+	}
+	m, err := meta.Accessor(o)
+	if err != nil {
+		return err
+	}
+	d.objects = append(d.objects, object{d.next(kinds[0].Kind, m.GetName()), kinds[0].Kind, o})
+	return nil
 }
 
-// decodingProblem says what is wrong with an object that cannot be read.
-func decodingProblem(err error, text []byte) string {
-	var is metav1.TypeMeta
-	if runtime.IsNotRegisteredError(err) && yaml.Unmarshal(text, &is) == nil {
-		return fmt.Sprintf("is a %s of %s: known are %s", is.Kind, is.APIVersion, kindsKnown)
+// refuse says what is wrong with an object that cannot be read.
+func (d *decoding) refuse(err error, text []byte) {
+	var is metav1.PartialObjectMetadata
+	_ = yaml.Unmarshal(text, &is) // as far as it can be read
+	at := d.next(is.Kind, is.Name).String()
+	if runtime.IsNotRegisteredError(err) {
+		d.problems.add(at, "is a %s of %s: known are %s", is.Kind, is.APIVersion, kindsKnown)
+		return
 	}
 	strict, ok := runtime.AsStrictDecodingError(err)
 	if !ok {
-		return err.Error()
+		d.problems.add(at, "%s", err)
+		return
 	}
-	lines := make([]string, len(strict.Errors()))
-	for i, e := range strict.Errors() {
-		lines[i] = e.Error()
+	for _, e := range strict.Errors() {
+		d.problems.add(at, "%s", e)
 	}
-	return strings.Join(lines, "; ")
 }

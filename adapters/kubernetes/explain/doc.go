@@ -53,8 +53,29 @@
 // add (LimitRanger, RuntimeClass, webhooks) must be in the body already. Claims for
 // storage and devices that controllers make from the pod are not there either.
 //
-// The body has objects in JSON or YAML, in as many documents and lists as wanted: Pods
-// and, where they are not in the cluster or are to be others, the PodGroups,
-// CompositePodGroups and PriorityClasses that they name. They are read strictly, and
-// there are at most 1,000 of them, in 3 MiB.
+// The body has objects in JSON or YAML, in as many documents and lists as wanted: Pods;
+// objects of which controllers make pods, their owners; and, where they are not in the
+// cluster or are to be others, the PodGroups, CompositePodGroups and PriorityClasses that
+// they name. They are read strictly, and there are at most 1,000 of them, in 3 MiB. What
+// is wrong is said of all at once, by kind, name and field.
+//
+// # Owners
+//
+// They are tried as the pods that the controllers of kube-controller-manager would make
+// of them, at most 1,000 with those of the body:
+//
+//	Deployment, ReplicaSet,  spec.replicas, or one
+//	ReplicationController
+//	StatefulSet              likewise, with their names and claims; all at once
+//	Job                      spec.parallelism, or one, and no more than spec.completions
+//	CronJob                  those of one job
+//
+// What is suspended or paused is tried as if it were not, as pods are with scheduling gates.
+// DaemonSets are refused: their controller chooses the nodes.
+//
+// A pod of a StatefulSet that has a node in the cluster stays there, by its name, as other
+// pods of the body do. All other pods are new, besides those that the owner has
+// in the cluster; the answer says how many these are. So a Deployment of the cluster is
+// tried like an update that first makes all new pods. The label that its controller would
+// make of the template, pod-template-hash, is "new".
 package explain

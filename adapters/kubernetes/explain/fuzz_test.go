@@ -23,6 +23,13 @@ func FuzzSimulate(f *testing.F) {
 		`{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"x"},"spec":{"resources":{"limits":{"hugepages-2Mi":"4Mi","memory":"1Gi"}},"containers":[{"name":"c"}]}}]}`,
 		yamlPod("x", "1", "  topologySpreadConstraints: [{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {a: b}}}]"),
 		yamlPod("x", "1", "  affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {}}]}}"),
+		owner("apps/v1", "Deployment", "web", "replicas: 3, selector: {matchLabels: {a: b}}", ""),
+		owner("apps/v1", "ReplicaSet", "web", "replicas: 1001, selector: {}", "nodeName: x, "),
+		owner("apps/v1", "StatefulSet", "db", "ordinals: {start: -2}, selector: {matchLabels: {a: b}}, volumeClaimTemplates: [{metadata: {name: v}}]", ""),
+		owner("apps/v1", "DaemonSet", "agent", "selector: {matchLabels: {a: b}}", ""),
+		owner("v1", "ReplicationController", "web", "replicas: 2", ""),
+		owner("batch/v1", "Job", "crunch", "completions: 2, parallelism: 9, completionMode: Indexed, suspend: true", ""),
+		"{apiVersion: batch/v1, kind: CronJob, metadata: {name: x}, spec: {schedule: x, jobTemplate: {spec: {template: {spec: {containers: [{name: c}]}}}}}}",
 		"a: &a [*a]", "---\n---\n", "{", "\xff", "",
 	} {
 		f.Add(seed)

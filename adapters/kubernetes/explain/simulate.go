@@ -58,7 +58,7 @@ func (h *handler) simulate(r *http.Request) (any, error) {
 	}
 	s.order = append(s.order, asked.there...)
 	s.leaveOut(asked.notOurs)
-	return s.finish(), nil
+	return s.finish(asked), nil
 }
 
 // simulation is what happens on one branch.
@@ -88,7 +88,7 @@ func (s *simulation) take(asked *request) error {
 		if !errors.As(err, &wrong) {
 			return err
 		}
-		list.add(asked.paths[wrong.Index], "%s", wrong.Err)
+		list.add(asked.places[wrong.Index].String(), "%s", wrong.Err)
 	}
 	return list.err()
 }
@@ -245,11 +245,20 @@ func (s *simulation) leaveOut(pods []*model.Workload) {
 }
 
 // finish is what came of everything.
-func (s *simulation) finish() *api.Simulation {
+func (s *simulation) finish(asked *request) *api.Simulation {
 	s.result.Fits = true
 	for _, p := range s.order {
 		s.result.Fits = s.result.Fits && (p.Outcome == api.Placed || p.InCluster)
 		s.result.Pods = append(s.result.Pods, *p)
+	}
+	for _, o := range asked.owners {
+		o.result.Pods = len(o.pods)
+		for _, id := range o.pods {
+			if p := s.pods[id]; p != nil && p.Outcome == api.Placed { // nil for pods of other schedulers
+				o.result.Placed++
+			}
+		}
+		s.result.Owners = append(s.result.Owners, o.result)
 	}
 	return &s.result
 }

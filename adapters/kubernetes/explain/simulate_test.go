@@ -229,29 +229,30 @@ func TestSimulationsThatAreRefused(t *testing.T) {
 	}{
 		{"no type", "", "{}", 415, []string{`the Content-Type is ""`}},
 		{"another type", "text/plain", "{}", 415, []string{"it must be application/json or application/yaml"}},
-		{"nothing", yaml, "# nothing\n---\n", 422, []string{"objects: there is no pod among them"}},
+		{"nothing", yaml, "# nothing\n---\n", 422, []string{"objects: there is no pod among them, and none that they would have"}},
 		{"no object", yaml, "a: b", 422, []string{"objects[0]: Object 'Kind' is missing"}},
 		{"no YAML", yaml, "a: b: c", 422, []string{"objects[0]: "}},
 		{"too long", yaml, "# " + strings.Repeat("x", 3<<20), 413, []string{"limit is 1048576 bytes"}},
 		{"too many", yaml, strings.Repeat(yamlPod("x", "1", ""), 1001), 413, []string{"there are more than 1000 objects"}},
 		{"too many in a list", "application/json", `{"apiVersion":"v1","kind":"PodList","items":[{}` + strings.Repeat(",{}", 1000) + "]}", 413, []string{"more than 1000"}},
-		{"another kind", yaml, "{apiVersion: apps/v1, kind: Deployment}", 422, []string{"objects[0]: is a Deployment of apps/v1: known are Pod, PodGroup, CompositePodGroup, PriorityClass and lists of them"}},
+		{"another kind", yaml, "{apiVersion: v1, kind: Service, metadata: {name: web}}", 422, []string{"service/web: is a Service of v1: known are Pod and ReplicationController of v1, "}},
+		{"another version", yaml, "{apiVersion: apps/v1beta1, kind: Deployment}", 422, []string{"objects[0]: is a Deployment of apps/v1beta1: known are "}},
 		{"a list in a list", yaml, "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: List}]}", 422, []string{"objects[0]: is a list in a list"}},
 		{"all problems at once", yaml,
 			yamlPod("x", "1", "  nodeNmae: a\n  hostNetwork: true\n  hostNetwork: true") + yamlPod("y", "lots", ""), 422,
-			[]string{`objects[0]: `, `unknown field "spec.nodeNmae"`, `key "hostNetwork" already set`, "objects[1]: quantities must match"}},
+			[]string{`pod/x: unknown field "spec.nodeNmae"`, `key "hostNetwork" already set`, "pod/y: quantities must match"}},
 		{"problems of the objects", yaml,
 			yamlPod("x", "1", "  nodeName: a") + yamlPod("x", "1", "  priorityClassName: none") +
 				yamlPod("", "1", "") + fmt.Sprintf(group, 0, "priorityClassName: none"), 422,
 			[]string{
-				`objects[0].spec.nodeName: is "a"`,
-				`objects[1].metadata.name: "x" is listed twice`, `objects[1].spec.priorityClassName: there is no priority class "none"`,
-				`objects[2].metadata.name: is missing`, `objects[3].spec.schedulingPolicy.gang.minCount: `, `objects[3].spec.priorityClassName: `,
+				`pod/x: spec.nodeName: is "a"`,
+				`pod/x: metadata.name: "x" is listed twice`, `pod/x: spec.priorityClassName: there is no priority class "none"`,
+				`objects[2]: metadata.name: is missing`, `podgroup/gang: spec.schedulingPolicy.gang.minCount: `, `podgroup/gang: spec.priorityClassName: `,
 			}},
 		{"what the engine refuses", yaml,
 			"{apiVersion: scheduling.k8s.io/v1alpha3, kind: CompositePodGroup, metadata: {name: c}, spec: {schedulingPolicy: {basic: {}}, parentCompositePodGroupName: d}}\n" +
 				"---\n{apiVersion: scheduling.k8s.io/v1alpha3, kind: CompositePodGroup, metadata: {name: d}, spec: {schedulingPolicy: {basic: {}}, parentCompositePodGroupName: c}}\n" +
-				yamlPod("x", "1", "  schedulingGroup: {podGroupName: g}"), 422, []string{"objects[1]: group "}},
+				yamlPod("x", "1", "  schedulingGroup: {podGroupName: g}"), 422, []string{"compositepodgroup/d: group "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w.unchanged(func() {

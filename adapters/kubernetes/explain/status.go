@@ -53,17 +53,17 @@ func (p *problems) add(field, format string, args ...any) {
 	})
 }
 
-// addAll notes what is wrong with the object that stands at the path.
-func (p *problems) addAll(at string, err error) {
+// addAll notes what is wrong with what stands at the place.
+func (p *problems) addAll(at place, err error) {
 	var invalid *model.ValidationError
 	switch {
 	case err == nil:
 	case errors.As(err, &invalid):
 		for _, problem := range invalid.Problems {
-			p.add(at+"."+problem.Field, "%s", problem.Message)
+			p.add(at.field(problem.Field), "%s", problem.Message)
 		}
 	default:
-		p.add(at, "%s", err)
+		p.add(at.String(), "%s", err)
 	}
 }
 

@@ -1,10 +1,13 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
@@ -23,14 +26,15 @@ type request struct {
 	pods    []*model.Workload   // in the order of the body
 	notOurs []*model.Workload   // likewise those of other schedulers; they are not among the pods
 	there   []*api.SimulatedPod // likewise those that have a node in the cluster
-	// changes bring in groups and pods, in this order; paths say where each stands
+	owners  []owned             // likewise those whose pods are among these
+	// changes bring in groups and pods, in this order; places say where each stands
 	// in the body.
 	changes []engine.Change
-	paths   []string
+	places  []place
 }
 
-func (r *request) add(path string, ch engine.Change) {
-	r.changes, r.paths = append(r.changes, ch), append(r.paths, path)
+func (r *request) add(at place, ch engine.Change) {
+	r.changes, r.places = append(r.changes, ch), append(r.places, at)
 }
 
 // translation turns objects into a request.
@@ -42,6 +46,9 @@ type translation struct {
 	classes   []convert.PriorityClass
 	groups    map[string]*schedulingv1beta1.PodGroup // by ID
 	seen      map[string]bool                        // kind and name
+	left      int                                    // how many pods owners may still have
+	bytesLeft int                                    // how many bytes these may have
+	owned     map[string]map[string]int              // by namespace, see ownedIn
 	request   request
 	problems  problems
 }
@@ -49,29 +56,48 @@ type translation struct {
 // translate turns objects into a request. What others refer to comes first. The error
 // lists all problems.
 func (h *handler) translate(objects []object, view *engine.View, namespace string, now time.Time) (*request, error) {
-	t := &translation{h: h, view: view, namespace: namespace, now: now, groups: map[string]*schedulingv1beta1.PodGroup{}, seen: map[string]bool{}}
+	t := &translation{
+		h: h, view: view, namespace: namespace, now: now,
+		groups: map[string]*schedulingv1beta1.PodGroup{}, seen: map[string]bool{}, left: maxPods, bytesLeft: maxMade, owned: map[string]map[string]int{},
+	}
 	if err := t.readClasses(objects); err != nil {
 		return nil, err
 	}
 	for _, o := range objects {
 		if g, ok := o.object.(*schedulingv1alpha3.CompositePodGroup); ok {
-			t.compositeGroup(o.path, g)
+			t.compositeGroup(o.at, g)
 		}
 	}
 	for _, o := range objects {
 		if g, ok := o.object.(*schedulingv1beta1.PodGroup); ok {
-			t.group(o.path, g)
+			t.group(o.at, g)
+		}
+	}
+	t.readPods(objects)
+	if len(t.request.pods)+len(t.request.notOurs)+len(t.request.there) == 0 && len(t.problems.list) == 0 {
+		t.problems.add("objects", "there is no pod among them, and none that they would have")
+	}
+	return &t.request, t.problems.err()
+}
+
+// readPods translates pods, and those that owners would have.
+func (t *translation) readPods(objects []object) {
+	for _, o := range objects {
+		if _, ok := o.object.(*v1.Pod); ok {
+			t.left--
 		}
 	}
 	for _, o := range objects {
-		if p, ok := o.object.(*v1.Pod); ok {
-			t.pod(o.path, p)
+		switch found := o.object.(type) {
+		case *v1.Pod:
+			t.pod(o.at, found, convert.Owners{})
+		case *appsv1.DaemonSet:
+			t.problems.add(o.at.String(), "is a DaemonSet: its controller decides which nodes get its pods, and a simulation does not know which; "+
+				"a Pod with node affinity for one node can be simulated")
+		case *appsv1.Deployment, *appsv1.ReplicaSet, *appsv1.StatefulSet, *v1.ReplicationController, *batchv1.Job, *batchv1.CronJob:
+			t.owner(&o)
 		}
 	}
-	if len(t.request.pods)+len(t.request.notOurs)+len(t.request.there) == 0 && len(t.problems.list) == 0 {
-		t.problems.add("objects", "there is no pod among them")
-	}
-	return &t.request, t.problems.err()
 }
 
 // readClasses gathers the priority classes. Of those with one name the first counts, and
@@ -80,7 +106,7 @@ func (h *handler) translate(objects []object, view *engine.View, namespace strin
 func (t *translation) readClasses(objects []object) error {
 	for _, o := range objects {
 		if c, ok := o.object.(*schedulingv1.PriorityClass); ok {
-			t.class(o.path, c)
+			t.class(o.at, c)
 		}
 	}
 	if t.h.o.PriorityClasses == nil {
@@ -97,11 +123,11 @@ func (t *translation) readClasses(objects []object) error {
 	return nil
 }
 
-func (t *translation) class(path string, c *schedulingv1.PriorityClass) {
+func (t *translation) class(at place, c *schedulingv1.PriorityClass) {
 	class, err := convert.PriorityClassOf(c)
-	t.problems.addAll(path, err)
+	t.problems.addAll(at, err)
 	if class.Name == "" {
-		t.problems.add(path+".metadata.name", "is missing")
+		t.problems.add(at.field("metadata.name"), "is missing")
 	}
 	t.addClass(class)
 }
@@ -114,7 +140,7 @@ func (t *translation) addClass(class convert.PriorityClass) {
 
 // named makes the metadata that of an object that is created now, and reports names
 // that are missing or there twice.
-func (t *translation) named(path, kind, namespace string, m *metav1.ObjectMeta) {
+func (t *translation) named(at place, kind, namespace string, m *metav1.ObjectMeta) {
 	m.Namespace = namespace
 	m.UID, m.ResourceVersion, m.DeletionTimestamp = "", "", nil
 	m.CreationTimestamp = metav1.NewTime(t.now)
@@ -126,9 +152,9 @@ func (t *translation) named(path, kind, namespace string, m *metav1.ObjectMeta) 
 	}
 	switch {
 	case m.Name == "":
-		t.problems.add(path+".metadata.name", "is missing")
+		t.problems.add(at.field("metadata.name"), "is missing")
 	case t.seen[key()]:
-		t.problems.add(path+".metadata.name", "%q is listed twice", m.Name)
+		t.problems.add(at.field("metadata.name"), "%q is listed twice", m.Name)
 	}
 	t.seen[key()] = true
 }
@@ -141,87 +167,98 @@ func (t *translation) namespaceOf(m *metav1.ObjectMeta) string {
 	return m.Namespace
 }
 
-func (t *translation) compositeGroup(path string, g *schedulingv1alpha3.CompositePodGroup) {
-	t.named(path, "CompositePodGroup", t.namespaceOf(&g.ObjectMeta), &g.ObjectMeta)
+func (t *translation) compositeGroup(at place, g *schedulingv1alpha3.CompositePodGroup) {
+	t.named(at, "CompositePodGroup", t.namespaceOf(&g.ObjectMeta), &g.ObjectMeta)
 	m, err := convert.CompositeGroup(g, t.h.o.Gates)
-	t.problems.addAll(path, err)
+	t.problems.addAll(at, err)
 	if g.Spec.Priority == nil {
-		t.prioritizeGroup(path, m, g.Spec.PriorityClassName, g.Spec.PreemptionPolicy != nil)
+		t.prioritizeGroup(at, m, g.Spec.PriorityClassName, g.Spec.PreemptionPolicy != nil)
 	}
-	t.request.add(path, engine.PutGroup(m))
+	t.request.add(at, engine.PutGroup(m))
 }
 
-func (t *translation) group(path string, g *schedulingv1beta1.PodGroup) {
-	t.named(path, "PodGroup", t.namespaceOf(&g.ObjectMeta), &g.ObjectMeta)
+func (t *translation) group(at place, g *schedulingv1beta1.PodGroup) {
+	t.named(at, "PodGroup", t.namespaceOf(&g.ObjectMeta), &g.ObjectMeta)
 	t.groups[convert.GroupID(g.Namespace, g.Name)] = g
 	m, err := convert.Group(g, t.h.o.Gates)
-	t.problems.addAll(path, err)
+	t.problems.addAll(at, err)
 	if g.Spec.Priority == nil {
-		t.prioritizeGroup(path, m, g.Spec.PriorityClassName, g.Spec.PreemptionPolicy != nil)
+		t.prioritizeGroup(at, m, g.Spec.PriorityClassName, g.Spec.PreemptionPolicy != nil)
 	}
-	t.request.add(path, engine.PutGroup(m))
+	t.request.add(at, engine.PutGroup(m))
 }
 
 // prioritizeGroup gives the group what its class gives. To the API server that is the
 // same as for a pod.
 //
 // Rules: kube-apiserver plugin/pkg/admission/priority/admission.go, 1.37.1.
-func (t *translation) prioritizeGroup(path string, g *model.Group, class string, hasPolicy bool) {
+func (t *translation) prioritizeGroup(at place, g *model.Group, class string, hasPolicy bool) {
 	pod := &v1.Pod{Spec: v1.PodSpec{PriorityClassName: class}}
 	given := model.Workload{Priority: g.Priority, Preemption: g.Preemption}
-	t.prioritize(path, &given, pod)
+	t.prioritize(at, &given, pod)
 	g.Priority = given.Priority
 	if !hasPolicy && t.h.o.Gates.PodGroupPreemptionPolicy && given.Preemption != "" {
 		g.Preemption = given.Preemption
 	}
 }
 
-func (t *translation) prioritize(path string, w *model.Workload, p *v1.Pod) {
+func (t *translation) prioritize(at place, w *model.Workload, p *v1.Pod) {
 	if err := convert.Prioritize(w, p, t.classes); err != nil {
-		t.problems.add(path+".spec.priorityClassName", "there is no priority class %q among those that are known here", p.Spec.PriorityClassName)
+		t.problems.add(at.field("spec.priorityClassName"), "there is no priority class %q among those that are known here", p.Spec.PriorityClassName)
 	}
 }
 
-func (t *translation) pod(path string, p *v1.Pod) {
+// pod translates a pod, and returns the workload's ID. Of its owners those of the body are
+// given.
+func (t *translation) pod(at place, p *v1.Pod, owners convert.Owners) string {
 	generated := p.Name == "" // a name that no other has
-	t.named(path, "Pod", t.namespaceOf(&p.ObjectMeta), &p.ObjectMeta)
+	t.named(at, "Pod", t.namespaceOf(&p.ObjectMeta), &p.ObjectMeta)
 	if there := t.there(p); there != nil && !generated {
 		t.request.there = append(t.request.there, there)
-		return
+		return there.UID
 	}
 	p.Status = v1.PodStatus{}
 	setDefaults(p)
 	if p.Spec.NodeName != "" {
-		t.problems.add(path+".spec.nodeName", "is %q: a pod that has a node is not placed any more", p.Spec.NodeName)
+		t.problems.add(at.field("spec.nodeName"), "is %q: a pod that has a node is not placed any more", p.Spec.NodeName)
 	}
 	if !slices.Contains(t.h.o.Profiles, p.Spec.SchedulerName) {
 		w, _ := t.h.o.Gates.Pod(p) // as far as it can be understood
-		t.prioritize(path, w, p)
+		t.prioritize(at, w, p)
 		t.request.notOurs = append(t.request.notOurs, w)
-		return
+		return w.ID
 	}
 	w, err := t.h.o.Gates.Pod(p)
-	t.problems.addAll(path, err)
+	t.problems.addAll(at, err)
 	if g := t.groupOf(p); g != nil && err == nil {
 		w.DeviceClaims, err = convert.DeviceClaimRefs(p, g)
-		t.problems.addAll(path, err)
+		t.problems.addAll(at, err)
 	}
-	t.prioritize(path, w, p)
-	w.OwnerSelector = t.h.o.OwnerSelector(p)
+	t.prioritize(at, w, p)
+	w.OwnerSelector = both(t.h.o.OwnerSelector(p), convert.OwnerSelector(p, owners))
 	t.h.o.Queueing.AddTo(w, p)
 	if t.h.o.Translated != nil {
 		t.h.o.Translated(w, p)
 	}
-	t.account(path, p.Namespace)
+	t.account(at, p.Namespace)
 	t.request.pods = append(t.request.pods, w)
-	t.request.add(path, engine.Submit(w))
+	t.request.add(at, engine.Submit(w))
+	return w.ID
+}
+
+// both selects what both select; a nil one says nothing.
+func both(a, b *model.Selector) *model.Selector {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return &model.Selector{Requirements: slices.Concat(a.Requirements, b.Requirements)}
 }
 
 // there is the pod of the cluster that has the name and a node, nil where there is none: like
 // "kubectl apply", a simulation leaves it where it is.
 func (t *translation) there(p *v1.Pod) *api.SimulatedPod {
 	known, err := t.h.o.Pods.Pods(p.Namespace).Get(p.Name)
-	if err != nil || known.Spec.NodeName == "" || known.Status.Phase == v1.PodSucceeded || known.Status.Phase == v1.PodFailed {
+	if err != nil || !isOnNode(known) {
 		return nil
 	}
 	w, _ := t.h.o.Gates.Pod(known) // as far as it can be understood
@@ -230,15 +267,20 @@ func (t *translation) there(p *v1.Pod) *api.SimulatedPod {
 	}
 }
 
+// isOnNode reports whether the pod has a node, and has not ended.
+func isOnNode(p *v1.Pod) bool {
+	return p.Spec.NodeName != "" && p.Status.Phase != v1.PodSucceeded && p.Status.Phase != v1.PodFailed
+}
+
 // account makes a namespace that the engine does not know one without labels.
-func (t *translation) account(path, namespace string) {
+func (t *translation) account(at place, namespace string) {
 	key := "Namespace " + namespace
 	if t.h.o.Queueing.Order() != engine.OrderByQueues || t.seen[key] {
 		return
 	}
 	t.seen[key] = true
 	if _, known := t.view.Object(model.ObjectRef{Kind: model.PrincipalKind, ID: namespace}); !known {
-		t.request.add(path, engine.PutObject(&model.Principal{Name: namespace, Queue: t.h.o.Queueing.QueueOf(namespace, nil, false)}))
+		t.request.add(at, engine.PutObject(&model.Principal{Name: namespace, Queue: t.h.o.Queueing.QueueOf(namespace, nil, false)}))
 	}
 }
 

@@ -101,7 +101,7 @@ func TestClaimsOfTheGroup(t *testing.T) {
 		p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
 		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &name}
 		p.Spec.ResourceClaims = []v1.PodResourceClaim{{Name: "c", ResourceClaimName: &claim}}
-		asked, err := h.translate([]object{{"objects[0]", p}, {"objects[1]", group("new")}}, nil, "default", time.Now())
+		asked, err := h.translate([]object{{object: p}, {object: group("new")}}, nil, "default", time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,6 +24,16 @@ func to(scheduler *httptest.Server, args ...string) []string {
 
 const small = "apiVersion: v1\nkind: Pod\nmetadata: {name: small}\nspec: {containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]}\n"
 
+const web = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}
+`
+
 func TestCommands(t *testing.T) {
 	scheduler := newScheduler(t)
 	huge := strings.NewReplacer("small", "huge", "cpu: 1", "cpu: 32").Replace(small)
@@ -55,6 +65,10 @@ func TestCommands(t *testing.T) {
 		{"simulate what does not fit", huge, to(scheduler, "simulate", "-f", "-", "-f", file), 2, "0/1 nodes are available: 1 Insufficient cpu.", ""},
 		{"simulate a pod of another scheduler", strings.Replace(small, "spec: {", "spec: {schedulerName: other, ", 1) + "---\n" + strings.Replace(small, "small", "mine", 1),
 			to(scheduler, "simulate", "-f", "-"), 2, "default     mine    Placed    a        <none>\ndefault     small   NotOurs   <none>", ""},
+		{"simulate a deployment", web, to(scheduler, "simulate", "-f", "-"), 0,
+			"NAMESPACE   OWNER            PODS   PLACED   MESSAGE\ndefault     deployment/web   2      2\n", ""},
+		{"simulate what is wrong", strings.Replace(web, "containers", "nodeName: a, containers", 1), to(scheduler, "simulate", "-f", "-"), 1, "",
+			"error: the scheduler refuses what it was sent:\n  deployment/web: spec.template.spec.nodeName: is \"a\": "},
 		{"simulate nonsense", "a: b", to(scheduler, "simulate", "-f", "-"), 1, "", "error: the scheduler refuses what it was sent:\n  objects[0]: Object 'Kind' is missing"},
 		{"simulate nothing", "", to(scheduler, "simulate"), 1, "", `required flag(s) "filename" not set`},
 		{"simulate no file", "", to(scheduler, "simulate", "-f", file+"x"), 1, "", "error: --filename: open " + file + "x"},

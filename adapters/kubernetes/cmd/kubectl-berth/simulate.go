@@ -26,16 +26,20 @@ func newSimulate(o *options) *cobra.Command {
 		Use:   "simulate -f FILE",
 		Short: "Say where the pods in a file would go, and what they would preempt",
 		Long: `Say where the pods in a file would go if they were created now, and what they would
-preempt. Nothing is created, and nothing changes. The file has Pods, in YAML or JSON,
-and, as far as they are not in the cluster, the PodGroups, CompositePodGroups and
-PriorityClasses that they name. What admission would add besides priorities and
-the API server's own defaults must be in it.
+preempt. Nothing is created, and nothing changes. The file has, in YAML or JSON, Pods,
+Deployments, ReplicaSets, StatefulSets, ReplicationControllers, Jobs and CronJobs (one
+run), and, as far as they are not in the cluster, the PodGroups, CompositePodGroups and
+PriorityClasses that they name. What admission would add besides priorities and the API
+server's own defaults must be in it.
+
+What has a node stays there: Pods, and those of StatefulSets, by their names. Of other
+kinds all pods of the file are new ones, besides those that are in the cluster.
 
 Room, quotas and limits count; whose turn it would be does not, nor what is planned
 ahead.
 
 It exits with 2 where some pod would not be placed, or is another scheduler's to place.`,
-		Example: `  kubectl berth simulate -f pods.yaml
+		Example: `  kubectl berth simulate -f deployment.yaml
   kubectl run big --image=big --dry-run=client -o yaml | kubectl berth simulate -f -`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -215,7 +215,7 @@ func explainSimulation(t *testing.T, e *Env) {
 	if code != 2 || complaints != "" {
 		t.Errorf("exit code %d, want 2 as a pod is not placed\n%s%s", code, out, complaints)
 	}
-	wantLines(t, out, "NAMESPACE NAME OUTCOME NODE PREEMPTS MESSAGE", "default urgent Placed b default/low-b", "default modest Placed a <none>",
+	wantLines(t, out, "NAMESPACE NAME OUTCOME NODE PREEMPTS MESSAGE", "default urgent Placed b default/low-b it waits until what it preempts has left, and then it goes to node b", "default modest Placed a <none>",
 		"default impossible Unplaced <none> <none> 0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: "+
 			"2 Preemption is not helpful for scheduling.")
 	_, out, _ = a.run(t, "simulate", "-f", file, "-o", "json")
@@ -256,7 +256,7 @@ func explainPriorities(t *testing.T, e *Env) {
 	e.grant(t, role, operator)
 	a := &asker{env: e, scheduler: e.Schedule(t, ""), user: operator}
 	const warning = "warning: the priority classes of the cluster cannot be read"
-	wantFailure(t, warning, `objects[1].spec.priorityClassName: there is no priority class "high" among those that are known here`)(a.run(t, "simulate", "-f", podsIn(t, podsFile)))
+	wantFailure(t, warning, `pod/urgent: spec.priorityClassName: there is no priority class "high" among those that are known here`)(a.run(t, "simulate", "-f", podsIn(t, podsFile)))
 	withClass := strings.Replace(podsFile, "cpu: 3", "cpu: 1", 1) + `
 ---
 apiVersion: scheduling.k8s.io/v1
@@ -268,7 +268,7 @@ value: 50
 	if code != 2 || !strings.Contains(complaints, warning) {
 		t.Errorf("exit code %d, want 2 and a warning\n%s", code, complaints)
 	}
-	wantLines(t, out, "default urgent Placed b default/low-b") // but not middle-a, which is worth more than 50
+	wantLines(t, out, "default urgent Placed b default/low-b it waits until what it preempts has left, and then it goes to node b") // but not middle-a, which is worth more than 50
 }
 
 func explainRefused(t *testing.T, e *Env) {

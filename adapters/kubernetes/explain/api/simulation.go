@@ -14,6 +14,8 @@ type Simulation struct {
 	Pods []SimulatedPod `json:"pods"`
 	// Groups are the trees of pod groups that were tried, by their highest group.
 	Groups []SimulatedGroup `json:"groups,omitempty"`
+	// Owners are the Deployments, Jobs and so on of the request, in its order. Their pods are among Pods.
+	Owners []SimulatedOwner `json:"owners,omitempty"`
 }
 
 // Outcome is what happened to a simulated pod.
@@ -37,8 +39,9 @@ type SimulatedPod struct {
 	// Node is where it would go, NominatedNode the one it would wait for.
 	Node          string `json:"node,omitempty"`
 	NominatedNode string `json:"nominatedNode,omitempty"` // see Node
-	// Preempts are the pods that would be displaced for it. What is said of those
-	// after it is said of a cluster without them.
+	// Preempts are the pods that would be displaced for it. It would wait until they have
+	// left, and then go to Node. What is said of those after it is said of a cluster without
+	// them.
 	Preempts []Victim `json:"preempts,omitempty"`
 	// Message is the summary of why it would wait, in kube-scheduler's words, and
 	// Plugins are those that reject it; Queues stands for a quota or a limit.
@@ -63,4 +66,19 @@ type SimulatedGroup struct {
 	Message string `json:"message,omitempty"` // why the tree is not placed, in kube-scheduler's words
 	// Preempts are the pods that would be displaced for the group.
 	Preempts []Victim `json:"preempts,omitempty"`
+}
+
+// SimulatedOwner is what happened to the pods that a controller would make of an object.
+type SimulatedOwner struct {
+	Namespace string `json:"namespace"` // of the object
+	Kind      string `json:"kind"`      // of the object
+	Name      string `json:"name"`      // of the object
+	// Pods is how many pods it has in the simulation, and Placed of them have a node.
+	Pods   int `json:"pods"`
+	Placed int `json:"placed"` // see Pods
+	// InCluster are pods that it has on nodes already. They stay there, and the simulation's come on
+	// top of them. Those of a StatefulSet are not counted: they are among Pods, by their names.
+	InCluster int `json:"inCluster,omitempty"`
+	// Suspended: none of the pods would be made until it is resumed.
+	Suspended bool `json:"suspended,omitempty"`
 }

@@ -1,0 +1,203 @@
+package explain_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-project/berth/adapters/kubernetes/explain"
+	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
+	"github.com/berth-project/berth/model"
+)
+
+// owner is an object that has pods made of a template, each of which asks for half a CPU.
+func owner(version, kind, name, spec, podSpec string) string {
+	return fmt.Sprintf(`---
+apiVersion: %s
+kind: %s
+metadata: {name: "%s"}
+spec:
+  %s
+  template:
+    metadata: {labels: {a: b}}
+    spec: {%scontainers: [{name: c, image: i, resources: {requests: {cpu: 500m}}}]}
+`, version, kind, name, strings.ReplaceAll(spec, "; ", "\n  "), podSpec)
+}
+
+const selects = "selector: {matchLabels: {a: b}}"
+
+// counts is what is said of the owners, in a line.
+func counts(s *api.Simulation) string {
+	var list []string
+	for _, o := range s.Owners {
+		text := fmt.Sprintf("%s/%s %d of %d", o.Kind, o.Name, o.Placed, o.Pods)
+		if o.InCluster > 0 {
+			text += fmt.Sprintf(" and %d", o.InCluster)
+		}
+		if o.Suspended {
+			text += " suspended"
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
+}
+
+func TestSimulateOwners(t *testing.T) {
+	for _, c := range []struct{ name, body, want, counts string }{
+		{"a deployment", owner("apps/v1", "Deployment", "web", "replicas: 3; "+selects, ""),
+			"web-1 large, web-2 small, web-3 large", "Deployment/web 3 of 3"},
+		{"one pod by default", owner("apps/v1", "Deployment", "web", "paused: true; "+selects, ""), "web-1 large", "Deployment/web 1 of 1 suspended"},
+		{"besides what is in the cluster", owner("apps/v1", "Deployment", "old", selects, ""), "old-1 large", "Deployment/old 1 of 1 and 1"},
+		{"a replica set", owner("apps/v1", "ReplicaSet", "old-1a2b", "replicas: 1; "+selects, ""), "old-1a2b-1 large", "ReplicaSet/old-1a2b 1 of 1 and 1"},
+		{"a replication controller", owner("v1", "ReplicationController", "web", "replicas: 2", ""), "web-1 large, web-2 small", "ReplicationController/web 2 of 2"},
+		{"a stateful set, of which one pod is there", owner("apps/v1", "StatefulSet", "db", "replicas: 2; "+selects, ""),
+			"db-1 large, db-0 large", "StatefulSet/db 2 of 2"},
+		{"its first number", owner("apps/v1", "StatefulSet", "q", "ordinals: {start: 5}; "+selects, ""), "q-5 large", "StatefulSet/q 1 of 1"},
+		{"a job begins with one pod", owner("batch/v1", "Job", "crunch", "completions: 9", ""), "crunch-1 large", "Job/crunch 1 of 1"},
+		{"a job's parallelism", owner("batch/v1", "Job", "crunch", "parallelism: 2; suspend: true", ""), "crunch-1 large, crunch-2 large", "Job/crunch 2 of 2 suspended"},
+		{"an indexed job that has no more to do", owner("batch/v1", "Job", "crunch", "parallelism: 9; completions: 2; completionMode: Indexed", ""),
+			"crunch-0-1 large, crunch-1-1 large", "Job/crunch 2 of 2"},
+		{"one run of a cron job", "{apiVersion: batch/v1, kind: CronJob, metadata: {name: nightly}, spec: {schedule: '@daily', suspend: true, jobTemplate: {spec: {parallelism: 2, " +
+			"template: {spec: {containers: [{name: c, image: i, resources: {limits: {cpu: 500m}}}]}}}}}}", "nightly-1 large, nightly-2 large", "CronJob/nightly 2 of 2 suspended"},
+		{"some do not fit", owner("apps/v1", "Deployment", "web", "replicas: 4; "+selects, ""),
+			"web-1 large, web-2 small, web-3 large, web-4 Unplaced", "Deployment/web 3 of 4"},
+		{"those of other schedulers", owner("apps/v1", "Deployment", "web", selects, "schedulerName: other, "), "web-1 NotOurs", "Deployment/web 0 of 1"},
+		{"none beside a pod", owner("apps/v1", "Deployment", "web", "replicas: 0; "+selects, "") + yamlPod("x", "1m", ""), "x small", "Deployment/web 0 of 0"},
+		{"the highest priority goes first, and displaces others", yamlPod("x", "500m", "") + owner("batch/v1", "Job", "urgent", "parallelism: 4", "priority: 9, "),
+			"urgent-1 large, urgent-2 large, urgent-3 small, urgent-4 large -db-0, x Unplaced", "Job/urgent 4 of 4"},
+		{"lists of one kind", `{"apiVersion": "batch/v1", "kind": "JobList", "items": [{"metadata": {"generateName": "j"}, "spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}]}`,
+			"j1-1 small", "Job/j1 1 of 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run(t, explain.Options{}, func(w *world) {
+				w.node("small", "500m")
+				w.node("large", "2")
+				w.place(pod("db-0", "500m", on("large"), ownedBy("StatefulSet", "db")))
+				w.place(pod("old", "500m", on("large"), priority(10), ownedBy("ReplicaSet", "old-1a2b"), func(p *v1.Pod) {
+					p.Labels = map[string]string{"pod-template-hash": "1a2b"}
+				}))
+				w.unchanged(func() {
+					s := simulation[api.Simulation](w, c.body)
+					if got := outcomes(s); got != c.want {
+						t.Errorf("got  %s\nwant %s", got, c.want)
+					}
+					if got := counts(s); got != c.counts {
+						t.Errorf("got  %s\nwant %s", got, c.counts)
+					}
+				})
+			})
+		})
+	}
+}
+
+// The whole answer, with owners of which one has to displace a pod.
+func TestSimulationsAnswerWithOwners(t *testing.T) {
+	run(t, explain.Options{}, func(w *world) {
+		w.node("small", "500m")
+		w.node("large", "2")
+		w.place(pod("batch", "1", on("large")))
+		w.place(pod("web-1a2b-x", "500m", on("large"), priority(9), ownedBy("ReplicaSet", "web-1a2b"), func(p *v1.Pod) {
+			p.Labels = map[string]string{"pod-template-hash": "1a2b"}
+		}))
+		body := owner("apps/v1", "Deployment", "web", "replicas: 3; "+selects, "priority: 9, ") + owner("apps/v1", "StatefulSet", "db", "replicas: 2; "+selects, "")
+		w.golden("owners.json", w.ask(http.MethodPost, "/explain/simulate", "application/yaml", body))
+	})
+}
+
+func ownedBy(kind, name string) func(*v1.Pod) {
+	controller := true
+	return func(p *v1.Pod) {
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: name, Controller: &controller}}
+	}
+}
+
+// What the adapter and its plugins read of pods is there as if controllers had made them.
+func TestPodsOfOwners(t *testing.T) {
+	for _, c := range []struct {
+		body, owner, labels, selector string
+	}{
+		{owner("apps/v1", "Deployment", "web", selects, ""), "ReplicaSet web-new", "a:b pod-template-hash:new", "s In [t], a In [b], pod-template-hash In [new]"},
+		{owner("apps/v1", "ReplicaSet", "web", selects, ""), "ReplicaSet web", "a:b", "s In [t], a In [b]"},
+		{owner("v1", "ReplicationController", "web", "", ""), "ReplicationController web", "a:b", "s In [t], a In [b]"},
+		{owner("apps/v1", "StatefulSet", "web", selects+"; volumeClaimTemplates: [{metadata: {name: data}}]", "volumes: [{name: data, emptyDir: {}}, {name: tmp, emptyDir: {}}], "),
+			"StatefulSet web", "a:b apps.kubernetes.io/pod-index:0 statefulset.kubernetes.io/pod-name:web-0", "s In [t], a In [b]"},
+		{owner("batch/v1", "Job", "web", "completions: 1; completionMode: Indexed", ""), "Job web",
+			"a:b batch.kubernetes.io/job-completion-index:0 batch.kubernetes.io/job-name:web job-name:web", "s In [t]"},
+	} {
+		var p *v1.Pod
+		var m *model.Workload
+		w := newWorld(t, explain.Options{
+			OwnerSelector: func(*v1.Pod) *model.Selector { return model.SelectLabels(map[string]string{"s": "t"}) },
+			Translated:    func(made, object any) { m, p = made.(*model.Workload), object.(*v1.Pod) },
+		})
+		simulation[api.Simulation](w, c.body)
+		o := metav1.GetControllerOf(p)
+		if got := o.Kind + " " + o.Name; got != c.owner {
+			t.Errorf("the owner is %s, not %s", got, c.owner)
+		}
+		if got := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprint(p.Labels), "map["), "]"); got != c.labels {
+			t.Errorf("%s: the labels are %s, not %s", c.owner, got, c.labels)
+		}
+		if got := selectorText(m.OwnerSelector); got != c.selector {
+			t.Errorf("%s: the owner's selector is %s, not %s", c.owner, got, c.selector)
+		}
+		if o.Kind == "StatefulSet" && (len(p.Spec.Volumes) != 2 || p.Spec.Volumes[0].PersistentVolumeClaim.ClaimName != "data-web-0" || p.Spec.Volumes[1].Name != "tmp") {
+			t.Errorf("the volumes are %+v", p.Spec.Volumes)
+		}
+	}
+}
+
+// selectorText are the requirements of the selector.
+func selectorText(s *model.Selector) string {
+	var list []string
+	for _, r := range s.Requirements {
+		list = append(list, fmt.Sprintf("%s %s %v", r.Key, r.Operator, r.Values))
+	}
+	return strings.Join(list, ", ")
+}
+
+func TestOwnersThatAreRefused(t *testing.T) {
+	w := newWorld(t, explain.Options{})
+	for body, says := range map[string][]string{
+		owner("apps/v1", "Deployment", "web", "replicas: -1", "nodeName: a, priorityClassName: none, "): {
+			"deployment/web: spec.selector: is missing", "deployment/web: spec.replicas: is -1: it must not be negative",
+			`deployment/web: spec.template.spec.nodeName: is "a"`, `deployment/web: spec.template.spec.priorityClassName: there is no priority class "none"`,
+		},
+		owner("apps/v1", "ReplicaSet", "web", "replicas: 999; selector: {matchLabels: {other: label}}", "") + yamlPod("p", "1", "") + yamlPod("q", "1", ""): {
+			"replicaset/web: spec.selector: does not select the pods of the template",
+			"replicaset/web: spec.replicas: makes it 999 pods: a simulation has at most 1000, and the others leave room for 998",
+		},
+		owner("apps/v1", "StatefulSet", "", selects, "") + owner("apps/v1", "StatefulSet", "db", selects, "") + owner("apps/v1", "StatefulSet", "db", selects, ""): {
+			"objects[0]: metadata.name: is missing", `statefulset/db: metadata.name: "db" is listed twice`, `statefulset/db: spec.template.metadata.name: "db-0" is listed twice`,
+		},
+		owner("apps/v1", "Deployment", "fat", "replicas: 1000; "+selects, "nodeSelector: {x: "+strings.Repeat("z", 1<<16)+"}, "): {
+			"deployment/fat: spec.replicas: makes it 1000 pods of 65",
+		},
+		owner("apps/v1", "DaemonSet", "agent", selects, ""): {"daemonset/agent: is a DaemonSet: "},
+		owner("batch/v1", "Job", "j", "completionMode: Indexed; managedBy: example.com/x; scheduling: {}", ""): {
+			"job/j: spec.completions: is missing", `job/j: spec.managedBy: is "example.com/x"`, "job/j: spec.scheduling: is not simulated",
+		},
+		"{apiVersion: batch/v1, kind: CronJob, metadata: {name: c}, spec: {jobTemplate: {spec: {completions: -1}}}}": {
+			"cronjob/c: spec.jobTemplate.spec.completions: is -1", "cronjob/c: spec.jobTemplate.spec.parallelism: is -1",
+		},
+		"{apiVersion: v1, kind: ReplicationController, metadata: {name: c}}": {"replicationcontroller/c: spec.template: is missing"},
+		owner("apps/v1", "Deployment", "web", "replicsa: 3", "nodeNmae: a, "): {
+			`deployment/web: unknown field "spec.replicsa"`, `deployment/web: unknown field "spec.template.spec.nodeNmae"`,
+		},
+		owner("apps/v1", "Deployment", "web", "replicas: 0; "+selects, ""): {"objects: there is no pod among them, and none that they would have"},
+	} {
+		status := w.refuses(http.MethodPost, "/explain/simulate", "application/yaml", body, http.StatusUnprocessableEntity, says[0])
+		if len(status.Details.Causes) != len(says) {
+			t.Errorf("there are %d problems, not %d: %s", len(status.Details.Causes), len(says), status.Message)
+		}
+		for _, text := range says {
+			if !strings.Contains(status.Message, text) {
+				t.Errorf("it says\n%s\nand not\n%s", status.Message, text)
+			}
+		}
+	}
+}
