@@ -373,8 +373,8 @@ func (r *Raw) Queue(id string) (queue.Position, bool) {
 }
 
 // Queues lists the queues as they are charged and what waits in them, by name, and after each
-// that goes by usage the principals of which it remembers anything; none where the order is not by
-// queues. What they have used is as of the last call that had a time.
+// that goes by usage the principals of which it remembers anything; then what is used of limits.
+// None where the order is not by queues. What they have used is as of the last call that had a time.
 func (r *Raw) Queues() []queue.Level { return r.queue.Levels(r.now) }
 
 // QueueCounts says how many workloads are in each place; see [Raw.Queue].

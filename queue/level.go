@@ -8,11 +8,14 @@ import (
 )
 
 // Level is a part of the order by queues: a queue, or what a principal has in the queue
-// above it.
+// above it. In a list of all there are limits, too.
 type Level struct {
-	Queue     string // its name
-	Principal string // empty for a queue
-	Weight    int64  // its part of what is shared beside it, in relation to the others
+	Queue     string // its name; empty for a limit
+	Principal string // empty for a queue; of a limit, the one that has it for itself
+	// Limit is the name of a limit, empty for a part. Used of Capacity, its Amount, counts
+	// towards it, in its unit. The other fields are empty then, but for Principal and Resource.
+	Limit  string
+	Weight int64 // its part of what is shared beside it, in relation to the others
 	// Resource is the one of which it uses most. Empty where it uses nothing.
 	Resource string
 	// Used of Capacity is its dominant share, in the unit of the resource.

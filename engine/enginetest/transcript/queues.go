@@ -115,6 +115,9 @@ func level(l *queue.Level) string {
 // shares prints what the queues are charged.
 func (e *env) shares() {
 	for _, l := range e.raw.Queues() {
+		if l.Limit != "" {
+			continue
+		}
 		var use []string
 		for _, name := range slices.Sorted(maps.Keys(l.Use)) {
 			use = append(use, fmt.Sprintf("%s:%d", name, l.Use[name]))
