@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"strings"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,6 +30,17 @@ func Amount(at *field.Path, name v1.ResourceName, q resource.Quantity) (int64, *
 		return 0, field.Invalid(at, q.String(), "is "+problem)
 	}
 	return n, nil
+}
+
+// Quantity is an amount in the model's unit as Kubernetes writes it; see [Amount].
+func Quantity(name string, n int64) resource.Quantity {
+	switch {
+	case name == model.CPU:
+		return *resource.NewMilliQuantity(n, resource.DecimalSI)
+	case name == model.Memory, name == model.EphemeralStorage, strings.HasPrefix(name, v1.ResourceHugePagesPrefix):
+		return *resource.NewQuantity(n, resource.BinarySI)
+	}
+	return *resource.NewQuantity(n, resource.DecimalSI)
 }
 
 // LabelSelector translates a label selector. Nil selects nothing, one without requirements

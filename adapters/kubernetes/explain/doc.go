@@ -1,17 +1,21 @@
 // Package explain answers over HTTP why pods are where they are, or nowhere, what
-// waits in the queue, and where pods would go that are not there yet:
+// waits, what queues and limits allow and how much of it is used, and where pods would go
+// that are not there yet:
 //
 //	GET  /explain/pods/{namespace}/{name}   why the pod is where it is, or nowhere
 //	     ?uid=                              only if it is the pod of this UID
 //	GET  /explain/queue                     what waits, first what goes first
 //	     ?namespace=  ?limit=               only of the namespace; at most so many (500)
+//	GET  /explain/queues                    the tree of queues and the limits, and what is used of them
+//	     ?queue=                            only the queue, those below it, and their limits
 //	POST /explain/simulate                  where the pods of the body would go
 //	     ?namespace=                        of objects that name none ("default")
 //
 // The answers are JSON, of the kinds in package api; errors are metav1.Status:
 //
 //	400 the request cannot be read      405 there is no such method
-//	404 there is no such pod, or path   413 the body is too long
+//	404 there is no such pod, queue     413 the body is too long
+//	    or path
 //	409 the pod is of another UID       415 the body is neither JSON nor YAML
 //	422 objects are wrong: all problems 429 there are too many questions at once
 //	                                    503 the cluster is not known yet

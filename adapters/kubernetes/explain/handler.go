@@ -95,9 +95,10 @@ func NewHandler(e *engine.Engine, o Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc(Path+"pods/{namespace}/{name}", h.serve(http.MethodGet, h.explainPod, "uid"))
 	mux.HandleFunc(Path+"queue", h.serve(http.MethodGet, h.listQueue, "namespace", "limit"))
+	mux.HandleFunc(Path+"queues", h.serve(http.MethodGet, h.listQueues, "queue"))
 	mux.HandleFunc(Path+"simulate", h.serve(http.MethodPost, h.simulate, "namespace"))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, r, notFound("there is nothing at %s: it is %spods/{namespace}/{name}, %squeue or %ssimulate", r.URL.Path, Path, Path, Path))
+		writeError(w, r, notFound("there is nothing at %s: it is %spods/{namespace}/{name}, %squeue, %squeues or %ssimulate", r.URL.Path, Path, Path, Path, Path))
 	})
 	return mux
 }

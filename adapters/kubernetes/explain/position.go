@@ -40,10 +40,7 @@ func (h *handler) position(w *model.Workload, p *queue.Position) api.QueuePositi
 // queuePath are the names of the queues that the workload is in, from the top down; none where
 // there are none. A queue that is not there is the first.
 func queuePath(view *engine.View, w *model.Workload) (names []string) {
-	name := w.Queue
-	if o, ok := view.Object(model.ObjectRef{Kind: model.PrincipalKind, ID: w.Principal}); ok && name == "" {
-		name = o.Object.(*model.Principal).Queue
-	}
+	name := queueOf(view, w)
 	for name != "" && !slices.Contains(names, name) {
 		names = append(names, name)
 		if o, ok := view.Object(model.ObjectRef{Kind: model.QueueKind, ID: name}); ok {
@@ -52,6 +49,14 @@ func queuePath(view *engine.View, w *model.Workload) (names []string) {
 	}
 	slices.Reverse(names)
 	return names
+}
+
+// queueOf is the queue of the workload, which need not be there; empty for none.
+func queueOf(view *engine.View, w *model.Workload) string {
+	if o, ok := view.Object(model.ObjectRef{Kind: model.PrincipalKind, ID: w.Principal}); ok && w.Queue == "" {
+		return o.Object.(*model.Principal).Queue
+	}
+	return w.Queue
 }
 
 // heldOf is what holds the pod at the position back, nil for nothing.

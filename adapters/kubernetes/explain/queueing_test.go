@@ -92,6 +92,9 @@ func TestStandby(t *testing.T) {
 			if q := get[api.Queue](w, "/explain/queue"); q.Standby == leads {
 				t.Errorf("it leads: %v, and answers %+v", leads, q)
 			}
+			if q := get[api.QueueTree](w, "/explain/queues"); q.Standby == leads {
+				t.Errorf("it leads: %v, and answers %+v", leads, q)
+			}
 		})
 	}
 }

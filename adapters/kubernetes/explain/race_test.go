@@ -22,8 +22,17 @@ import (
 // Questions are answered while the engine schedules, several at once, and it schedules
 // what it has to all the same.
 func TestQuestionsWhileTheEngineSchedules(t *testing.T) {
+	for name, order := range map[string]engine.Order{"by priority": engine.OrderBySort, "by queues": engine.OrderByQueues} {
+		t.Run(name, func(t *testing.T) {
+			askWhileScheduling(newWorld(t, explain.Options{}, func(c *engine.Config) { c.Order = order }))
+		})
+	}
+}
+
+func askWhileScheduling(w *world) {
 	const pods, askers = 200, 4
-	w := newWorld(t, explain.Options{})
+	t := w.t
+	w.apply(engine.PutObject(&model.Queue{Name: "all"}), engine.PutObject(&model.Queue{Name: "some", Parent: "all", Weight: 1}))
 	for i := range 8 {
 		w.node(fmt.Sprintf("n%d", i), "100")
 	}
@@ -53,7 +62,7 @@ func TestQuestionsWhileTheEngineSchedules(t *testing.T) {
 		if i%20 == 0 {
 			p = pod(p.Name, "1k")
 		}
-		w.submit(p)
+		w.submit(p, func(m *model.Workload) { m.Queue = []string{"", "all", "some"}[i%3] })
 		if i > 10 && i%20 != 10 && i%7 == 0 {
 			w.apply(engine.Remove(fmt.Sprintf("uid-p%d", i-10)))
 		}
@@ -91,12 +100,14 @@ func (w *world) awaitPlaced() {
 func (w *world) askLoudly(url string, i int) {
 	var answer *http.Response
 	var err error
-	switch path := url + fmt.Sprintf("/explain/pods/default/p%d", i%200); i % 4 {
+	switch path := url + fmt.Sprintf("/explain/pods/default/p%d", i%200); i % 5 {
 	case 0:
 		answer, err = http.Get(url + "/explain/queue?limit=20")
 	case 1:
 		answer, err = http.Post(url+"/explain/simulate", "application/yaml",
 			strings.NewReader(yamlPod("x", "1", "  priority: 5")+yamlPod("y", "200", "  priority: 5")))
+	case 2:
+		answer, err = http.Get(url + "/explain/queues")
 	default:
 		answer, err = http.Get(path)
 	}

@@ -251,6 +251,16 @@ var scopes = map[string]model.LimitScope{
 	"Own": model.LimitOwn, "Subtree": model.LimitSubtree,
 }
 
+// Scope is the scope of a limit in the words of the document.
+func Scope(of model.LimitScope) string {
+	for name, scope := range scopes {
+		if scope == of {
+			return name
+		}
+	}
+	return string(of)
+}
+
 func (t *translation) limits(limits []Limit, queues map[string]bool, ordered bool) {
 	if len(limits) > 0 && !ordered {
 		t.report(field.Required(field.NewPath("queues"), "limits need a queue; to keep the order of pods by priority, add queues: [{name: all, policy: Priority}] and defaultQueue: all"))

@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
+	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/adapters/kubernetes/queueing"
-	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/queue"
 )
 
@@ -56,15 +53,9 @@ func excess(h *queue.Held) string {
 	return fmt.Sprintf("asks for %s %s too much", quantity(h.Resource, h.Missing), h.Resource)
 }
 
-// quantity is an amount that the engine counts, as Kubernetes writes it.
 func quantity(name string, n int64) string {
-	switch {
-	case name == model.CPU:
-		return resource.NewMilliQuantity(n, resource.DecimalSI).String()
-	case name == model.Memory, name == model.EphemeralStorage, strings.HasPrefix(name, "hugepages-"):
-		return resource.NewQuantity(n, resource.BinarySI).String()
-	}
-	return resource.NewQuantity(n, resource.DecimalSI).String()
+	q := convert.Quantity(name, n)
+	return q.String()
 }
 
 // quoted is a text in quotation marks.

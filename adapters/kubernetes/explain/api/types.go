@@ -9,6 +9,7 @@ const Version = "explain.berth/v1"
 const (
 	PodExplanationKind = "PodExplanation"
 	QueueKind          = "Queue"
+	QueueTreeKind      = "QueueTree"
 	SimulationKind     = "Simulation"
 )
 
