@@ -47,9 +47,9 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{IOStreams: streams, kube: genericclioptions.NewConfigFlags(true), now: time.Now}
 	cmd := &cobra.Command{
 		Use:   "kubectl-berth",
-		Short: "Ask the Berth scheduler about pods",
-		Long: `Ask the Berth scheduler why a pod is where it is, or nowhere, what waits in its
-queue, and where pods would go that are not there yet.
+		Short: "Ask the Berth scheduler about pods and queues",
+		Long: `Ask the Berth scheduler why a pod is where it is, or nowhere, which pods wait, how much
+queues and limits allow and is used of it, and where pods would go that are not there yet.
 
 The leading scheduler is found by its lease and spoken to through the API server,
 for which you need to get the lease, to get and list pods and to create
@@ -77,7 +77,7 @@ which may do no more than this, with --token.`,
 	flags.StringVar(&t.lease, "scheduler-lease", "", "The lease that the leading scheduler holds. Default: "+strings.Join(defaultLeases, ", or ")+".")
 	flags.IntVar(&t.port, "scheduler-port", 10259, "The port of its pod on which the scheduler serves.")
 	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp)))
-	cmd.AddCommand(newExplain(o), newQueue(o), newSimulate(o))
+	cmd.AddCommand(newExplain(o), newQueue(o), newQueues(o), newSimulate(o))
 	return cmd
 }
 

@@ -1,9 +1,10 @@
 // Command kubectl-berth is a plugin for kubectl: where it is on the PATH, kubectl has
 // the command "kubectl berth". It asks the scheduler why a pod is where it is, or
-// nowhere, what waits in the queue, and where the pods in a file would go:
+// nowhere, which pods wait, what queues allow, and where the pods in a file would go:
 //
 //	kubectl berth explain pod NAME
 //	kubectl berth queue
+//	kubectl berth queues
 //	kubectl berth simulate -f pods.yaml
 //
 // It finds the leading scheduler by its lease and talks to it through the API server,
@@ -13,8 +14,8 @@
 // For kubectl to complete names there must be a program kubectl_complete-berth on the
 // PATH as well, which runs: kubectl berth __complete "$@"
 //
-// What is where: command.go has the flags, explain.go, queue.go and simulate.go the
-// commands, and the files print*.go what they show; connect.go, leader.go, forward.go
+// What is where: command.go has the flags, explain.go, queue.go, queues.go and simulate.go
+// the commands, and the files print*.go what they show; connect.go, leader.go, forward.go
 // and client.go are the way to the scheduler.
 package main
 

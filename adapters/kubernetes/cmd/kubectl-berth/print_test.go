@@ -32,6 +32,7 @@ func shown(t *testing.T, file, output string) string {
 	var (
 		x api.PodExplanation
 		q api.Queue
+		u api.QueueTree
 		s api.Simulation
 	)
 	switch {
@@ -39,6 +40,8 @@ func shown(t *testing.T, file, output string) string {
 		err = o.show(text, &x, api.PodExplanationKind, func(p *printer) { p.explanation(&x) })
 	case bytes.Contains(text, []byte(`"`+api.QueueKind+`"`)):
 		err = o.show(text, &q, api.QueueKind, func(p *printer) { p.queue(&q) })
+	case bytes.Contains(text, []byte(`"`+api.QueueTreeKind+`"`)):
+		err = o.show(text, &u, api.QueueTreeKind, func(p *printer) { p.queues(&u) })
 	default:
 		err = o.show(text, &s, api.SimulationKind, func(p *printer) { p.simulation(&s) })
 	}

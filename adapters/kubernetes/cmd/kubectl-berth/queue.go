@@ -17,7 +17,8 @@ func newQueue(o *options) *cobra.Command {
 		Short: "Show which pods wait to be scheduled",
 		Long: `Show which pods wait to be scheduled, where in the queue they are, and which plugins
 they wait for: by priority, and then by age. It shows those of all namespaces, unless
---namespace names one.`,
+--namespace names one. (What the queues of the configuration allow, and how much of it is
+used, is shown by "kubectl berth queues".)`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
