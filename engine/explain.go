@@ -20,7 +20,7 @@ type Explanation struct {
 	// Phase is how far it has got.
 	Phase model.Phase
 	// Node is where the workload is, or where it would go if it were tried
-	// now; empty where it fits nowhere, or would not be tried.
+	// now and nothing were planned ahead; empty where it fits nowhere, or would not be tried.
 	Node string
 	// At is the moment that is explained: the decision's for a workload that
 	// has a node, the present for one that waits and where Undecided.

@@ -67,6 +67,47 @@ func TestExplainRoomThatIsKeptForAnother(t *testing.T) {
 	}}}, e.Nodes[0].Verdicts)
 }
 
+// By queues a workload leaves one of another queue the room that it is nominated to, whatever their priorities are.
+// Of a workload with a node that goes by the queues as they were when it got there.
+func TestExplainRoomThatIsKeptByQueues(t *testing.T) {
+	theirs := inQueue("a", &model.Workload{ID: "theirs", Gates: []string{"later"}, Requests: model.Resources{CPU: 1000}})
+	r := byQueues(t, engine.Backfill{}, engine.PutObject(&model.Principal{Name: "us", Queue: "b"}), engine.Submit(theirs), engine.Nominate("theirs", "n"),
+		engine.Submit(&model.Workload{ID: "mine", Principal: "us", Priority: 10, Requests: model.Resources{CPU: 1200}}))
+	e, err := r.Explain(epoch, "mine", engine.ExplainOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "0/1 nodes are available: 1 Insufficient cpu.", e.Message)
+
+	require.NoError(t, r.Apply(epoch, node("small", 1500)))
+	r.Tick(after(60))
+	settle(r, after(60))
+	require.NoError(t, r.Apply(after(60), engine.PutObject(&model.Principal{Name: "us", Queue: "a"})))
+	e, err = r.Explain(after(60), "mine", engine.ExplainOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "small", e.Node)
+	require.Equal(t, "[n NodeResourcesFit][small]", verdicts(e))
+}
+
+// A node is passed over for the sake of a reservation. That is still said of a workload that has started elsewhere, when
+// the reservation has gone.
+func TestExplainANodeThatWasReserved(t *testing.T) {
+	cfg := config(&world{})
+	cfg.Backfill = engine.Backfill{Mode: engine.EASY}
+	r, err := engine.NewRaw(cfg)
+	require.NoError(t, err)
+	require.NoError(t, r.Apply(epoch, node("empty", 2000),
+		engine.Adopt(limited("runs", 1500, 10), model.Binding{Node: "empty", Since: epoch}), engine.Submit(limited("first", 1800, 5))))
+	settle(r, epoch)
+	require.NoError(t, r.Apply(epoch, node("other", 450), engine.Submit(limited("small", 400, 50))))
+	settle(r, epoch)
+	require.NoError(t, r.Apply(epoch, engine.Remove("first")))
+
+	e, err := r.Explain(epoch, "small", engine.ExplainOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "other", e.Node)
+	require.Equal(t, "[empty Backfill][other]", verdicts(e))
+	require.Contains(t, e.Nodes[0].Verdicts[0].Reasons[0], `would delay "first"`)
+}
+
 func verdicts(e *engine.Explanation) string {
 	text := ""
 	for _, n := range e.Nodes {

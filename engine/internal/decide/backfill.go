@@ -22,14 +22,19 @@ const Backfill = "Backfill"
 // delaying returns the verdict on a node that the filters leave, whose Status is nil where
 // nothing would be delayed.
 func (c *Cycle) delaying(node *extpoints.NodeInfo) framework.Verdict {
-	if c.d.Refuse == nil {
-		return framework.Verdict{}
+	name := node.Node.Name
+	if st := c.delayed[name]; st != nil || c.d.Refuse == nil {
+		return framework.Verdict{Status: st}
 	}
-	r := c.d.Refuse(c.Info, node.Node.Name)
+	r := c.d.Refuse(c.Info, name)
 	if r == nil {
 		return framework.Verdict{}
 	}
-	return framework.Verdict{Status: WouldDelay(r)}
+	if c.delayed == nil {
+		c.delayed = map[string]*extpoints.Status{}
+	}
+	c.delayed[name] = WouldDelay(r)
+	return framework.Verdict{Status: c.delayed[name]}
 }
 
 // noteRefusals notes whether anything is refused from now on.
@@ -80,7 +85,7 @@ func (f fitter) From(present time.Time) timeline.Fitter { return fitter{f.d, pre
 func (f fitter) on(v *snapshot.View, refuse timeline.Refusal) *Decider {
 	return &Decider{
 		Options: f.d.Options, Profiles: f.d.Profiles, Record: &record.Record{Store: f.d.Record.Store, View: v.Trial()},
-		Refuse: refuse, trial: true, present: f.present, fast: f.d.memo(),
+		Queues: f.d.Queues, Refuse: refuse, trial: true, present: f.present, fast: f.d.memo(),
 	}
 }
 

@@ -45,6 +45,8 @@ type Cycle struct {
 	// may be another look.
 	out     map[string]*extpoints.Status
 	further bool
+	// delayed are the nodes that were rejected for the sake of reservations, by name.
+	delayed map[string]*extpoints.Status
 	// refused are the nodes that filters have rejected which are
 	// GroupPostFilter plugins, too.
 	refused []refusal

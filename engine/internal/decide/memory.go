@@ -35,6 +35,8 @@ type Remembered struct {
 
 	options Options
 	view    *snapshot.View
+	queues  framework.Queues // as they were defined then; nil where the order is another
+	delayed map[string]*extpoints.Status
 	part    *within
 	start   int
 	number  uint64
@@ -66,18 +68,27 @@ func (m *Memory) Remember(c *Cycle, created uint64) {
 func Recall(c *Cycle, created uint64) *Remembered {
 	return &Remembered{
 		At: c.Now, Info: c.Info, Framework: c.Framework, Node: c.Binding.Node, Created: created,
-		options: c.d.Options, view: c.View, part: c.part, start: c.start, number: c.number,
+		options: c.d.Options, view: c.View, queues: c.d.queuesOf(c.View), delayed: c.delayed, part: c.part, start: c.start, number: c.number,
 	}
+}
+
+// queuesOf are the queues as they are defined now, for those who look at the view later.
+func (d *Decider) queuesOf(view *snapshot.View) framework.Queues {
+	if d.QueuesOf == nil {
+		return nil
+	}
+	return d.QueuesOf(&record.Record{Store: d.Record.Store.Snapshot(), View: view})
 }
 
 // Of returns the last remembered decision about a workload, nil for none.
 func (m *Memory) Of(id string) *Remembered { return m.byID[id] }
 
-// Upcoming is the decision that would be made about the workload now.
+// Upcoming is the decision that would be made about the workload now if nothing were planned ahead.
 func (d *Decider) Upcoming(now time.Time, info *extpoints.WorkloadInfo) *Remembered {
+	view := d.Record.View.Fork()
 	return &Remembered{
 		At: now, Info: info, Framework: d.Profiles.Of(info.Workload),
-		options: d.Options, view: d.Record.View.Fork(), start: d.start, number: d.decisions + 1,
+		options: d.Options, view: view, queues: d.queuesOf(view), start: d.start, number: d.decisions + 1,
 	}
 }
 
@@ -91,11 +102,14 @@ func (r *Remembered) Only(node string) *Remembered {
 // Again starts the cycle of the decision once more, on the view that it was made on.
 // Raw scores are kept. all: look at every node, and score even a single one.
 func (r *Remembered) Again(all bool) *Cycle {
-	d := &Decider{Options: r.options, Record: &record.Record{View: r.view}, start: r.start, decisions: r.number}
-	run := extpoints.NewCycle(extpoints.CycleOptions{View: r.view, Now: r.At, Seed: d.seed(r.number), Trial: true})
+	d := &Decider{
+		Options: r.options, Record: &record.Record{View: r.view}, Queues: r.queues,
+		start: r.start, decisions: r.number - 1, trial: true,
+	}
+	run := d.newRun(extpoints.CycleOptions{View: r.view, Now: r.At})
 	return &Cycle{
 		d: d, run: run, tell: Silence{}, Now: r.At, Info: r.Info, Framework: r.Framework, View: r.view, part: r.part,
-		keepRaw: true, all: all,
+		keepRaw: true, all: all, delayed: r.delayed,
 		State:   run.State(),
 		Binding: model.Binding{Workload: r.Info.ID, Limit: r.Info.GrantedLimit},
 	}
