@@ -349,23 +349,31 @@ func TestContainersOnlyWhereTheyMatter(t *testing.T) {
 	}
 }
 
-// TestContainersOfGuaranteedPods: the containers are there where there are several, since the
-// node may place each of them by itself.
+// TestContainersOfGuaranteedPods: the containers are there where there are several, or the pod has an overhead or
+// resources of its own, since the node may place each of them by itself.
 func TestContainersOfGuaranteedPods(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		containers int
 		limits     string
+		pod        v1.PodSpec
 		want       int
-	}{{1, "cpu=1 memory=1Gi", 0}, {2, "cpu=1 memory=1Gi", 2}, {2, "cpu=1", 0}} {
-		p := &v1.Pod{}
+	}{
+		{1, "cpu=1 memory=1Gi", v1.PodSpec{}, 0},
+		{2, "cpu=1 memory=1Gi", v1.PodSpec{}, 2},
+		{2, "cpu=1", v1.PodSpec{}, 0},
+		{1, "cpu=1 memory=1Gi", v1.PodSpec{Overhead: list("cpu=250m")}, 1},
+		{1, "cpu=1", v1.PodSpec{Overhead: list("cpu=250m")}, 0},
+		{1, "", v1.PodSpec{Resources: &v1.ResourceRequirements{Requests: list("cpu=2 memory=1Gi"), Limits: list("cpu=2 memory=1Gi")}}, 1},
+	} {
+		p := &v1.Pod{Spec: c.pod}
 		for i := range c.containers {
 			p.Spec.Containers = append(p.Spec.Containers, v1.Container{
 				Name: string(rune('a' + i)), Resources: v1.ResourceRequirements{Requests: list("cpu=1 memory=1Gi"), Limits: list(c.limits)},
 			})
 		}
-		if w, err := Pod(p); err != nil || len(w.Containers) != c.want || c.want > 0 && w.Containers[1].Requests.CPU != 1000 {
-			t.Errorf("%d, %s: %+v, %v, want %d", c.containers, c.limits, w.Containers, err, c.want)
+		if w, err := Pod(p); err != nil || len(w.Containers) != c.want || c.want > 0 && w.Containers[c.want-1].Requests.CPU != 1000 {
+			t.Errorf("%+v: %+v, %v", c, w.Containers, err)
 		}
 	}
 }

@@ -10,8 +10,9 @@ import (
 )
 
 // parts are the containers with what each requests, for a pod that requests
-// something that devices may serve, and for one of several containers that is guaranteed
-// what it requests, which nodes may align by themselves; none for any other.
+// something that devices may serve, and for one that is guaranteed what it requests,
+// where that is more than one container's: nodes may align each container by itself. None
+// for any other.
 //
 // Rules: kube-scheduler plugins/dynamicresources/extendeddynamicresources.go
 // (createRequestsAndMappings), 1.37.1.
@@ -24,8 +25,8 @@ func (p *problems) parts(s *v1.PodSpec, class model.QoSClass) []model.Container 
 		}
 		return false
 	}
-	several := class == model.Guaranteed && len(s.InitContainers)+len(s.Containers) > 1
-	if !several && !slices.ContainsFunc(s.InitContainers, extended) && !slices.ContainsFunc(s.Containers, extended) {
+	apart := class == model.Guaranteed && (len(s.InitContainers)+len(s.Containers) > 1 || s.Overhead != nil || s.Resources != nil)
+	if !apart && !slices.ContainsFunc(s.InitContainers, extended) && !slices.ContainsFunc(s.Containers, extended) {
 		return nil
 	}
 	list := make([]model.Container, 0, len(s.InitContainers)+len(s.Containers))
