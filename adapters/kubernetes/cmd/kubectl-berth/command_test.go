@@ -51,6 +51,10 @@ func TestCommands(t *testing.T) {
 	}{
 		{"explain a pod that waits", "", to(scheduler, "explain", "pod", "big", "-n", "shop"), 0, "a      no             NodeResourcesFit   Insufficient cpu\n", ""},
 		{"explain a pod on a node", "", to(scheduler, "explain", "pods", "web"), 0, "the decision is not known", ""},
+		{"explain a kind and a name", "", to(scheduler, "explain", "pod/big", "-n", "shop"), 0, "a      no             NodeResourcesFit   Insufficient cpu\n", ""},
+		{"explain another kind", "", to(scheduler, "explain", "node/a"), 1, "", `error: "node/a": only pods are explained, as in pod/NAME`},
+		{"explain a name alone", "", to(scheduler, "explain", "web"), 1, "", `error: "web": only pods are explained, as in pod/NAME`},
+		{"explain another pod of a kind and a name", "", to(scheduler, "explain", "pod/web", "--uid", "x"), 1, "", "error: the UID of pod default/web is uid-web, not x: it is another pod\n"},
 		{"explain as JSON", "", to(scheduler, "explain", "pod", "web", "-o", "json"), 0, "    \"node\": \"a\",\n", ""},
 		{"explain as YAML", "", to(scheduler, "explain", "po", "web", "-oyaml"), 0, "\nnode: a\n", ""},
 		{"explain another pod", "", to(scheduler, "explain", "pod", "web", "--uid", "x"), 1, "", "error: the UID of pod default/web is uid-web, not x: it is another pod\n"},
@@ -59,6 +63,7 @@ func TestCommands(t *testing.T) {
 		{"explain nothing", "", to(scheduler, "explain", "pod"), 1, "", "error: accepts 1 arg(s), received 0\n"},
 		{"queue", "", to(scheduler, "queue"), 0, "shop        big", ""},
 		{"queue of a namespace", "", to(scheduler, "queue", "-n", "default"), 0, "Waiting: 1: 1 active\n", ""},
+		{"queue of all namespaces", "", to(scheduler, "queue", "-n", "default", "-A"), 0, "shop        big", ""},
 		{"a queue that is too long", "", to(scheduler, "queue", "--limit", "100000"), 1, "", "is not a number from 1 to 5000"},
 		{"queues where there are none", "", to(scheduler, "queues"), 0, "There are no queues: ", ""},
 		{"no such queue", "", to(scheduler, "queues", "x"), 1, "", `error: there is no queue "x", and no other: the configuration has no document of kind QueueingConfiguration`},

@@ -12,6 +12,7 @@ import (
 
 func newQueue(o *options) *cobra.Command {
 	var limit int
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "queue",
 		Short: "Show which pods wait to be scheduled",
@@ -26,7 +27,7 @@ used, is shown by "kubectl berth queues".)`,
 			if cmd.Flags().Changed("limit") {
 				q.query.Set("limit", strconv.Itoa(limit))
 			}
-			if cmd.Flags().Changed("namespace") {
+			if cmd.Flags().Changed("namespace") && !all {
 				q.query.Set("namespace", *o.kube.Namespace)
 			}
 			answer, err := o.ask(cmd.Context(), q)
@@ -38,5 +39,6 @@ used, is shown by "kubectl berth queues".)`,
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 500, "At most so many pods.")
+	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "Those of all namespaces, also with --namespace. That is the default without.")
 	return cmd
 }
