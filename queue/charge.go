@@ -4,19 +4,23 @@ import (
 	"github.com/berth-project/berth/model"
 )
 
-// charge charges the workload, which has got a node, to the parts that it is in.
+// charge charges the workload, which has got a node, to the parts that it is in. A queue that has used up
+// what it kept for itself holds nobody back any more.
 func (t *tree) charge(w charged) {
-	leaf := t.account(w, true).leaf
-	leaf.running++
+	at, spent := t.account(w, true)
+	at.leaf.running++
 	if !t.borrowed {
-		leaf.charged[w.ID] = w
+		at.leaf.charged[w.ID] = w
+	}
+	if spent {
+		t.wakeLenders()
 	}
 }
 
 // discharge takes back what charge did, of the same workload, and looks again at the
 // parts that waited for that.
 func (t *tree) discharge(w *model.Workload) {
-	leaf := t.account(charged{Workload: w}, false)
+	leaf, _ := t.account(charged{Workload: w}, false)
 	leaf.leaf.running--
 	delete(leaf.leaf.charged, w.ID)
 	for _, g := range leaf.leaf.gauges {
@@ -25,7 +29,17 @@ func (t *tree) discharge(w *model.Workload) {
 	for p := leaf; p != nil; p = p.parent {
 		p.waiters.wake(nil)
 	}
-	t.lenders.wake(func(h *hold) bool { return t.check(h.item.at, h.item, false) == nil })
+	t.wakeLenders()
+}
+
+// wakeLenders ends the holds of parts that are not held any more by what others do not lend. Something else may
+// be against them by now, which the next look finds: it waits for other things.
+func (t *tree) wakeLenders() {
+	t.lenders.wake(func(h *hold) bool {
+		t.needAll(h.item)
+		now := t.checkLending(h.item.at, false)
+		return now == nil || now.part != h.part
+	})
 }
 
 // replan notes that the workload must have ended by another time, if it is charged. What waited for what
@@ -46,21 +60,22 @@ func (t *tree) replan(w charged) bool {
 }
 
 // account charges or discharges. Along the way up each part's key changes, and it is
-// brought to its place in the heap that it is in.
-func (t *tree) account(w charged, give bool) *part {
+// brought to its place in the heap that it is in. It returns the leaf, and whether a queue keeps nothing
+// any more of what it kept for itself.
+func (t *tree) account(w charged, give bool) (leaf *part, spent bool) {
 	by := (*total).add
 	if !give {
 		by = (*total).sub
 	}
-	leaf := t.leafOf(w.Workload)
+	leaf = t.leafOf(w.Workload)
 	t.need = t.needs(t.need[:0], w.Workload)
 	for p := leaf; p != nil; p = t.takesOf(p) {
 		before := t.keptBy(p)
 		for _, a := range t.need {
 			by(p.sum(a.resource), a.n)
 		}
-		if before != nil {
-			t.rekeep(p, before)
+		if before != nil && t.rekeep(p, before) {
+			spent = true
 		}
 		t.spend(p)
 		t.weigh(p)
@@ -75,5 +90,5 @@ func (t *tree) account(w charged, give bool) *part {
 		}
 	}
 	leaf.offer()
-	return leaf
+	return leaf, spent
 }

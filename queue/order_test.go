@@ -97,6 +97,9 @@ func (o *orderRun) define() {
 			Name: pickOne(o.r, runQueues), Weight: o.r.Int64N(4), Priority: o.r.Int32N(2), Guaranteed: o.amounts(), Max: o.amounts(),
 			Lend: o.amounts(), Borrow: o.amounts(), Policy: pickOne(o.r, []model.OrderPolicy{"", model.OrderFIFO, model.OrderPriority, model.OrderShare, model.OrderUsage, model.OrderUsage}),
 		}
+		if o.r.IntN(3) == 0 { // so little that it is used up
+			q.Guaranteed[model.CPU], q.Lend[model.CPU] = 1000*(1+o.r.Int64N(3)), 0
+		}
 		if o.byUsage {
 			q = &model.Queue{Name: q.Name, Weight: q.Weight, Policy: model.OrderUsage}
 		}
@@ -226,7 +229,7 @@ func (o *orderRun) pop() {
 		o.q.AddUnschedulable(o.now, it, []string{"Fit"}, nil)
 		return
 	}
-	o.twin.running = append(o.twin.running, it.Workload)
+	o.twin.started(it.Workload)
 	defer o.remember()
 	o.q.Charge(o.now, o.now, noEnd, it.Workload)
 	o.q.Done(it.ID())

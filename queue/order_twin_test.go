@@ -193,11 +193,46 @@ func (t *orderTwin) ended(i int) {
 			delete(t.held, id)
 		}
 	}
+	t.lendAnew()
+}
+
+// started takes in a workload that runs. A queue that has used up what it kept keeps nobody back.
+func (t *orderTwin) started(w *model.Workload) {
+	before := t.keepers()
+	t.running = append(t.running, w)
+	if t.keepers() < before {
+		t.lendAnew()
+	}
+}
+
+// keepers counts what queues keep for themselves, by queue and resource.
+func (t *orderTwin) keepers() (n int) {
+	for _, q := range t.queues {
+		for _, r := range twinResources {
+			if (q.Parent == "" || t.queues[q.Parent] != nil) && t.keeps(q, r) > 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// lendAnew ends the holds of parts that what others do not lend holds no more.
+func (t *orderTwin) lendAnew() {
 	for id, h := range t.held {
-		if part, _ := t.against(h.item.Workload, false); h.waits == "lend" && part == nil {
+		queues, _ := t.above(h.item.Workload)
+		if part, _ := t.notLent(h.item.Workload, queues); h.waits == "lend" && (part == nil || part.id() != id) {
 			delete(t.held, id)
 		}
 	}
+}
+
+// keeps is what the queue is guaranteed, does not lend and does not use.
+func (t *orderTwin) keeps(q *model.Queue, r string) int64 {
+	if lend, said := q.Lend[r]; said {
+		return max(q.Guaranteed[r]-lend-t.used(r, t.in(q.Name)), 0)
+	}
+	return 0
 }
 
 // limitID tells the limit of one principal from that of another.
@@ -486,12 +521,6 @@ func (t *orderTwin) overLimit(leaf *twinPart, w *model.Workload) (*twinPart, str
 
 // notLent looks from the top down for what siblings keep for themselves.
 func (t *orderTwin) notLent(w *model.Workload, queues []*model.Queue) (*twinPart, string) {
-	keeps := func(q *model.Queue, r string) int64 {
-		if lend, said := q.Lend[r]; said {
-			return max(q.Guaranteed[r]-lend-t.used(r, t.in(q.Name)), 0)
-		}
-		return 0
-	}
 	part := twinPart{queue: t.queueOf(w), principal: w.Principal} // what is directly in the queue
 	if w.Principal == "" {
 		key := keyOf(w)
@@ -513,9 +542,9 @@ func (t *orderTwin) notLent(w *model.Workload, queues []*model.Queue) (*twinPart
 			for _, q := range t.queues {
 				switch {
 				case q.Name == p.queue && i < len(path)-1:
-					own = keeps(q, r)
+					own = t.keeps(q, r)
 				case q.Parent == parent:
-					others += keeps(q, r)
+					others += t.keeps(q, r)
 				}
 			}
 			if others > 0 {

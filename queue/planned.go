@@ -255,13 +255,14 @@ func (t *Turns) sort(list []*Item) {
 }
 
 // look yields the copies in the order of their turns, each of which is charged then, and puts
-// all back as it was. It returns the holds that it has begun, and whether it has come to the
-// end. What comes out depends on nothing but what waits, what is charged and what is defined.
+// all back as it was. It returns the holds that it has begun and that are not over in the end, and
+// whether it has come to that. What comes out depends on nothing but what waits, what is charged and what is defined.
 func (t *Turns) look(yield func(*Item) bool) (holds []begun, ended bool) {
 	t.refresh()
 	t.looking = true
 	var taken, charged []*Item
 	defer func() {
+		holds = slices.DeleteFunc(holds, func(h begun) bool { return !h.never && h.part.held != h.hold }) // over by now
 		for _, h := range holds {
 			if h.part.held == h.hold {
 				h.end()

@@ -40,8 +40,8 @@ func (o *orderRun) turnsByPopping(waiting []*Item) (ids []string) {
 		}
 		ids = append(ids, it.ID())
 		waiting = slices.DeleteFunc(waiting, func(o *Item) bool { return o == it })
+		t.started(it.Workload)
 		t.settle(waiting)
-		t.running = append(t.running, it.Workload)
 	}
 }
 

@@ -46,7 +46,7 @@ type tree struct {
 	lending bool             // some queue does not lend all that it is guaranteed
 	late    []lateCharge
 	metered []*gauge    // those of limits on what is used over time
-	lenders waitList    // for anything that gives room back to those who borrow
+	lenders waitList    // for what others do not lend to be against it no more
 	stale   bool        // it must be made anew
 	regate  bool        // it was, and the gates have not been asked since
 	looks   uint64      // see Queue.Looks

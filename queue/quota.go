@@ -7,13 +7,7 @@ import (
 // check looks for what keeps the item of the leaf from being placed now, or, with empty, even if
 // nothing were placed; nil for nothing.
 func (t *tree) check(leaf *part, it *Item, empty bool) *hold {
-	t.need = t.need[:0]
-	if it.Group == nil {
-		t.need = t.needs(t.need, it.Workload)
-	}
-	for _, m := range it.Members {
-		t.need = t.needs(t.need, m.Workload)
-	}
+	t.needAll(it)
 	h := t.checkLimits(leaf, it, t.need, empty)
 	if h == nil {
 		h = t.checkQuotas(leaf, empty)
@@ -25,6 +19,17 @@ func (t *tree) check(leaf *part, it *Item, empty bool) *hold {
 		h.item = it
 	}
 	return h
+}
+
+// needAll makes the needs those of all of the item.
+func (t *tree) needAll(it *Item) {
+	t.need = t.need[:0]
+	if it.Group == nil {
+		t.need = t.needs(t.need, it.Workload)
+	}
+	for _, m := range it.Members {
+		t.need = t.needs(t.need, m.Workload)
+	}
 }
 
 // checkQuotas looks for a queue that may not use so much, from the leaf up.
@@ -173,12 +178,15 @@ func (t *tree) keptBy(p *part) []int64 {
 	return before
 }
 
-// rekeep counts the difference to before.
-func (t *tree) rekeep(p *part, before []int64) {
+// rekeep counts the difference to before, and reports whether the queue keeps nothing any more of a
+// resource of which it kept some.
+func (t *tree) rekeep(p *part, before []int64) (spent bool) {
 	for i, a := range t.need {
 		if after := t.unlent(p, a.resource, false); after != before[i] {
 			p.parent.kept = grown(p.parent.kept, a.resource)
 			p.parent.kept[a.resource] += after - before[i]
+			spent = spent || after == 0
 		}
 	}
+	return spent
 }
