@@ -303,7 +303,7 @@ func (s *sim) checkWoken() {
 		case pos.Behind != "":
 			s.reach("workload behind one like it")
 		case pos.Place == queue.Unschedulable && !s.turnedDown(&pos) && !s.awaitsArrival(&pos):
-			if node := s.fits(id); node != "" && !s.awaitsMember(id) {
+			if node := s.fits(id); node != "" && !s.awaitsMember(id) && !s.fitsWithoutAnother(id) {
 				s.fail("%s waits for an event, because of %v, and would fit on %s", id, pos.UnschedulablePlugins, node)
 			}
 		}
@@ -349,6 +349,31 @@ func (s *sim) fitsWithGroup(row *model.WorkloadRecord) (node string) {
 		}
 	})
 	return node
+}
+
+// fitsWithoutAnother reports whether the workload's tree of groups would be placed without a member that
+// had room when it was tried last, and left others too little. Something has come since and taken it: of that
+// nobody is told, as it makes no room.
+func (s *sim) fitsWithoutAnother(id string) (without bool) {
+	g := sightOf(s.raw.View())
+	row := s.cur.rows[id]
+	root := g.root(row.Workload)
+	if root == "" {
+		return false
+	}
+	s.quietly(func() {
+		b := s.raw.Branch()
+		_, _ = b.ScheduleGroup(s.now, row.Group)
+		without = slices.ContainsFunc(s.cur.ids, func(other string) bool {
+			pos, now := s.cur.positions[other], s.cur.rows[other]
+			if pos.Place != queue.Unschedulable || len(pos.UnschedulablePlugins) > 0 || g.root(now.Workload) != root {
+				return false
+			}
+			there, _ := b.View().Workload(other)
+			return there.Node == ""
+		})
+	})
+	return without
 }
 
 // awaitsArrival reports whether the workload looks at what others are on which
