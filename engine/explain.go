@@ -194,8 +194,10 @@ func (r *Raw) explainer(now time.Time, id string, o ExplainOptions) (func() (*Ex
 		}
 	case waits != nil && waits.Node() == row.Node:
 		e.Permit = permitWaits(waits)
-		d = decide.Recall(waits.Task.Member.Cycle, row.CreateIndex) // which is not forgotten meanwhile
-	case row.Found || row.Node == "" || d == nil || d.Node != row.Node || d.Created != row.CreateIndex:
+		if !d.Led(row.Node, row.CreateIndex) { // it is forgotten, and the cycle is not
+			d = decide.Recall(waits.Task.Member.Cycle, row.CreateIndex)
+		}
+	case row.Found || row.Node == "" || !d.Led(row.Node, row.CreateIndex):
 		e.Undecided = true
 		fork := r.decider.Fork()
 		return func() (*Explanation, error) {

@@ -22,19 +22,23 @@ const Backfill = "Backfill"
 // delaying returns the verdict on a node that the filters leave, whose Status is nil where
 // nothing would be delayed.
 func (c *Cycle) delaying(node *extpoints.NodeInfo) framework.Verdict {
-	name := node.Node.Name
-	if st := c.delayed[name]; st != nil || c.d.Refuse == nil {
-		return framework.Verdict{Status: st}
+	if why := c.delayed[node]; why != nil || c.d.Refuse == nil {
+		return framework.Verdict{Status: why}
 	}
-	r := c.d.Refuse(c.Info, name)
+	r := c.d.Refuse(c.Info, node.Node.Name)
 	if r == nil {
 		return framework.Verdict{}
 	}
-	if c.delayed == nil {
-		c.delayed = map[string]*extpoints.Status{}
+	why := c.reasons[r]
+	if why == nil {
+		if c.reasons == nil {
+			c.reasons = map[*timeline.Reservation]*extpoints.Status{}
+		}
+		why = WouldDelay(r)
+		c.reasons[r] = why
 	}
-	c.delayed[name] = WouldDelay(r)
-	return framework.Verdict{Status: c.delayed[name]}
+	c.delays = append(c.delays, delay{node, why})
+	return framework.Verdict{Status: why}
 }
 
 // noteRefusals notes whether anything is refused from now on.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/berth-project/berth/engine/internal/framework"
 	"github.com/berth-project/berth/engine/internal/snapshot"
+	"github.com/berth-project/berth/engine/internal/timeline"
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -45,8 +46,12 @@ type Cycle struct {
 	// may be another look.
 	out     map[string]*extpoints.Status
 	further bool
-	// delayed are the nodes that were rejected for the sake of reservations, by name.
-	delayed map[string]*extpoints.Status
+	// delays are the nodes that were rejected for the sake of reservations, and delayed those that
+	// were when the decision was made that is made again.
+	delays  []delay
+	delayed map[*extpoints.NodeInfo]*extpoints.Status
+	// reasons are why, one for all nodes.
+	reasons map[*timeline.Reservation]*extpoints.Status
 	// refused are the nodes that filters have rejected which are
 	// GroupPostFilter plugins, too.
 	refused []refusal
@@ -191,6 +196,12 @@ type ExtenderPoints struct {
 	extender *framework.Extender
 	answered bool
 	points   map[string]int64 // by name of the node
+}
+
+// delay is a node that was rejected for the sake of a reservation, and the reason.
+type delay struct {
+	on  *extpoints.NodeInfo
+	why *extpoints.Status
 }
 
 // refusal is that the filter of the plugin has rejected a node.

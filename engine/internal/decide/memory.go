@@ -36,7 +36,7 @@ type Remembered struct {
 	options Options
 	view    *snapshot.View
 	queues  framework.Queues // as they were defined then; nil where the order is another
-	delayed map[string]*extpoints.Status
+	delays  []delay
 	part    *within
 	start   int
 	number  uint64
@@ -68,8 +68,13 @@ func (m *Memory) Remember(c *Cycle, created uint64) {
 func Recall(c *Cycle, created uint64) *Remembered {
 	return &Remembered{
 		At: c.Now, Info: c.Info, Framework: c.Framework, Node: c.Binding.Node, Created: created,
-		options: c.d.Options, view: c.View, queues: c.d.queuesOf(c.View), delayed: c.delayed, part: c.part, start: c.start, number: c.number,
+		options: c.d.Options, view: c.View, queues: c.d.queuesOf(c.View), delays: c.delays, part: c.part, start: c.start, number: c.number,
 	}
+}
+
+// Led reports whether it is the decision that led to the node of the row with the CreateIndex. A nil one is not.
+func (r *Remembered) Led(node string, created uint64) bool {
+	return r != nil && r.Node == node && r.Created == created
 }
 
 // queuesOf are the queues as they are defined now, for those who look at the view later.
@@ -107,9 +112,13 @@ func (r *Remembered) Again(all bool) *Cycle {
 		start: r.start, decisions: r.number - 1, trial: true,
 	}
 	run := d.newRun(extpoints.CycleOptions{View: r.view, Now: r.At})
+	delayed := make(map[*extpoints.NodeInfo]*extpoints.Status, len(r.delays))
+	for _, d := range r.delays {
+		delayed[d.on] = d.why
+	}
 	return &Cycle{
 		d: d, run: run, tell: Silence{}, Now: r.At, Info: r.Info, Framework: r.Framework, View: r.view, part: r.part,
-		keepRaw: true, all: all, delayed: r.delayed,
+		keepRaw: true, all: all, delayed: delayed,
 		State:   run.State(),
 		Binding: model.Binding{Workload: r.Info.ID, Limit: r.Info.GrantedLimit},
 	}
