@@ -94,7 +94,8 @@ func afterWorkloadDeleted(_ *model.Workload, c *extpoints.Event) (extpoints.Hint
 }
 
 // afterWorkloadAdded says Queue where the one that comes to a node may use a volume
-// of the workload: one of its claims, or a disk.
+// of the workload: one of its claims, or a disk. That two claims, or a claim and a disk, are of one
+// volume is left out: it takes volumes made by hand, and would wake most for each that comes.
 func afterWorkloadAdded(w *model.Workload, c *extpoints.Event) (extpoints.Hint, error) {
 	if c.NewWorkload == nil {
 		return extpoints.HintQueue, helper.ErrNoWorkload
