@@ -11,7 +11,7 @@ import (
 // above it. In a list of all there are limits, too.
 type Level struct {
 	Queue     string // its name; empty for a limit
-	Principal string // empty for a queue; of a limit, the one that has it for itself
+	Principal string // empty for a queue; of a limit on each principal, the one whose use it is
 	// Limit is the name of a limit, empty for a part. Used of Capacity, its Amount, counts
 	// towards it, in its unit. The other fields are empty then, but for Principal and Resource.
 	Limit  string

@@ -17,13 +17,7 @@ import (
 // limits are all limits, or those of the queues that are listed and of the namespaces in them: first
 // the one of which the largest part is used.
 func (t *queueTree) limits(all bool) []api.LimitUse {
-	queues, namespaces := map[string]bool{}, map[string]bool{}
-	for i := range t.out {
-		queues[t.out[i].Name] = true
-		for _, n := range t.out[i].Namespaces {
-			namespaces[n.Name] = true
-		}
-	}
+	queues, namespaces := t.listed()
 	var list []usedLimit
 	for o := range t.view.Objects(model.LimitKind) {
 		l := o.Object.(*model.Limit)
@@ -41,6 +35,23 @@ func (t *queueTree) limits(all bool) []api.LimitUse {
 	return out
 }
 
+// listed are the queues that are listed, and the namespaces whose queue is one of these or which have pods in one.
+func (t *queueTree) listed() (queues, namespaces map[string]bool) {
+	queues, namespaces = map[string]bool{}, map[string]bool{}
+	for i := range t.out {
+		queues[t.out[i].Name] = true
+		for _, n := range t.out[i].Namespaces {
+			namespaces[n.Name] = true
+		}
+	}
+	for o := range t.view.Objects(model.PrincipalKind) {
+		if p := o.Object.(*model.Principal); p.Queue != "" && queues[p.Queue] {
+			namespaces[p.Name] = true
+		}
+	}
+	return queues, namespaces
+}
+
 // usedLimit is a limit and the part of it that is used.
 type usedLimit struct {
 	api.LimitUse
@@ -53,17 +64,8 @@ func (t *queueTree) limit(l *model.Limit) (list []usedLimit) {
 	if l.Scope != model.LimitEachPrincipal {
 		return []usedLimit{t.limitOn(l, counted{limit: l.Name})}
 	}
-	keys := map[counted]bool{}
-	for key := range t.used {
-		keys[key] = key.limit == l.Name
-	}
-	for key := range t.heldByLimit {
-		keys[key] = key.limit == l.Name
-	}
-	for key, is := range keys {
-		if is {
-			list = append(list, t.limitOn(l, key))
-		}
+	for namespace := range t.counts[l.Name] {
+		list = append(list, t.limitOn(l, counted{l.Name, namespace}))
 	}
 	if list == nil {
 		list = append(list, t.limitOn(l, counted{limit: l.Name}))

@@ -2,7 +2,9 @@ package explain
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -17,7 +19,7 @@ import (
 func (h *handler) listQueues(r *http.Request) (any, error) {
 	t := newQueueTree(h.engine.View(), h.engine.Queues(), h.engine.HeldBack())
 	name := r.URL.Query().Get("queue")
-	if name != "" && t.queues[name] == nil {
+	if name != "" && t.queues[name] == nil && t.own[name] == nil {
 		if len(t.queues) == 0 {
 			return nil, notFound("there is no queue %q, and no other: the configuration has no document of kind %s with queues", name, queueing.Kind)
 		}
@@ -25,6 +27,7 @@ func (h *handler) listQueues(r *http.Request) (any, error) {
 	}
 	t.sum("")
 	t.list("", new(1.0))
+	t.listOthers()
 	if name != "" {
 		t.keep(name)
 	}
@@ -39,7 +42,7 @@ func (h *handler) listQueues(r *http.Request) (any, error) {
 }
 
 // list lists the queues in one, which is to have the part of the cluster: nil where that goes by no
-// weights. Those that are in no queue come last.
+// weights.
 func (t *queueTree) list(parent string, part *float64) {
 	if q := t.queues[parent]; q != nil && q.Policy != "" && q.Policy != model.OrderShare && q.Policy != model.OrderUsage {
 		part = nil
@@ -54,8 +57,21 @@ func (t *queueTree) list(parent string, part *float64) {
 		t.out = append(t.out, u)
 		t.list(name, own)
 	}
-	if own := t.own[""]; parent == "" && own != nil && len(t.queues) > 0 {
-		t.out = append(t.out, api.QueueUse{Use: t.useOf(own), Namespaces: t.namespacesOf("", false)})
+}
+
+// listOthers lists the queues that are not there and have pods, and those that are in no queue.
+func (t *queueTree) listOthers() {
+	if len(t.queues) == 0 {
+		return
+	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(t.own)), func(name string) bool { return t.queues[name] != nil || name == "" })
+	if t.own[""] != nil {
+		names = append(names, "")
+	}
+	for _, name := range names {
+		t.out = append(t.out, api.QueueUse{
+			Name: name, Absent: name != "", Use: t.useOf(t.own[name]), Held: t.heldByQueue[name], Namespaces: t.namespacesOf(name, false),
+		})
 	}
 }
 
@@ -81,7 +97,7 @@ func (t *queueTree) use(q *model.Queue) api.QueueUse {
 	u := api.QueueUse{
 		Name: q.Name, Parent: q.Parent, Policy: string(cmp.Or(q.Policy, model.OrderShare)), Weight: q.Weight, Priority: q.Priority,
 		Guaranteed: quantities(q.Guaranteed), Max: quantities(q.Max),
-		Use: t.useOf(t.total[q.Name]), Held: t.heldByQuota[q.Name],
+		Use: t.useOf(t.total[q.Name]), Held: t.heldByQueue[q.Name],
 		Namespaces: t.namespacesOf(q.Name, q.Policy == model.OrderUsage),
 	}
 	if q.HalfLife > 0 {

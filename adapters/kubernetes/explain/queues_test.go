@@ -20,7 +20,7 @@ import (
 )
 
 // withTree is about a tree in which pods run and wait, are held back by a quota and a limit, and are
-// in no queue. Node a has room for 16 CPUs.
+// in no queue and in one that is not there. Node a has room for 16 CPUs.
 func withTree(t *testing.T, f func(w *world)) {
 	t.Helper()
 	c, err := queueing.Load([]byte(`
@@ -52,7 +52,7 @@ limits:
 		for _, o := range c.Objects() {
 			w.apply(engine.PutObject(o))
 		}
-		for name, queue := range map[string]string{"team-a": "research", "team-b": "production", "team-c": "production", "lab": "lab-a", "former": "labs", "stray": ""} {
+		for name, queue := range map[string]string{"team-a": "research", "team-b": "production", "team-c": "production", "lab": "lab-a", "former": "labs", "stray": "", "typo": "reserch"} {
 			w.apply(engine.PutObject(&model.Principal{Name: name, Queue: queue}))
 		}
 		gpu := func(p *v1.Pod) {
@@ -78,6 +78,9 @@ limits:
 		submit("lab", 0, "l1", "1")
 		submit("stray", 0, "s1", "250m")
 		submit("stray", 0, "s2", "100")
+		submit("typo", 0, "t1", "100m")
+		submit("typo", 0, "t2", "100m")
+		w.apply(engine.Confirm(model.Binding{Workload: "uid-t1", Node: "a"}))
 		time.Sleep(time.Minute)
 		f(w)
 	}, func(cfg *engine.Config) { cfg.Order = c.Order() })
@@ -119,7 +122,8 @@ func TestQueuesBelowOne(t *testing.T) {
 			"/explain/queues?queue=production": "production; pods pods budget",
 			"/explain/queues?queue=all":        "all idle production research; none pods pods gpus budget whole each",
 			"/explain/queues?queue=line":       "line",
-			"/explain/queues?queue=":           "all idle production research labs lab-a lab-b lines line ; none pods pods gpus budget whole each",
+			"/explain/queues?queue=reserch":    "reserch",
+			"/explain/queues?queue=":           "all idle production research labs lab-a lab-b lines line reserch ; none pods pods gpus budget whole each",
 		} {
 			tree := get[api.QueueTree](w, path)
 			var queues, limits []string
@@ -157,6 +161,20 @@ func TestQueuesByPrices(t *testing.T) {
 		q := get[api.QueueTree](w, "/explain/queues?queue=research").Queues[0]
 		if p := q.Past; p == nil || p.Resource != "" || p.Used != nil || p.WholeCluster.Round(time.Minute) != 30*time.Minute {
 			t.Errorf("half of the cluster for an hour: %+v", q.Past)
+		}
+	}, func(c *engine.Config) { c.Order = engine.OrderByQueues })
+}
+
+// What is in no queue may be held back by what others are guaranteed.
+func TestQueuesHoldWhatIsInNone(t *testing.T) {
+	run(t, explain.Options{}, func(w *world) {
+		w.node("a", "4")
+		w.apply(engine.PutObject(&model.Queue{Name: "keeps", Guaranteed: map[string]int64{model.CPU: 3000}, Lend: map[string]int64{model.CPU: 0}}))
+		w.submit(pod("web", "2"))
+		time.Sleep(time.Second)
+		list := get[api.QueueTree](w, "/explain/queues").Queues
+		if n := len(list); n != 2 || list[1].Name != "" || list[1].Held != 1 || list[1].Waiting != 1 {
+			t.Errorf("one pod in no queue is held back: %+v", list)
 		}
 	}, func(c *engine.Config) { c.Order = engine.OrderByQueues })
 }

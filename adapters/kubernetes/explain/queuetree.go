@@ -43,8 +43,9 @@ type queueTree struct {
 	total       map[string]*load
 	past        map[part]*queue.Level
 	used        map[counted]*queue.Level
-	heldByQuota map[string]int
+	heldByQueue map[string]int // by a quota, or because the queue is not there
 	heldByLimit map[counted]int
+	counts      map[string]map[string]bool // by limit, the namespaces of which it counts or holds back something
 	out         []api.QueueUse
 }
 
@@ -53,7 +54,7 @@ func newQueueTree(view *engine.View, levels []queue.Level, held map[string]*queu
 		view: view, queues: map[string]*model.Queue{}, below: map[string][]string{},
 		own: map[string]*load{}, namespaces: map[string]map[string]*load{}, total: map[string]*load{},
 		past: map[part]*queue.Level{}, used: map[counted]*queue.Level{},
-		heldByQuota: map[string]int{}, heldByLimit: map[counted]int{},
+		heldByQueue: map[string]int{}, heldByLimit: map[counted]int{}, counts: map[string]map[string]bool{},
 	}
 	for o := range view.Objects(model.QueueKind) {
 		q := o.Object.(*model.Queue)
@@ -69,7 +70,9 @@ func newQueueTree(view *engine.View, levels []queue.Level, held map[string]*queu
 	t.load()
 	for i := range levels {
 		if l := &levels[i]; l.Limit != "" {
-			t.used[counted{l.Limit, l.Principal}] = l
+			key := counted{l.Limit, l.Principal}
+			t.used[key] = l
+			t.count(key)
 		} else {
 			t.past[part{l.Queue, l.Principal}] = l
 		}
@@ -105,8 +108,8 @@ func (t *queueTree) load() {
 
 // hold counts a pod that is held back.
 func (t *queueTree) hold(h *queue.Held) {
-	if h.Quota != "" {
-		t.heldByQuota[h.Queue]++
+	if h.Quota != "" || h.Absent != "" && h.Principal == "" {
+		t.heldByQueue[h.Queue]++
 	}
 	o, known := t.view.Object(model.ObjectRef{Kind: model.LimitKind, ID: h.Limit})
 	if !known {
@@ -117,6 +120,15 @@ func (t *queueTree) hold(h *queue.Held) {
 		key.namespace = h.Principal
 	}
 	t.heldByLimit[key]++
+	t.count(key)
+}
+
+// count notes that the limit is about something of the namespace.
+func (t *queueTree) count(key counted) {
+	if t.counts[key.limit] == nil {
+		t.counts[key.limit] = map[string]bool{}
+	}
+	t.counts[key.limit][key.namespace] = true
 }
 
 // sum adds up what is in the queue and in all below it.

@@ -54,8 +54,12 @@ func (p *printer) queueRows(c *columns, q *api.QueueUse, indent string, past boo
 	if q.FairShare != nil {
 		fair = percent(*q.FairShare)
 	}
+	name := orNone(q.Name)
+	if q.Absent {
+		name += " (not there)"
+	}
 	row := []string{
-		indent + orNone(q.Name), share(&q.Use), fair, orNone(p.used(q)), orNone(amounts(q.Guaranteed)), orNone(amounts(q.Max)),
+		indent + name, share(&q.Use), fair, orNone(p.used(q)), orNone(amounts(q.Guaranteed)), orNone(amounts(q.Max)),
 		strconv.Itoa(q.Running), strconv.Itoa(q.Waiting), strconv.Itoa(q.Held),
 	}
 	if past {

@@ -17,8 +17,8 @@ type QueueTree struct {
 	// Capacity is what all nodes offer; shares are parts of it.
 	Capacity v1.ResourceList `json:"capacity,omitempty"`
 	// Queues are in the order of the tree: each before those below it, and those beside each other
-	// by name. One without a name comes last where pods are in no queue, and stands for these. None
-	// where the configuration has no queues.
+	// by name. Then come those that are not there and have pods, and where pods are in no queue one without
+	// a name, which stands for these. None where the configuration has no queues.
 	Queues []QueueUse `json:"queues,omitempty"`
 	// Limits are those of the queues and of the namespaces in them: first the one of which the largest
 	// part is used.
@@ -29,6 +29,9 @@ type QueueTree struct {
 type QueueUse struct {
 	Name   string `json:"name,omitempty"`   // see [QueueTree].Queues
 	Parent string `json:"parent,omitempty"` // the queue above it; empty: it is at the top
+	// Absent: the configuration has no such queue, and the label of a namespace or a pod names it. What
+	// waits in it waits for the queue.
+	Absent bool `json:"absent,omitempty"`
 	// Policy, Weight, Priority, Guaranteed and Max are as in the configuration, with the policy that it
 	// has if it names none.
 	Policy     string          `json:"policy,omitempty"`
@@ -43,7 +46,7 @@ type QueueUse struct {
 	FairShare *float64 `json:"fairShare,omitempty"`
 	Use       `json:",inline"`
 	// Held is how many pods a quota of this queue holds back: its max, what it may borrow, or what
-	// others do not lend.
+	// others do not lend; of one that is absent, how many wait for it.
 	Held int `json:"held"`
 	// Namespaces are those with pods in the queue itself, by name, and with policy Usage those of
 	// which it remembers anything.
