@@ -91,9 +91,10 @@ func readBody(r *http.Request) ([]byte, error) {
 
 // object is one of the objects of a request.
 type object struct {
-	at     place
-	kind   string
-	object runtime.Object
+	position int // among all
+	at       place
+	kind     string
+	object   runtime.Object
 }
 
 // decode reads the objects in the documents of the text, and those in lists. The
@@ -112,18 +113,15 @@ func decode(text []byte) ([]object, error) {
 		if isEmpty(document) {
 			continue
 		}
-		if d.count+items(document) > maxObjects {
+		if len(d.found)+items(document) > maxObjects {
 			return nil, tooManyObjects()
 		}
 		d.decode(asYAML(document), false)
 	}
-	if d.count > maxObjects {
+	if len(d.found) > maxObjects {
 		return nil, tooManyObjects()
 	}
-	if err := d.problems.err(); err != nil {
-		return nil, err
-	}
-	return d.objects, nil
+	return d.finish()
 }
 
 func tooManyObjects() error {
@@ -167,19 +165,38 @@ func asYAML(document []byte) []byte {
 // decoding is what decode has found so far.
 type decoding struct {
 	objects  []object
-	problems problems
-	count    int
+	found    []identity // all objects, those that cannot be read among them
+	refusals []refusal
 }
 
-// next is the place of the next object.
-func (d *decoding) next(kind, name string) place {
-	d.count++
-	return placeOf(kind, name, d.count-1)
+// refusal is why an object cannot be read.
+type refusal struct {
+	position int // of the object
+	message  string
+}
+
+// next is the position of the next object.
+func (d *decoding) next(kind, namespace, name string) int {
+	d.found = append(d.found, identify(kind, namespace, name))
+	return len(d.found) - 1
+}
+
+// finish says of everything where it stands, which is known when all objects are.
+func (d *decoding) finish() ([]object, error) {
+	var wrong problems
+	at := places(d.found)
+	for _, r := range d.refusals {
+		wrong.add(at[r.position].String(), "%s", r.message)
+	}
+	for i := range d.objects {
+		d.objects[i].at = at[d.objects[i].position]
+	}
+	return d.objects, wrong.err()
 }
 
 // decode reads one object, or those of a list. A list may not have lists in it.
 func (d *decoding) decode(text []byte, inList bool) {
-	if d.count > maxObjects {
+	if len(d.found) > maxObjects {
 		return
 	}
 	found, _, err := decoder.Decode(text, nil, nil)
@@ -190,7 +207,7 @@ func (d *decoding) decode(text []byte, inList bool) {
 	list, mixed := found.(*v1.List)
 	switch {
 	case mixed && inList:
-		d.problems.add(d.next("", "").String(), "is a list in a list")
+		d.refusals = append(d.refusals, refusal{d.next("", "", ""), "is a list in a list"})
 	case mixed:
 		for i := range list.Items {
 			d.decode(list.Items[i].Raw, true)
@@ -204,7 +221,7 @@ func (d *decoding) decode(text []byte, inList bool) {
 
 // add takes an object. Those in a list of one kind need not say which it is.
 func (d *decoding) add(o runtime.Object) error {
-	if d.count > maxObjects {
+	if len(d.found) > maxObjects {
 		return nil
 	}
 	kinds, _, err := scheme.ObjectKinds(o)
@@ -215,7 +232,8 @@ func (d *decoding) add(o runtime.Object) error {
 	if err != nil {
 		return err
 	}
-	d.objects = append(d.objects, object{d.next(kinds[0].Kind, m.GetName()), kinds[0].Kind, o})
+	kind := kinds[0].Kind
+	d.objects = append(d.objects, object{position: d.next(kind, m.GetNamespace(), m.GetName()), kind: kind, object: o})
 	return nil
 }
 
@@ -223,17 +241,24 @@ func (d *decoding) add(o runtime.Object) error {
 func (d *decoding) refuse(err error, text []byte) {
 	var is metav1.PartialObjectMetadata
 	_ = yaml.Unmarshal(text, &is) // as far as it can be read
-	at := d.next(is.Kind, is.Name).String()
+	position := d.next(is.Kind, is.Namespace, is.Name)
+	for _, message := range unread(err, &is) {
+		d.refusals = append(d.refusals, refusal{position, message})
+	}
+}
+
+// unread is what the error of a decoder says.
+func unread(err error, is *metav1.PartialObjectMetadata) []string {
 	if runtime.IsNotRegisteredError(err) {
-		d.problems.add(at, "is a %s of %s: known are %s", is.Kind, is.APIVersion, kindsKnown)
-		return
+		return []string{fmt.Sprintf("is a %s of %s: known are %s", is.Kind, is.APIVersion, kindsKnown)}
 	}
 	strict, ok := runtime.AsStrictDecodingError(err)
 	if !ok {
-		d.problems.add(at, "%s", err)
-		return
+		return []string{err.Error()}
 	}
+	var list []string
 	for _, e := range strict.Errors() {
-		d.problems.add(at, "%s", e)
+		list = append(list, e.Error())
 	}
+	return list
 }

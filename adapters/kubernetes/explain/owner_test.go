@@ -28,6 +28,11 @@ spec:
 `, version, kind, name, strings.ReplaceAll(spec, "; ", "\n  "), podSpec)
 }
 
+// inNamespace is the object in a namespace.
+func inNamespace(namespace, object string) string {
+	return strings.Replace(object, "metadata: {", "metadata: {namespace: "+namespace+", ", 1)
+}
+
 const selects = "selector: {matchLabels: {a: b}}"
 
 // counts is what is said of the owners, in a line.
@@ -172,7 +177,14 @@ func TestOwnersThatAreRefused(t *testing.T) {
 			"replicaset/web: spec.replicas: makes it 999 pods: a simulation has at most 1000, and the others leave room for 998",
 		},
 		owner("apps/v1", "StatefulSet", "", selects, "") + owner("apps/v1", "StatefulSet", "db", selects, "") + owner("apps/v1", "StatefulSet", "db", selects, ""): {
-			"objects[0]: metadata.name: is missing", `statefulset/db: metadata.name: "db" is listed twice`, `statefulset/db: spec.template.metadata.name: "db-0" is listed twice`,
+			"objects[0]: metadata.name: is missing", `statefulset/db (objects[2]): metadata.name: "db" is listed twice`,
+			`statefulset/db (objects[2]): spec.template.metadata.name: "db-0" is listed twice`,
+		},
+		inNamespace("shop", owner("apps/v1", "Deployment", "web", "replicas: -1; "+selects, "")) + inNamespace("lab", owner("apps/v1", "Deployment", "web", "replicas: -2; "+selects, "")): {
+			"deployment/web in namespace shop: spec.replicas: is -1", "deployment/web in namespace lab: spec.replicas: is -2",
+		},
+		inNamespace("shop", owner("apps/v1", "Deployment", "web", "replicsa: 1", "")) + inNamespace("shop", owner("apps/v1", "Deployment", "web", "replicsa: 1", "")): {
+			`deployment/web in namespace shop (objects[0]): unknown field "spec.replicsa"`, `deployment/web in namespace shop (objects[1]): unknown field`,
 		},
 		owner("apps/v1", "Deployment", "fat", "replicas: 1000; "+selects, "nodeSelector: {x: "+strings.Repeat("z", 1<<16)+"}, "): {
 			"deployment/fat: spec.replicas: makes it 1000 pods of 65",

@@ -245,8 +245,8 @@ func TestSimulationsThatAreRefused(t *testing.T) {
 			yamlPod("x", "1", "  nodeName: a") + yamlPod("x", "1", "  priorityClassName: none") +
 				yamlPod("", "1", "") + fmt.Sprintf(group, 0, "priorityClassName: none"), 422,
 			[]string{
-				`pod/x: spec.nodeName: is "a"`,
-				`pod/x: metadata.name: "x" is listed twice`, `pod/x: spec.priorityClassName: there is no priority class "none"`,
+				`pod/x (objects[0]): spec.nodeName: is "a"`,
+				`pod/x (objects[1]): metadata.name: "x" is listed twice`, `pod/x (objects[1]): spec.priorityClassName: there is no priority class "none"`,
 				`objects[2]: metadata.name: is missing`, `podgroup/gang: spec.schedulingPolicy.gang.minCount: `, `podgroup/gang: spec.priorityClassName: `,
 			}},
 		{"what the engine refuses", yaml,
