@@ -26,6 +26,7 @@ func FuzzSimulate(f *testing.F) {
 		owner("apps/v1", "Deployment", "web", "replicas: 3, selector: {matchLabels: {a: b}}", ""),
 		owner("apps/v1", "ReplicaSet", "web", "replicas: 1001, selector: {}", "nodeName: x, "),
 		owner("apps/v1", "StatefulSet", "db", "ordinals: {start: -2}, selector: {matchLabels: {a: b}}, volumeClaimTemplates: [{metadata: {name: v}}]", ""),
+		owner("apps/v1", "StatefulSet", "db", "replicas: 2, selector: {matchLabels: {a: b}}, volumeClaimTemplates: [{metadata: {name: v}, spec: {storageClassName: c}}]", ""),
 		owner("apps/v1", "DaemonSet", "agent", "selector: {matchLabels: {a: b}}", ""),
 		owner("v1", "ReplicationController", "web", "replicas: 2", ""),
 		owner("batch/v1", "Job", "crunch", "completions: 2, parallelism: 9, completionMode: Indexed, suspend: true", ""),

@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -36,6 +37,35 @@ func TestALongListIsTurnedDownBeforeItIsDecoded(t *testing.T) {
 			t.Errorf("%s: it took %d MiB", contentType, took)
 		} else {
 			t.Logf("%s: it took %d MiB", contentType, took)
+		}
+	}
+}
+
+// What is made of templates is bounded with all that is in it, and names that nothing can have are
+// refused before they are in a thousand pods.
+func TestWhatIsMadeOfTemplatesIsBounded(t *testing.T) {
+	w := newWorld(t, explain.Options{})
+	long, list := strings.Repeat("x", 96<<10), strings.Repeat("k, ", 60<<10)
+	claims := ""
+	for i := range 3000 {
+		claims += fmt.Sprintf("{metadata: {name: c%d}}, ", i)
+	}
+	for name, c := range map[string]struct{ body, says string }{
+		"name":      {owner("apps/v1", "Deployment", long, "replicas: 1000; "+selects, ""), "objects[0]: metadata.name: must be no more than 253"},
+		"namespace": {inNamespace(long, owner("apps/v1", "Deployment", "web", "replicas: 300; "+selects, "")), "objects[0]: metadata.namespace: must be no more than 63"},
+		"beginning": {strings.ReplaceAll(strings.Repeat(yamlPod("x", "1", ""), 990), "name: \"x", "generateName: \"x") + yamlPod("-", "1m", ""), "pod/-: metadata.name: "},
+		"claims":    {owner("apps/v1", "StatefulSet", "db", "replicas: 200; "+selects+"; volumeClaimTemplates: ["+claims+"]", ""), "makes it 200 pods of "},
+		"selector": {owner("apps/v1", "Deployment", "web", "replicas: 1000; selector: {matchExpressions: [{key: a, operator: NotIn, values: ["+list+"]}]}", ""),
+			"makes it 1000 pods of "},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		w.refuses(http.MethodPost, "/explain/simulate", "application/yaml", c.body, http.StatusUnprocessableEntity, c.says)
+		runtime.ReadMemStats(&after)
+		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 300 {
+			t.Errorf("%s: it took %d MiB", name, took)
+		} else {
+			t.Logf("%s: it took %d MiB", name, took)
 		}
 	}
 }

@@ -1,14 +1,15 @@
 package explain
 
 import (
+	"context"
 	"encoding/json"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
 )
@@ -21,12 +22,36 @@ type owned struct {
 
 // owner translates the pods that the object's controller would make. A problem of the first one's is
 // that of all, and is reported once.
-func (t *translation) owner(o *object) {
-	before := len(t.problems.list)
-	m := o.object.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta) // which all have
+func (t *translation) owner(ctx context.Context, o *object) error {
+	before, m := t.problems.count, metaOf(o.object)
 	t.named(o.at, o.kind, t.namespaceOf(m), m)
-	spec := place{object: o.at.object, within: "spec"}
-	var w *owner
+	spec, w := t.ownerOf(o)
+	if w == nil {
+		return nil
+	}
+	t.problems.checkLastName(o.at, m.Name, w.last)
+	made := owned{result: api.SimulatedOwner{
+		Namespace: m.Namespace, Kind: o.kind, Name: m.Name, InCluster: t.ownedIn(m.Namespace)[o.kind+"/"+m.Name], Suspended: w.suspended,
+	}}
+	template := place{object: spec.object, within: spec.within + ".template"}
+	for i := range t.allowed(spec, m.Namespace, w) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		p := w.pod(m.Namespace, w.first+i)
+		made.pods = append(made.pods, t.pod(template, p, w.owners))
+		if t.problems.count > before {
+			return nil
+		}
+	}
+	t.request.owners = append(t.request.owners, made)
+	return nil
+}
+
+// ownerOf checks the object, and is what it is as an owner, and where its fields are. It is nil where
+// there is no template.
+func (t *translation) ownerOf(o *object) (spec place, w *owner) {
+	spec = place{object: o.at.object, within: "spec"}
 	switch x := o.object.(type) {
 	case *appsv1.Deployment:
 		t.checkSelector(spec, x.Spec.Selector, &x.Spec.Template)
@@ -35,14 +60,15 @@ func (t *translation) owner(o *object) {
 		t.checkSelector(spec, x.Spec.Selector, &x.Spec.Template)
 		w = ofReplicaSet(x)
 	case *appsv1.StatefulSet:
-		t.checkSelector(spec, x.Spec.Selector, &x.Spec.Template)
+		t.checkSet(spec, &x.Spec)
 		w = ofStatefulSet(x)
 	case *v1.ReplicationController:
 		if x.Spec.Template == nil {
 			t.problems.add(spec.field("template"), "is missing")
-			return
+			return spec, nil
 		}
 		w = ofReplicationController(x)
+		t.checkSelector(spec, &metav1.LabelSelector{MatchLabels: x.Spec.Selector}, x.Spec.Template)
 	case *batchv1.Job:
 		t.checkJob(spec, &x.Spec)
 		w = ofJob(x)
@@ -51,24 +77,13 @@ func (t *translation) owner(o *object) {
 		t.checkJob(spec, &x.Spec.JobTemplate.Spec)
 		w = ofCronJob(x)
 	}
-	made := owned{result: api.SimulatedOwner{
-		Namespace: m.Namespace, Kind: o.kind, Name: m.Name,
-		InCluster: t.ownedIn(m.Namespace)[o.kind+"/"+m.Name], Suspended: w.suspended,
-	}}
-	template := place{object: spec.object, within: spec.within + ".template"}
-	for i := range t.allowed(spec, w) {
-		made.pods = append(made.pods, t.pod(template, w.pod(m.Namespace, i), w.owners))
-		if len(t.problems.list) > before {
-			return
-		}
-	}
-	t.request.owners = append(t.request.owners, made)
+	return spec, w
 }
 
 // allowed is how many pods the owner may have. Where it would have too many or fewer than none that
 // is a problem, and one pod shows what else is wrong.
-func (t *translation) allowed(spec place, w *owner) int {
-	n, size := int(w.count), sizeOf(w.template)
+func (t *translation) allowed(spec place, namespace string, w *owner) int {
+	n, size := int(w.count), w.size(namespace)
 	at := spec.field(w.countField)
 	switch {
 	case n < 0:
@@ -85,9 +100,10 @@ func (t *translation) allowed(spec place, w *owner) int {
 	return 1
 }
 
-// sizeOf is the length of the template in JSON.
-func sizeOf(template *v1.PodTemplateSpec) int {
-	text, err := json.Marshal(template)
+// size is the length in JSON of all that is made for one pod: itself, its claims, and what selects
+// those like it.
+func (w *owner) size(namespace string) int {
+	text, err := json.Marshal([]any{w.pod(namespace, w.first), w.claims, w.selector})
 	if err != nil {
 		return 0 // it has been read from JSON
 	}
@@ -110,40 +126,29 @@ func (t *translation) checkSelector(spec place, s *metav1.LabelSelector, templat
 	}
 }
 
+// checkSet reports what the API server would not take of a stateful set.
+func (t *translation) checkSet(spec place, s *appsv1.StatefulSetSpec) {
+	t.checkSelector(spec, s.Selector, &s.Template)
+	if s.Ordinals != nil && s.Ordinals.Start < 0 {
+		t.problems.add(spec.field("ordinals.start"), "is %d: it must not be negative", s.Ordinals.Start)
+	}
+}
+
 // checkJob reports what keeps it open which pods a job would have.
+//
+// Rule: kube-apiserver pkg/apis/batch/v1/defaults.go (SetDefaults_Job), 1.37.1: without both numbers
+// both are 1.
 func (t *translation) checkJob(spec place, s *batchv1.JobSpec) {
 	if s.Completions != nil && *s.Completions < 0 {
 		t.problems.add(spec.field("completions"), "is %d: it must not be negative", *s.Completions)
 	}
-	if isIndexed(s) && s.Completions == nil {
-		t.problems.add(spec.field("completions"), "is missing, and an indexed job must have it")
+	if isIndexed(s) && s.Completions == nil && s.Parallelism != nil {
+		t.problems.add(spec.field("completions"), "is missing, and an indexed job with parallelism must have it")
 	}
-	if s.ManagedBy != nil && *s.ManagedBy != batchv1.JobControllerName {
-		t.problems.add(spec.field("managedBy"), "is %q: which pods that would make is not known here", *s.ManagedBy)
+	if manager := ptr.Deref(s.ManagedBy, batchv1.JobControllerName); manager != batchv1.JobControllerName {
+		t.problems.add(spec.field("managedBy"), "is %q: which pods that would make is not known here", manager)
 	}
 	if s.Scheduling != nil {
 		t.problems.add(spec.field("scheduling"), "is not simulated: name a PodGroup in template.spec.schedulingGroup")
 	}
-}
-
-// ownedIn counts the pods on nodes by what owns them, kind and name. Those of a StatefulSet are not
-// among them: a simulation tells by their names that they are there.
-func (t *translation) ownedIn(namespace string) map[string]int {
-	if known := t.owned[namespace]; known != nil {
-		return known
-	}
-	counts := map[string]int{}
-	t.owned[namespace] = counts
-	pods, _ := t.h.o.Pods.Pods(namespace).List(labels.Everything()) // of what is in memory
-	for _, p := range pods {
-		c := metav1.GetControllerOfNoCopy(p)
-		if c == nil || c.Kind == "StatefulSet" || !isOnNode(p) {
-			continue
-		}
-		counts[c.Kind+"/"+c.Name]++
-		if deployment, of := strings.CutSuffix(c.Name, "-"+p.Labels[appsv1.DefaultDeploymentUniqueLabelKey]); of && c.Kind == "ReplicaSet" {
-			counts["Deployment/"+deployment]++
-		}
-	}
-	return counts
 }

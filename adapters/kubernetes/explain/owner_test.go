@@ -66,6 +66,7 @@ func TestSimulateOwners(t *testing.T) {
 		{"a job's parallelism", owner("batch/v1", "Job", "crunch", "parallelism: 2; suspend: true", ""), "crunch-1 large, crunch-2 large", "Job/crunch 2 of 2 suspended"},
 		{"an indexed job that has no more to do", owner("batch/v1", "Job", "crunch", "parallelism: 9; completions: 2; completionMode: Indexed", ""),
 			"crunch-0-1 large, crunch-1-1 large", "Job/crunch 2 of 2"},
+		{"an indexed job has one index by default", owner("batch/v1", "Job", "crunch", "completionMode: Indexed", ""), "crunch-0-1 large", "Job/crunch 1 of 1"},
 		{"one run of a cron job", "{apiVersion: batch/v1, kind: CronJob, metadata: {name: nightly}, spec: {schedule: '@daily', suspend: true, jobTemplate: {spec: {parallelism: 2, " +
 			"template: {spec: {containers: [{name: c, image: i, resources: {limits: {cpu: 500m}}}]}}}}}}", "nightly-1 large, nightly-2 large", "CronJob/nightly 2 of 2 suspended"},
 		{"some do not fit", owner("apps/v1", "Deployment", "web", "replicas: 4; "+selects, ""),
@@ -186,15 +187,35 @@ func TestOwnersThatAreRefused(t *testing.T) {
 		inNamespace("shop", owner("apps/v1", "Deployment", "web", "replicsa: 1", "")) + inNamespace("shop", owner("apps/v1", "Deployment", "web", "replicsa: 1", "")): {
 			`deployment/web in namespace shop (objects[0]): unknown field "spec.replicsa"`, `deployment/web in namespace shop (objects[1]): unknown field`,
 		},
+		inNamespace("No_1", owner("apps/v1", "Deployment", "Web.x_y", selects, "")): {
+			"deployment/Web.x_y in namespace No_1: metadata.name: a lowercase RFC 1123 subdomain", "deployment/Web.x_y in namespace No_1: metadata.namespace: a lowercase RFC 1123 label",
+		},
+		owner("apps/v1", "StatefulSet", "web.x", selects, "") + strings.ReplaceAll(yamlPod("-x", "1m", ""), "name: \"", "generateName: \""): {
+			"statefulset/web.x: metadata.name: must not contain dots", "objects[1]: metadata.generateName: a lowercase RFC 1123 subdomain",
+		},
+		owner("batch/v1", "Job", strings.Repeat("y", 64), "", "") + owner("apps/v1", "StatefulSet", strings.Repeat("z", 61), "replicas: 11; "+selects, "") +
+			owner("batch/v1", "Job", strings.Repeat("w", 62), "completions: 2; completionMode: Indexed; parallelism: 1", ""): {
+			"yyy: metadata.name: must be no more than 63 characters", "zzz: metadata.name: is too long: its last pod would be", "www: metadata.name: is too long: its last pod would be",
+		},
+		"{apiVersion: batch/v1, kind: CronJob, metadata: {name: " + strings.Repeat("x", 53) + "}, spec: {jobTemplate: {spec: {template: {spec: {containers: [{name: c}]}}}}}}": {
+			"xxx: metadata.name: must be no more than 52 characters",
+		},
+		owner("apps/v1", "StatefulSet", "db", selects+"; ordinals: {start: -5}", ""): {
+			"statefulset/db: spec.ordinals.start: is -5: it must not be negative",
+		},
+		owner("v1", "ReplicationController", "web", "selector: {other: label}", ""): {"replicationcontroller/web: spec.selector: does not select the pods of the template"},
+		owner("batch/v1", "Job", "j", "completions: -1; parallelism: 3", "nodeName: a, "): {
+			"job/j: spec.completions: is -1", `job/j: spec.template.spec.nodeName: is "a"`,
+		},
 		owner("apps/v1", "Deployment", "fat", "replicas: 1000; "+selects, "nodeSelector: {x: "+strings.Repeat("z", 1<<16)+"}, "): {
 			"deployment/fat: spec.replicas: makes it 1000 pods of 65",
 		},
 		owner("apps/v1", "DaemonSet", "agent", selects, ""): {"daemonset/agent: is a DaemonSet: "},
-		owner("batch/v1", "Job", "j", "completionMode: Indexed; managedBy: example.com/x; scheduling: {}", ""): {
+		owner("batch/v1", "Job", "j", "completionMode: Indexed; parallelism: 2; managedBy: example.com/x; scheduling: {}", ""): {
 			"job/j: spec.completions: is missing", `job/j: spec.managedBy: is "example.com/x"`, "job/j: spec.scheduling: is not simulated",
 		},
 		"{apiVersion: batch/v1, kind: CronJob, metadata: {name: c}, spec: {jobTemplate: {spec: {completions: -1}}}}": {
-			"cronjob/c: spec.jobTemplate.spec.completions: is -1", "cronjob/c: spec.jobTemplate.spec.parallelism: is -1",
+			"cronjob/c: spec.jobTemplate.spec.completions: is -1",
 		},
 		"{apiVersion: v1, kind: ReplicationController, metadata: {name: c}}": {"replicationcontroller/c: spec.template: is missing"},
 		owner("apps/v1", "Deployment", "web", "replicsa: 3", "nodeNmae: a, "): {
@@ -210,6 +231,31 @@ func TestOwnersThatAreRefused(t *testing.T) {
 			if !strings.Contains(status.Message, text) {
 				t.Errorf("it says\n%s\nand not\n%s", status.Message, text)
 			}
+		}
+	}
+}
+
+// Names that are made up step aside for those that the body gives, wherever these stand.
+func TestNamesThatAreGivenComeFirst(t *testing.T) {
+	deployment := owner("apps/v1", "Deployment", "web", "replicas: 3; "+selects, "")
+	set := owner("apps/v1", "StatefulSet", "web", "replicas: 2; "+selects, "")
+	made := strings.Replace(set, `name: "web"`, `generateName: "web-"`, 1)
+	for _, c := range []struct{ body, want string }{
+		{deployment + set, "web-2 web-3 web-4 web-0 web-1"},
+		{set + deployment, "web-0 web-1 web-2 web-3 web-4"},
+		{deployment + yamlPod("web-1", "1m", ""), "web-2 web-3 web-4 web-1"},
+		{made + owner("apps/v1", "StatefulSet", "web-1", selects, ""), "web-2-0 web-2-1 web-1-0"},
+		{deployment + inNamespace("other", set), "web-1 web-2 web-3 web-0 web-1"},
+		{owner("apps/v1", "Deployment", strings.Repeat("x", 99), selects, ""), strings.Repeat("x", 58) + "1"},
+	} {
+		w := newWorld(t, explain.Options{})
+		w.node("a", "9")
+		var names []string
+		for _, p := range simulation[api.Simulation](w, c.body).Pods {
+			names = append(names, p.Name)
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}
 }

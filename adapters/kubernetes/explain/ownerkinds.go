@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"fmt"
 	"maps"
 	"strconv"
 
@@ -19,9 +18,13 @@ import (
 type owner struct {
 	name       string
 	template   *v1.PodTemplateSpec
-	count      int32  // so many pods at once
-	countField string // of the spec, for messages
-	suspended  bool   // no pods are made before that is changed
+	count      int32                      // so many pods at once
+	countField string                     // of the spec, for messages
+	first      int                        // the number of the first pod
+	last       string                     // what the last one is named, with its number; empty where it has none
+	suspended  bool                       // no pods are made before that is changed
+	selector   any                        // what selects its pods; nil where they are not spread by that
+	claims     []v1.PersistentVolumeClaim // of each pod, as templates
 	// controller is what owns the pods, and owners has it if pods are spread by its selector.
 	controller metav1.OwnerReference
 	owners     convert.Owners
@@ -67,8 +70,8 @@ func ofDeployment(x *appsv1.Deployment) *owner {
 func ofReplicaSet(x *appsv1.ReplicaSet) *owner {
 	return &owner{
 		name: x.Name, template: &x.Spec.Template, count: ptr.Deref(x.Spec.Replicas, 1), countField: "replicas",
-		controller: controlledBy(appsv1.SchemeGroupVersion, "ReplicaSet", x.Name),
-		owners:     convert.Owners{ReplicaSets: []*appsv1.ReplicaSet{x}},
+		controller: controlledBy(appsv1.SchemeGroupVersion, "ReplicaSet", x.Name), selector: x.Spec.Selector,
+		owners: convert.Owners{ReplicaSets: []*appsv1.ReplicaSet{x}},
 	}
 }
 
@@ -78,34 +81,44 @@ func ofReplicationController(x *v1.ReplicationController) *owner {
 	}
 	return &owner{
 		name: x.Name, template: x.Spec.Template, count: ptr.Deref(x.Spec.Replicas, 1), countField: "replicas",
-		controller: controlledBy(v1.SchemeGroupVersion, "ReplicationController", x.Name),
-		owners:     convert.Owners{ReplicationControllers: []*v1.ReplicationController{x}},
+		controller: controlledBy(v1.SchemeGroupVersion, "ReplicationController", x.Name), selector: x.Spec.Selector,
+		owners: convert.Owners{ReplicationControllers: []*v1.ReplicationController{x}},
 	}
 }
 
 func ofStatefulSet(x *appsv1.StatefulSet) *owner {
-	first := 0
-	if x.Spec.Ordinals != nil {
-		first = int(x.Spec.Ordinals.Start)
-	}
-	return &owner{
+	w := &owner{
 		name: x.Name, template: &x.Spec.Template, count: ptr.Deref(x.Spec.Replicas, 1), countField: "replicas",
-		controller: controlledBy(appsv1.SchemeGroupVersion, "StatefulSet", x.Name),
-		owners:     convert.Owners{StatefulSets: []*appsv1.StatefulSet{x}},
+		controller: controlledBy(appsv1.SchemeGroupVersion, "StatefulSet", x.Name), selector: x.Spec.Selector,
+		owners: convert.Owners{StatefulSets: []*appsv1.StatefulSet{x}},
+		claims: x.Spec.VolumeClaimTemplates,
 		identify: func(p *v1.Pod, number int) {
-			p.Name = fmt.Sprintf("%s-%d", x.Name, first+number)
-			p.Labels = merged(p.Labels, map[string]string{appsv1.StatefulSetPodNameLabel: p.Name, appsv1.PodIndexLabel: strconv.Itoa(first + number)})
+			p.Name = numbered(x.Name, number)
+			p.Labels = merged(p.Labels, map[string]string{appsv1.StatefulSetPodNameLabel: p.Name, appsv1.PodIndexLabel: strconv.Itoa(number)})
 			claimVolumes(p, x)
 		},
 	}
+	if x.Spec.Ordinals != nil {
+		w.first = int(x.Spec.Ordinals.Start)
+	}
+	if w.count > 0 {
+		w.last = numbered(x.Name, w.first+int(w.count)-1)
+	}
+	return w
 }
+
+func numbered(name string, number int) string { return name + "-" + strconv.Itoa(number) }
 
 // claimVolumes gives the pod of a stateful set its own claims, which take the place of volumes of
 // the same name.
 func claimVolumes(p *v1.Pod, x *appsv1.StatefulSet) {
 	var list []v1.Volume
 	claimed := map[string]bool{}
-	for _, c := range x.Spec.VolumeClaimTemplates {
+	for i := range x.Spec.VolumeClaimTemplates {
+		c := &x.Spec.VolumeClaimTemplates[i]
+		if claimed[c.Name] {
+			continue
+		}
 		claimed[c.Name] = true
 		list = append(list, v1.Volume{Name: c.Name, VolumeSource: v1.VolumeSource{
 			PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: c.Name + "-" + p.Name},
@@ -128,22 +141,36 @@ func ofCronJob(x *batchv1.CronJob) *owner {
 
 // ofJob has the pods with which a job begins.
 func ofJob(x *batchv1.Job) *owner {
-	count := ptr.Deref(x.Spec.Parallelism, 1)
-	return &owner{
-		name: x.Name, template: &x.Spec.Template, count: min(count, ptr.Deref(x.Spec.Completions, count)), countField: "parallelism",
+	w := &owner{
+		name: x.Name, template: &x.Spec.Template, count: ptr.Deref(x.Spec.Parallelism, 1), countField: "parallelism",
 		suspended:  ptr.Deref(x.Spec.Suspend, false),
 		controller: controlledBy(batchv1.SchemeGroupVersion, "Job", x.Name),
 		identify: func(p *v1.Pod, number int) {
 			own := map[string]string{"job-name": x.Name, batchv1.JobNameLabel: x.Name}
 			if isIndexed(&x.Spec) {
-				index := strconv.Itoa(number)
-				p.GenerateName = x.Name + "-" + index + "-"
-				own[batchv1.JobCompletionIndexAnnotation] = index
-				p.Annotations = merged(p.Annotations, map[string]string{batchv1.JobCompletionIndexAnnotation: index})
+				identifyIndex(p, x.Name, number)
+				own[batchv1.JobCompletionIndexAnnotation] = strconv.Itoa(number)
 			}
 			p.Labels = merged(p.Labels, own)
 		},
 	}
+	most := ptr.Deref(x.Spec.Completions, -1) // a negative one is refused
+	if most >= 0 {
+		w.count = min(w.count, most)
+	}
+	if isIndexed(&x.Spec) && most > 0 {
+		w.last = numbered(x.Name, int(most)-1)
+	}
+	return w
+}
+
+// identifyIndex says of a pod which index of a job it has.
+//
+// Rule: kube-controller-manager pkg/controller/job/indexed_job_utils.go (podGenerateNameWithIndex), 1.37.1.
+func identifyIndex(p *v1.Pod, job string, index int) {
+	end := "-" + strconv.Itoa(index) + "-"
+	p.GenerateName = job[:min(len(job), maxPrefix-len(end))] + end
+	p.Annotations = merged(p.Annotations, map[string]string{batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index)})
 }
 
 func isIndexed(s *batchv1.JobSpec) bool {

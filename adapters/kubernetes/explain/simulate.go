@@ -11,6 +11,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
@@ -31,8 +33,12 @@ func (h *handler) simulate(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	namespace := cmp.Or(r.URL.Query().Get("namespace"), v1.NamespaceDefault)
+	if wrong := validation.ValidateNamespaceName(namespace, false); len(wrong) > 0 {
+		return nil, apierrors.NewBadRequest("parameter \"namespace\" is not the name of a namespace: " + strings.Join(wrong, "; "))
+	}
 	now, branch := time.Now(), h.engine.Branch()
-	asked, err := h.translate(objects, branch.View(), cmp.Or(r.URL.Query().Get("namespace"), v1.NamespaceDefault), now)
+	asked, err := h.translate(r.Context(), objects, branch.View(), namespace, now)
 	if err != nil {
 		return nil, err
 	}

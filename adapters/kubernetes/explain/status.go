@@ -45,12 +45,28 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // problems are all that is wrong with the objects of a request.
-type problems struct{ list []metav1.StatusCause }
+type problems struct {
+	list  []metav1.StatusCause // at most maxProblems
+	count int                  // of all
+}
+
+// maxProblems is how many problems are said: a short text may have very many.
+const maxProblems = 1000
 
 func (p *problems) add(field, format string, args ...any) {
+	if p.count++; p.count > maxProblems {
+		return
+	}
 	p.list = append(p.list, metav1.StatusCause{
 		Type: metav1.CauseTypeFieldValueInvalid, Field: field, Message: fmt.Sprintf(format, args...),
 	})
+}
+
+// addEach notes several things that are wrong with one field.
+func (p *problems) addEach(field string, messages []string) {
+	for _, message := range messages {
+		p.add(field, "%s", message)
+	}
 }
 
 // addAll notes what is wrong with what stands at the place.
@@ -75,6 +91,9 @@ func (p *problems) err() error {
 	lines := make([]string, len(p.list))
 	for i, c := range p.list {
 		lines[i] = c.Field + ": " + c.Message
+	}
+	if more := p.count - len(p.list); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid,

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -14,6 +15,7 @@ import (
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
 	"github.com/berth-project/berth/adapters/kubernetes/explain/api"
@@ -45,21 +47,23 @@ type translation struct {
 	now       time.Time
 	classes   []convert.PriorityClass
 	groups    map[string]*schedulingv1beta1.PodGroup // by ID
-	seen      map[string]bool                        // kind and name
-	left      int                                    // how many pods owners may still have
-	bytesLeft int                                    // how many bytes these may have
-	owned     map[string]map[string]int              // by namespace, see ownedIn
+	names     names
+	seen      map[string]bool           // by nameKey, what has been translated
+	left      int                       // how many pods owners may still have
+	bytesLeft int                       // how many bytes these may have
+	owned     map[string]map[string]int // by namespace, see ownedIn
 	request   request
 	problems  problems
 }
 
 // translate turns objects into a request. What others refer to comes first. The error
-// lists all problems.
-func (h *handler) translate(objects []object, view *engine.View, namespace string, now time.Time) (*request, error) {
+// lists all problems, or is the context's.
+func (h *handler) translate(ctx context.Context, objects []object, view *engine.View, namespace string, now time.Time) (*request, error) {
 	t := &translation{
-		h: h, view: view, namespace: namespace, now: now,
+		h: h, view: view, namespace: namespace, now: now, names: newNames(),
 		groups: map[string]*schedulingv1beta1.PodGroup{}, seen: map[string]bool{}, left: maxPods, bytesLeft: maxMade, owned: map[string]map[string]int{},
 	}
+	t.readNames(objects)
 	if err := t.readClasses(objects); err != nil {
 		return nil, err
 	}
@@ -73,21 +77,53 @@ func (h *handler) translate(objects []object, view *engine.View, namespace strin
 			t.group(o.at, g)
 		}
 	}
-	t.readPods(objects)
-	if len(t.request.pods)+len(t.request.notOurs)+len(t.request.there) == 0 && len(t.problems.list) == 0 {
+	if err := t.readPods(ctx, objects); err != nil {
+		return nil, err
+	}
+	if len(t.request.pods)+len(t.request.notOurs)+len(t.request.there) == 0 && t.problems.count == 0 {
 		t.problems.add("objects", "there is no pod among them, and none that they would have")
 	}
 	return &t.request, t.problems.err()
 }
 
+// readNames learns which names the objects have before any is made up, and reports those that none
+// can have.
+func (t *translation) readNames(objects []object) {
+	for _, o := range objects {
+		if _, isClass := o.object.(*schedulingv1.PriorityClass); isClass {
+			continue
+		}
+		m := metaOf(o.object)
+		t.problems.checkName(o.at, o.kind, m)
+		if m.Name != "" {
+			t.names.taken[nameKey(o.kind, t.namespaceOf(m), m.Name)] = true
+		}
+	}
+	for _, o := range objects {
+		if set, ok := o.object.(*appsv1.StatefulSet); ok {
+			m := metaOf(set)
+			t.setName(o.kind, t.namespaceOf(m), m)
+			t.names.takeSet(t.namespaceOf(m), ofStatefulSet(set))
+		}
+	}
+}
+
+// metaOf is the metadata of an object of a kind that a simulation may be about: they all have it.
+func metaOf(o runtime.Object) *metav1.ObjectMeta {
+	return o.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
+}
+
 // readPods translates pods, and those that owners would have.
-func (t *translation) readPods(objects []object) {
+func (t *translation) readPods(ctx context.Context, objects []object) error {
 	for _, o := range objects {
 		if _, ok := o.object.(*v1.Pod); ok {
 			t.left--
 		}
 	}
 	for _, o := range objects {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		switch found := o.object.(type) {
 		case *v1.Pod:
 			t.pod(o.at, found, convert.Owners{})
@@ -95,9 +131,12 @@ func (t *translation) readPods(objects []object) {
 			t.problems.add(o.at.String(), "is a DaemonSet: its controller decides which nodes get its pods, and a simulation does not know which; "+
 				"a Pod with node affinity for one node can be simulated")
 		case *appsv1.Deployment, *appsv1.ReplicaSet, *appsv1.StatefulSet, *v1.ReplicationController, *batchv1.Job, *batchv1.CronJob:
-			t.owner(&o)
+			if err := t.owner(ctx, &o); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // readClasses gathers the priority classes. Of those with one name the first counts, and
@@ -139,24 +178,27 @@ func (t *translation) addClass(class convert.PriorityClass) {
 }
 
 // named makes the metadata that of an object that is created now, and reports names
-// that are missing or there twice.
+// that are there twice.
 func (t *translation) named(at place, kind, namespace string, m *metav1.ObjectMeta) {
 	m.Namespace = namespace
 	m.UID, m.ResourceVersion, m.DeletionTimestamp = "", "", nil
 	m.CreationTimestamp = metav1.NewTime(t.now)
-	key := func() string { return kind + " " + namespace + "/" + m.Name }
-	if m.Name == "" && m.GenerateName != "" {
-		for i := 1; m.Name == "" || t.seen[key()]; i++ {
-			m.Name = fmt.Sprintf("%s%d", m.GenerateName, i)
-		}
+	t.setName(kind, namespace, m)
+	if m.Name == "" {
+		return // it has been reported
 	}
-	switch {
-	case m.Name == "":
-		t.problems.add(at.field("metadata.name"), "is missing")
-	case t.seen[key()]:
+	key := nameKey(kind, namespace, m.Name)
+	if t.seen[key] {
 		t.problems.add(at.field("metadata.name"), "%q is listed twice", m.Name)
 	}
-	t.seen[key()] = true
+	t.seen[key] = true
+}
+
+// setName makes up the name of an object that only says what that begins with.
+func (t *translation) setName(kind, namespace string, m *metav1.ObjectMeta) {
+	if m.Name == "" && m.GenerateName != "" {
+		m.Name = t.names.generate(kind, namespace, m.GenerateName)
+	}
 }
 
 // namespaceOf is the namespace of an object that needs one.

@@ -1,9 +1,12 @@
 package explain
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -79,6 +82,25 @@ func TestDefaultsOfRequests(t *testing.T) {
 	}
 }
 
+// Nothing more is made for a question that nobody waits for.
+func TestTranslationEndsWithTheQuestion(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	made := 0
+	h := &handler{o: Options{
+		Profiles: []string{v1.DefaultSchedulerName}, OwnerSelector: noOwners,
+		Pods: corelisters.NewPodLister(cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
+		Translated: func(any, any) {
+			made++
+			cancel()
+		},
+	}}
+	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}}
+	j.Spec.Parallelism = new(int32(9))
+	if _, err := h.translate(ctx, []object{{kind: "Job", object: j}}, nil, "default", time.Now()); !errors.Is(err, context.Canceled) || made != 1 {
+		t.Errorf("%v; %d pods", err, made)
+	}
+}
+
 // Claims that the members of a group share are the group's, whether the group is in the
 // request or in the cluster.
 func TestClaimsOfTheGroup(t *testing.T) {
@@ -101,7 +123,7 @@ func TestClaimsOfTheGroup(t *testing.T) {
 		p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
 		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &name}
 		p.Spec.ResourceClaims = []v1.PodResourceClaim{{Name: "c", ResourceClaimName: &claim}}
-		asked, err := h.translate([]object{{object: p}, {object: group("new")}}, nil, "default", time.Now())
+		asked, err := h.translate(t.Context(), []object{{object: p}, {object: group("new")}}, nil, "default", time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,99 @@
+package explain
+
+import (
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// names says which names objects can have, and makes them up for those that have none, pods that
+// are made of templates among them: names that the body gives are theirs, wherever they stand in it.
+type names struct {
+	taken map[string]bool    // by nameKey: by the body, and those that have been made up
+	sets  map[string]numbers // by nameKey: the numbers of a stateful set's pods
+	last  map[string]int     // by nameKey of what they begin with: the last number that was tried
+}
+
+// numbers are those from first on that are less than end.
+type numbers struct{ first, end int }
+
+func newNames() names {
+	return names{taken: map[string]bool{}, sets: map[string]numbers{}, last: map[string]int{}}
+}
+
+func nameKey(kind, namespace, name string) string { return kind + " " + namespace + "/" + name }
+
+// generate makes up a name, as long as the API server's can be before its random end.
+//
+// Rule: apiserver pkg/storage/names/generate.go (MaxGeneratedNameLength), v0.37.1.
+func (n *names) generate(kind, namespace, prefix string) string {
+	prefix = prefix[:min(len(prefix), maxPrefix)]
+	from := nameKey(kind, namespace, prefix)
+	for {
+		n.last[from]++
+		name := prefix + strconv.Itoa(n.last[from])
+		if key := nameKey(kind, namespace, name); !n.taken[key] && !n.isInSet(key) {
+			n.taken[key] = true
+			return name
+		}
+	}
+}
+
+// maxPrefix is how long what a generated name begins with can be.
+const maxPrefix = 58
+
+// isInSet reports whether the key is that of a pod of a stateful set.
+func (n *names) isInSet(key string) bool {
+	dash := strings.LastIndexByte(key, '-')
+	if dash < 0 {
+		return false
+	}
+	set, known := n.sets[key[:dash]]
+	number, err := strconv.Atoi(key[dash+1:])
+	return known && err == nil && set.first <= number && number < set.end
+}
+
+// takeSet keeps for the pods of a stateful set their names. One that has too many is refused.
+func (n *names) takeSet(namespace string, w *owner) {
+	if w.count <= maxPods {
+		n.sets[nameKey("Pod", namespace, w.name)] = numbers{w.first, w.first + int(w.count)}
+	}
+}
+
+// checkName reports a name that the API server would not take.
+//
+// Rules: kube-apiserver pkg/apis/apps/validation/validation.go (ValidateStatefulSetName) and
+// pkg/apis/batch/validation/validation.go (ValidateJobCreate, ValidateCronJobCreate), 1.37.1. Others
+// of the kinds that are known have names that are subdomains.
+func (p *problems) checkName(at place, kind string, m *metav1.ObjectMeta) {
+	check := validation.NameIsDNSSubdomain
+	if kind == "StatefulSet" {
+		check = validation.NameIsDNSLabel
+	}
+	switch {
+	case m.Name == "" && m.GenerateName == "":
+		p.add(at.field("metadata.name"), "is missing")
+	case m.Name == "":
+		p.addEach(at.field("metadata.generateName"), check(m.GenerateName, true))
+	default:
+		p.addEach(at.field("metadata.name"), check(m.Name, false))
+	}
+	if most := map[string]int{"Job": 63, "CronJob": 52}[kind]; most > 0 && len(m.Name) > most {
+		p.add(at.field("metadata.name"), "must be no more than %d characters", most)
+	}
+	if m.Namespace != "" {
+		p.addEach(at.field("metadata.namespace"), validation.ValidateNamespaceName(m.Namespace, false))
+	}
+}
+
+// checkLastName reports a name that is too long for those of pods, which are the names of hosts.
+func (p *problems) checkLastName(at place, name, last string) {
+	if len(name) <= maxHost && len(last) > maxHost {
+		p.add(at.field("metadata.name"), "is too long: its last pod would be %q, and a pod that is named by number can have %d characters", last, maxHost)
+	}
+}
+
+// maxHost is how long the name of a host can be.
+const maxHost = 63
