@@ -62,7 +62,10 @@
 // objects of which controllers make pods, their owners; and, where they are not in the
 // cluster or are to be others, the PodGroups, CompositePodGroups and PriorityClasses that
 // they name. They are read strictly, and there are at most 1,000 of them, in 3 MiB. What
-// is wrong is said of all at once, by kind, name and field.
+// is wrong is said of all at once, by kind, name and field, with the namespace where the
+// object names one, and with the position where another object has the same name. Names
+// must be such as the API server takes. Those that are made up, with numbers for the API
+// server's random letters, are none that the body gives.
 //
 // # Owners
 //
@@ -78,9 +81,15 @@
 // What is suspended or paused is tried as if it were not, as pods are with scheduling gates.
 // DaemonSets are refused: their controller chooses the nodes.
 //
-// A pod of a StatefulSet that has a node in the cluster stays there, by its name, as other
-// pods of the body do. All other pods are new, besides those that the owner has
-// in the cluster; the answer says how many these are. So a Deployment of the cluster is
-// tried like an update that first makes all new pods. The label that its controller would
-// make of the template, pod-template-hash, is "new".
+// What is there stays, as with "kubectl apply". A pod of a StatefulSet that has a node in the
+// cluster is known by its name, as other pods of the body are. Of all other owners but
+// CronJobs only as many pods are tried as they lack: what they are to have, less what they have on
+// nodes. The answer says how many these are. So nothing is tried of a Deployment that is applied
+// again and has all its pods, and two of one that is to have two more, with the template of the
+// body; nor is a rollout tried, which would replace those that are there: for that, give the
+// Deployment another name. The run of a CronJob comes on top of its earlier runs. What a Job has
+// done already is not known.
+//
+// The label pod-template-hash that the controller of a Deployment would make of the template is that
+// of its newest pod on a node, and "new" where there is none: the pods are spread with those.
 package explain

@@ -4,28 +4,67 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// ownedIn counts the pods on nodes by what owns them, kind and name. Those of a StatefulSet are not
-// among them: a simulation tells by their names that they are there.
-func (t *translation) ownedIn(namespace string) map[string]int {
+// inCluster is what an owner has on nodes.
+type inCluster struct {
+	pods int
+	// hash is the pod-template-hash of the pod that was created last: what a Deployment makes next is
+	// most likely to be like that.
+	hash   string
+	newest metav1.Time // when that was
+}
+
+// ownedIn says by what owns them, kind and name, which pods are on nodes. Those of a StatefulSet are
+// not among them: a simulation tells by their names that they are there.
+func (t *translation) ownedIn(namespace string) map[string]inCluster {
 	if known := t.owned[namespace]; known != nil {
 		return known
 	}
-	counts := map[string]int{}
-	t.owned[namespace] = counts
+	found := map[string]inCluster{}
+	t.owned[namespace] = found
 	pods, _ := t.h.o.Pods.Pods(namespace).List(labels.Everything()) // of what is in memory
 	for _, p := range pods {
-		c := metav1.GetControllerOfNoCopy(p)
-		if c == nil || c.Kind == "StatefulSet" || !isOnNode(p) {
-			continue
-		}
-		counts[c.Kind+"/"+c.Name]++
-		if deployment, of := strings.CutSuffix(c.Name, "-"+p.Labels[appsv1.DefaultDeploymentUniqueLabelKey]); of && c.Kind == "ReplicaSet" {
-			counts["Deployment/"+deployment]++
+		for _, owner := range ownersOf(p) {
+			found[owner] = found[owner].with(p)
 		}
 	}
-	return counts
+	return found
+}
+
+func (c inCluster) with(p *v1.Pod) inCluster {
+	hash := p.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
+	if at := p.CreationTimestamp; c.pods == 0 || c.newest.Before(&at) || c.newest.Equal(&at) && hash < c.hash {
+		c.hash, c.newest = hash, at
+	}
+	c.pods++
+	return c
+}
+
+// ownersOf are the controller of a pod that is on a node, kind and name, and what that one is made
+// of: a Deployment's sets have the hash of its template in their names, and a CronJob's jobs a time.
+//
+// Rules: kube-controller-manager pkg/controller (deployment/sync.go, cronjob/utils.go getJobName),
+// 1.37.1.
+func ownersOf(p *v1.Pod) []string {
+	c := metav1.GetControllerOfNoCopy(p)
+	if c == nil || c.Kind == "StatefulSet" || !isOnNode(p) {
+		return nil
+	}
+	list := []string{c.Kind + "/" + c.Name}
+	dash := strings.LastIndexByte(c.Name, '-')
+	if dash < 0 {
+		return list
+	}
+	above, end := c.Name[:dash], c.Name[dash+1:]
+	switch {
+	case c.Kind == "ReplicaSet" && end == p.Labels[appsv1.DefaultDeploymentUniqueLabelKey]:
+		list = append(list, "Deployment/"+above)
+	case c.Kind == "Job" && end != "" && strings.Trim(end, "0123456789") == "":
+		list = append(list, "CronJob/"+above)
+	}
+	return list
 }

@@ -25,13 +25,17 @@ type owned struct {
 func (t *translation) owner(ctx context.Context, o *object) error {
 	before, m := t.problems.count, metaOf(o.object)
 	t.named(o.at, o.kind, t.namespaceOf(m), m)
-	spec, w := t.ownerOf(o)
+	there := t.ownedIn(m.Namespace)[o.kind+"/"+m.Name]
+	spec, w := t.ownerOf(o, there)
 	if w == nil {
 		return nil
 	}
 	t.problems.checkLastName(o.at, m.Name, w.last)
+	if o.kind != "CronJob" {
+		w.leaveOut(there.pods)
+	}
 	made := owned{result: api.SimulatedOwner{
-		Namespace: m.Namespace, Kind: o.kind, Name: m.Name, InCluster: t.ownedIn(m.Namespace)[o.kind+"/"+m.Name], Suspended: w.suspended,
+		Namespace: m.Namespace, Kind: o.kind, Name: m.Name, InCluster: there.pods, Suspended: w.suspended,
 	}}
 	template := place{object: spec.object, within: spec.within + ".template"}
 	for i := range t.allowed(spec, m.Namespace, w) {
@@ -50,12 +54,12 @@ func (t *translation) owner(ctx context.Context, o *object) error {
 
 // ownerOf checks the object, and is what it is as an owner, and where its fields are. It is nil where
 // there is no template.
-func (t *translation) ownerOf(o *object) (spec place, w *owner) {
+func (t *translation) ownerOf(o *object, there inCluster) (spec place, w *owner) {
 	spec = place{object: o.at.object, within: "spec"}
 	switch x := o.object.(type) {
 	case *appsv1.Deployment:
 		t.checkSelector(spec, x.Spec.Selector, &x.Spec.Template)
-		w = ofDeployment(x)
+		w = ofDeployment(x, there.hash)
 	case *appsv1.ReplicaSet:
 		t.checkSelector(spec, x.Spec.Selector, &x.Spec.Template)
 		w = ofReplicaSet(x)

@@ -56,8 +56,10 @@ func TestSimulateOwners(t *testing.T) {
 		{"a deployment", owner("apps/v1", "Deployment", "web", "replicas: 3; "+selects, ""),
 			"web-1 large, web-2 small, web-3 large", "Deployment/web 3 of 3"},
 		{"one pod by default", owner("apps/v1", "Deployment", "web", "paused: true; "+selects, ""), "web-1 large", "Deployment/web 1 of 1 suspended"},
-		{"besides what is in the cluster", owner("apps/v1", "Deployment", "old", selects, ""), "old-1 large", "Deployment/old 1 of 1 and 1"},
-		{"a replica set", owner("apps/v1", "ReplicaSet", "old-1a2b", "replicas: 1; "+selects, ""), "old-1a2b-1 large", "ReplicaSet/old-1a2b 1 of 1 and 1"},
+		{"what is in the cluster is not made again", owner("apps/v1", "Deployment", "old", selects, ""), "", "Deployment/old 0 of 0 and 1"},
+		{"fewer than are in the cluster", owner("apps/v1", "Deployment", "old", "replicas: 0; "+selects, ""), "", "Deployment/old 0 of 0 and 1"},
+		{"what is missing in the cluster", owner("apps/v1", "Deployment", "old", "replicas: 3; "+selects, ""), "old-1 large, old-2 small", "Deployment/old 2 of 2 and 1"},
+		{"a replica set", owner("apps/v1", "ReplicaSet", "old-1a2b", "replicas: 2; "+selects, ""), "old-1a2b-1 large", "ReplicaSet/old-1a2b 1 of 1 and 1"},
 		{"a replication controller", owner("v1", "ReplicationController", "web", "replicas: 2", ""), "web-1 large, web-2 small", "ReplicationController/web 2 of 2"},
 		{"a stateful set, of which one pod is there", owner("apps/v1", "StatefulSet", "db", "replicas: 2; "+selects, ""),
 			"db-1 large, db-0 large", "StatefulSet/db 2 of 2"},
@@ -67,6 +69,10 @@ func TestSimulateOwners(t *testing.T) {
 		{"an indexed job that has no more to do", owner("batch/v1", "Job", "crunch", "parallelism: 9; completions: 2; completionMode: Indexed", ""),
 			"crunch-0-1 large, crunch-1-1 large", "Job/crunch 2 of 2"},
 		{"an indexed job has one index by default", owner("batch/v1", "Job", "crunch", "completionMode: Indexed", ""), "crunch-0-1 large", "Job/crunch 1 of 1"},
+		{"the indexes that do not run yet", owner("batch/v1", "Job", "runs", "parallelism: 2; completions: 2; completionMode: Indexed", ""),
+			"runs-1-1 large", "Job/runs 1 of 1 and 1"},
+		{"a run of a cron job besides the last one", "{apiVersion: batch/v1, kind: CronJob, metadata: {name: weekly}, spec: {jobTemplate: {spec: {template: {spec: {containers: [{name: c}]}}}}}}",
+			"weekly-1 small", "CronJob/weekly 1 of 1 and 1"},
 		{"one run of a cron job", "{apiVersion: batch/v1, kind: CronJob, metadata: {name: nightly}, spec: {schedule: '@daily', suspend: true, jobTemplate: {spec: {parallelism: 2, " +
 			"template: {spec: {containers: [{name: c, image: i, resources: {limits: {cpu: 500m}}}]}}}}}}", "nightly-1 large, nightly-2 large", "CronJob/nightly 2 of 2 suspended"},
 		{"some do not fit", owner("apps/v1", "Deployment", "web", "replicas: 4; "+selects, ""),
@@ -86,6 +92,9 @@ func TestSimulateOwners(t *testing.T) {
 				w.place(pod("old", "500m", on("large"), priority(10), ownedBy("ReplicaSet", "old-1a2b"), func(p *v1.Pod) {
 					p.Labels = map[string]string{"pod-template-hash": "1a2b"}
 				}))
+				w.place(pod("runs", "0", on("small"), ownedBy("Job", "runs")))
+				w.place(pod("weekly", "0", on("large"), ownedBy("Job", "weekly-29713920")))
+				w.place(pod("other", "0", on("large"), ownedBy("Job", "weekly-other")))
 				w.unchanged(func() {
 					s := simulation[api.Simulation](w, c.body)
 					if got := outcomes(s); got != c.want {
@@ -109,7 +118,7 @@ func TestSimulationsAnswerWithOwners(t *testing.T) {
 		w.place(pod("web-1a2b-x", "500m", on("large"), priority(9), ownedBy("ReplicaSet", "web-1a2b"), func(p *v1.Pod) {
 			p.Labels = map[string]string{"pod-template-hash": "1a2b"}
 		}))
-		body := owner("apps/v1", "Deployment", "web", "replicas: 3; "+selects, "priority: 9, ") + owner("apps/v1", "StatefulSet", "db", "replicas: 2; "+selects, "")
+		body := owner("apps/v1", "Deployment", "web", "replicas: 4; "+selects, "priority: 9, ") + owner("apps/v1", "StatefulSet", "db", "replicas: 2; "+selects, "")
 		w.golden("owners.json", w.ask(http.MethodPost, "/explain/simulate", "application/yaml", body))
 	})
 }
@@ -155,6 +164,23 @@ func TestPodsOfOwners(t *testing.T) {
 			t.Errorf("the volumes are %+v", p.Spec.Volumes)
 		}
 	}
+}
+
+// Pods that a Deployment lacks are like those that it has in the cluster: they are spread with them.
+func TestPodsOfADeploymentAreSpreadWithThoseThatItHas(t *testing.T) {
+	var selector string
+	run(t, explain.Options{Translated: func(made, _ any) { selector = selectorText(made.(*model.Workload).OwnerSelector) }}, func(w *world) {
+		for i, hash := range []string{"1a2b", "3c4d", "1a2b"} {
+			w.submit(pod(fmt.Sprint("web-", i), "1", on("a"), ownedBy("ReplicaSet", "web-"+hash), func(p *v1.Pod) {
+				p.Labels = map[string]string{"pod-template-hash": hash}
+				p.CreationTimestamp = metav1.Unix(int64(10-(i-1)*(i-1)), 0)
+			}))
+		}
+		simulation[api.Simulation](w, owner("apps/v1", "Deployment", "web", "replicas: 4; "+selects, ""))
+		if selector != "a In [b], pod-template-hash In [3c4d]" {
+			t.Error(selector)
+		}
+	})
 }
 
 // selectorText are the requirements of the selector.

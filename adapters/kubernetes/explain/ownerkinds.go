@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"maps"
 	"strconv"
 
@@ -32,9 +33,16 @@ type owner struct {
 	identify func(p *v1.Pod, number int)
 }
 
-// newHash stands for the hash of a Deployment's template, which its controller makes. No pod of the
-// cluster has it.
+// newHash stands for the hash of a Deployment's template, which its controller makes, where the
+// cluster has no pods of the Deployment that show one.
 const newHash = "new"
+
+// leaveOut has only those pods made that are missing.
+func (w *owner) leaveOut(there int) {
+	if w.count > 0 {
+		w.count, w.first = max(0, w.count-int32(there)), w.first+there
+	}
+}
 
 // pod is the pod with the number.
 //
@@ -53,10 +61,11 @@ func (w *owner) pod(namespace string, number int) *v1.Pod {
 	return p
 }
 
-// ofDeployment: pods are made by way of a new replica set.
-func ofDeployment(x *appsv1.Deployment) *owner {
-	hash := map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: newHash}
-	s := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: x.Namespace, Name: x.Name + "-" + newHash}}
+// ofDeployment: pods are made by way of a replica set, that of the pods which are there.
+func ofDeployment(x *appsv1.Deployment, thatIsThere string) *owner {
+	name := cmp.Or(thatIsThere, newHash)
+	hash := map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: name}
+	s := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: x.Namespace, Name: x.Name + "-" + name}}
 	s.Spec = appsv1.ReplicaSetSpec{Replicas: x.Spec.Replicas, Selector: x.Spec.Selector.DeepCopy(), Template: x.Spec.Template}
 	s.Spec.Template.Labels = merged(x.Spec.Template.Labels, hash)
 	if s.Spec.Selector != nil {

@@ -45,7 +45,7 @@ func (h *handler) simulate(r *http.Request) (any, error) {
 	s := &simulation{
 		h: h, branch: branch, now: now, pods: map[string]*api.SimulatedPod{},
 		result: api.Simulation{
-			TypeMeta: metav1.TypeMeta{APIVersion: api.Version, Kind: api.SimulationKind}, At: metav1.NewMicroTime(now),
+			TypeMeta: metav1.TypeMeta{APIVersion: api.Version, Kind: api.SimulationKind}, At: metav1.NewMicroTime(now), Pods: []api.SimulatedPod{},
 		},
 	}
 	if err := s.take(asked); err != nil {

@@ -48,10 +48,10 @@ type translation struct {
 	classes   []convert.PriorityClass
 	groups    map[string]*schedulingv1beta1.PodGroup // by ID
 	names     names
-	seen      map[string]bool           // by nameKey, what has been translated
-	left      int                       // how many pods owners may still have
-	bytesLeft int                       // how many bytes these may have
-	owned     map[string]map[string]int // by namespace, see ownedIn
+	seen      map[string]bool                 // by nameKey, what has been translated
+	left      int                             // how many pods owners may still have
+	bytesLeft int                             // how many bytes these may have
+	owned     map[string]map[string]inCluster // by namespace, see ownedIn
 	request   request
 	problems  problems
 }
@@ -61,7 +61,7 @@ type translation struct {
 func (h *handler) translate(ctx context.Context, objects []object, view *engine.View, namespace string, now time.Time) (*request, error) {
 	t := &translation{
 		h: h, view: view, namespace: namespace, now: now, names: newNames(),
-		groups: map[string]*schedulingv1beta1.PodGroup{}, seen: map[string]bool{}, left: maxPods, bytesLeft: maxMade, owned: map[string]map[string]int{},
+		groups: map[string]*schedulingv1beta1.PodGroup{}, seen: map[string]bool{}, left: maxPods, bytesLeft: maxMade, owned: map[string]map[string]inCluster{},
 	}
 	t.readNames(objects)
 	if err := t.readClasses(objects); err != nil {
@@ -80,10 +80,16 @@ func (h *handler) translate(ctx context.Context, objects []object, view *engine.
 	if err := t.readPods(ctx, objects); err != nil {
 		return nil, err
 	}
-	if len(t.request.pods)+len(t.request.notOurs)+len(t.request.there) == 0 && t.problems.count == 0 {
+	if t.request.isEmpty() && t.problems.count == 0 {
 		t.problems.add("objects", "there is no pod among them, and none that they would have")
 	}
 	return &t.request, t.problems.err()
+}
+
+// isEmpty reports whether there is nothing to say: no pod is asked about, and no owner has any.
+func (r *request) isEmpty() bool {
+	return len(r.pods)+len(r.notOurs)+len(r.there) == 0 &&
+		!slices.ContainsFunc(r.owners, func(o owned) bool { return o.result.InCluster > 0 })
 }
 
 // readNames learns which names the objects have before any is made up, and reports those that none

@@ -49,8 +49,11 @@ func aboutOwner(o *api.SimulatedOwner) string {
 	if o.Suspended {
 		parts = append(parts, "when it is resumed")
 	}
-	if o.InCluster > 0 {
-		parts = append(parts, fmt.Sprintf("on top of its pods on nodes already, which stay there: %d", o.InCluster))
+	switch {
+	case o.InCluster > 0 && o.Kind == "CronJob":
+		parts = append(parts, fmt.Sprintf("besides those of earlier runs on nodes already: %d", o.InCluster))
+	case o.InCluster > 0:
+		parts = append(parts, fmt.Sprintf("besides those on nodes already, which stay as they are: %d", o.InCluster))
 	}
 	return strings.Join(parts, "; ")
 }

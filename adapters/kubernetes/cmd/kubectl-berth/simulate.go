@@ -33,7 +33,8 @@ PriorityClasses that they name. What admission would add besides priorities and 
 server's own defaults must be in it.
 
 What has a node stays there: Pods, and those of StatefulSets, by their names. Of other
-kinds all pods of the file are new ones, besides those that are in the cluster.
+kinds only as many pods are tried as they lack in the cluster, and nothing is replaced, as
+a rollout would; the run of a CronJob comes on top of its earlier runs.
 
 Room, quotas and limits count; whose turn it would be does not, nor what is planned
 ahead.

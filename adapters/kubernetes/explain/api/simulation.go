@@ -76,8 +76,9 @@ type SimulatedOwner struct {
 	// Pods is how many pods it has in the simulation, and Placed of them have a node.
 	Pods   int `json:"pods"`
 	Placed int `json:"placed"` // see Pods
-	// InCluster are pods that it has on nodes already. They stay there, and the simulation's come on
-	// top of them. Those of a StatefulSet are not counted: they are among Pods, by their names.
+	// InCluster are pods that it has on nodes already, and that stay there. It needs so many fewer,
+	// but for a CronJob, where they are of earlier runs. Those of a StatefulSet are not counted: they
+	// are among Pods, by their names.
 	InCluster int `json:"inCluster,omitempty"`
 	// Suspended: none of the pods would be made until it is resumed.
 	Suspended bool `json:"suspended,omitempty"`
