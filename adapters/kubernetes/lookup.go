@@ -5,6 +5,7 @@ import (
 	"k8s.io/client-go/informers"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	groupslisters "k8s.io/client-go/listers/scheduling/v1beta1"
+	storagelisters "k8s.io/client-go/listers/storage/v1"
 
 	"github.com/berth-project/berth/model"
 )
@@ -19,6 +20,10 @@ func (a *Adapter) Nodes() corelisters.NodeLister { return a.listers.nodes }
 // Groups lists the pod groups, nil where they are not watched. Any goroutine may use
 // it.
 func (a *Adapter) Groups() groupslisters.PodGroupLister { return a.listers.groups }
+
+// StorageClasses lists the storage classes, nil where they are not watched. Any goroutine may use
+// it.
+func (a *Adapter) StorageClasses() storagelisters.StorageClassLister { return a.listers.storageClasses }
 
 // OwnerSelector selects the pods that the pod is a replica among, as the engine would
 // be told; see convert.OwnerSelector. Any goroutine may call it.

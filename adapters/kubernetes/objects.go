@@ -174,6 +174,9 @@ func (a *Adapter) watchStorage(wanted map[Kind]bool) error {
 	if wanted[Volumes] {
 		a.listers.volumes = core.PersistentVolumes().Lister()
 	}
+	if wanted[StorageClasses] {
+		a.listers.storageClasses = storage.StorageClasses().Lister()
+	}
 	for _, watch := range []func() error{
 		func() error {
 			return object(a, wanted, StorageClasses, storage.StorageClasses().Informer, convert.StorageClass)

@@ -17,6 +17,7 @@ import (
 	resourcelisters "k8s.io/client-go/listers/resource/v1"
 	schedulinglisters "k8s.io/client-go/listers/scheduling/v1"
 	groupslisters "k8s.io/client-go/listers/scheduling/v1beta1"
+	storagelisters "k8s.io/client-go/listers/storage/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/berth-project/berth/adapters/kubernetes/customresources"
@@ -87,6 +88,7 @@ type listers struct {
 	replicaSets            appslisters.ReplicaSetLister
 	statefulSets           appslisters.StatefulSetLister
 	priorityClasses        schedulinglisters.PriorityClassLister
+	storageClasses         storagelisters.StorageClassLister
 }
 
 // roomRepeated is how often the room that is left for volumes is reported again, though it is the same.

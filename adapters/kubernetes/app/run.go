@@ -132,7 +132,8 @@ func (s *scheduler) endpoints(ctx context.Context, more []healthz.HealthChecker)
 	e.ready = append(append(e.ready, healthz.NewShutdownHealthz(ctx.Done()), syncedCheck(s.adapter.Ready())), more...)
 	e.mounted = append(e.mounted, mounted{explain.Path, explain.NewHandler(s.engine, explain.Options{
 		Profiles: s.profiles, Pods: s.adapter.Pods(), Groups: s.adapter.Groups(), Gates: s.gates(),
-		OwnerSelector: s.adapter.OwnerSelector, Translated: s.settings.translated(), Queueing: s.queueing(),
+		StorageClasses: s.adapter.StorageClasses(),
+		OwnerSelector:  s.adapter.OwnerSelector, Translated: s.settings.translated(), Queueing: s.queueing(),
 		Ready: s.adapter.Ready(), Leads: s.mayWrite,
 	})})
 	for _, m := range s.settings.mounts {

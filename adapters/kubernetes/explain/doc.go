@@ -55,8 +55,8 @@
 // A pod of the body has not been through the API server. It is given what the API
 // server gives: requests where there are limits only, host ports on the host network,
 // the scheduler's name, a priority by its class. What other admission plugins
-// add (LimitRanger, RuntimeClass, webhooks) must be in the body already. Claims for
-// storage and devices that controllers make from the pod are not there either.
+// add (LimitRanger, RuntimeClass, webhooks) must be in the body already. Claims that
+// controllers make from the pod, for ephemeral volumes and devices, are not there either.
 //
 // The body has objects in JSON or YAML, in as many documents and lists as wanted: Pods;
 // objects of which controllers make pods, their owners; and, where they are not in the
@@ -92,4 +92,9 @@
 //
 // The label pod-template-hash that the controller of a Deployment would make of the template is that
 // of its newest pod on a node, and "new" where there is none: the pods are spread with those.
+//
+// The claims of a StatefulSet's templates that are not in the cluster are there, too, with the default
+// storage class where a template names none. A class that makes volumes at once
+// (volumeBindingMode Immediate), not when a pod needs them, has made none yet: pods with such claims
+// are Unplaced, with that as the reason.
 package explain

@@ -15,6 +15,7 @@ import (
 	corelisters "k8s.io/client-go/listers/core/v1"
 	schedulinglisters "k8s.io/client-go/listers/scheduling/v1"
 	groupslisters "k8s.io/client-go/listers/scheduling/v1beta1"
+	storagelisters "k8s.io/client-go/listers/storage/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/berth-project/berth/adapters/kubernetes/convert"
@@ -65,6 +66,9 @@ type Options struct {
 	// the request, where kubectl-berth puts what it finds in the cluster:
 	// kube-scheduler may not read them.
 	PriorityClasses schedulinglisters.PriorityClassLister
+	// StorageClasses give the claims that StatefulSets of a simulation would have their class,
+	// where a template names none. Default: such claims have none.
+	StorageClasses storagelisters.StorageClassLister
 	// Queueing is the second document of the configuration; see kubernetes.Options.Queueing. It
 	// says which queue pods of a simulation are in. Default: none.
 	Queueing *queueing.Configuration

@@ -54,6 +54,7 @@ func TestWhatIsMadeOfTemplatesIsBounded(t *testing.T) {
 		"name":      {owner("apps/v1", "Deployment", long, "replicas: 1000; "+selects, ""), "objects[0]: metadata.name: must be no more than 253"},
 		"namespace": {inNamespace(long, owner("apps/v1", "Deployment", "web", "replicas: 300; "+selects, "")), "objects[0]: metadata.namespace: must be no more than 63"},
 		"beginning": {strings.ReplaceAll(strings.Repeat(yamlPod("x", "1", ""), 990), "name: \"x", "generateName: \"x") + yamlPod("-", "1m", ""), "pod/-: metadata.name: "},
+		"templates": {owner("apps/v1", "StatefulSet", "db", "replicas: 200; "+selects+"; volumeClaimTemplates: ["+strings.Repeat("{}, ", 3000)+"]", ""), "and 2"},
 		"claims":    {owner("apps/v1", "StatefulSet", "db", "replicas: 200; "+selects+"; volumeClaimTemplates: ["+claims+"]", ""), "makes it 200 pods of "},
 		"selector": {owner("apps/v1", "Deployment", "web", "replicas: 1000; selector: {matchExpressions: [{key: a, operator: NotIn, values: ["+list+"]}]}", ""),
 			"makes it 1000 pods of "},

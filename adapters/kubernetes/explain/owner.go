@@ -44,6 +44,7 @@ func (t *translation) owner(ctx context.Context, o *object) error {
 		}
 		p := w.pod(m.Namespace, w.first+i)
 		made.pods = append(made.pods, t.pod(template, p, w.owners))
+		t.claims(spec, w.claims, p.Namespace, p.Name)
 		if t.problems.count > before {
 			return nil
 		}
@@ -136,6 +137,7 @@ func (t *translation) checkSet(spec place, s *appsv1.StatefulSetSpec) {
 	if s.Ordinals != nil && s.Ordinals.Start < 0 {
 		t.problems.add(spec.field("ordinals.start"), "is %d: it must not be negative", s.Ordinals.Start)
 	}
+	t.checkClaims(spec, s.VolumeClaimTemplates)
 }
 
 // checkJob reports what keeps it open which pods a job would have.

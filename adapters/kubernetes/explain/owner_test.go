@@ -226,8 +226,10 @@ func TestOwnersThatAreRefused(t *testing.T) {
 		"{apiVersion: batch/v1, kind: CronJob, metadata: {name: " + strings.Repeat("x", 53) + "}, spec: {jobTemplate: {spec: {template: {spec: {containers: [{name: c}]}}}}}}": {
 			"xxx: metadata.name: must be no more than 52 characters",
 		},
-		owner("apps/v1", "StatefulSet", "db", selects+"; ordinals: {start: -5}", ""): {
-			"statefulset/db: spec.ordinals.start: is -5: it must not be negative",
+		owner("apps/v1", "StatefulSet", "db", selects+"; ordinals: {start: -5}; volumeClaimTemplates: [{}, {metadata: {name: A}}, {metadata: {name: data}, spec: {accessModes: [Some]}}]", ""): {
+			"statefulset/db: spec.ordinals.start: is -5: it must not be negative", "statefulset/db: spec.volumeClaimTemplates[0].metadata.name: is missing",
+			"statefulset/db: spec.volumeClaimTemplates[1].metadata.name: a lowercase RFC 1123 label",
+			`statefulset/db: spec.volumeClaimTemplates[2].spec.accessModes[0]: "Some" is not an access mode`,
 		},
 		owner("v1", "ReplicationController", "web", "selector: {other: label}", ""): {"replicationcontroller/web: spec.selector: does not select the pods of the template"},
 		owner("batch/v1", "Job", "j", "completions: -1; parallelism: 3", "nodeName: a, "): {

@@ -130,7 +130,7 @@ func claimVolumes(p *v1.Pod, x *appsv1.StatefulSet) {
 		}
 		claimed[c.Name] = true
 		list = append(list, v1.Volume{Name: c.Name, VolumeSource: v1.VolumeSource{
-			PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: c.Name + "-" + p.Name},
+			PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: claimName(c, p.Name)},
 		}})
 	}
 	for _, v := range p.Spec.Volumes {
