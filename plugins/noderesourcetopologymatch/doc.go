@@ -62,9 +62,11 @@
 //
 //   - There a node's report is taken as it is, and what was placed since is given twice (*).
 //   - There a node without CPU or memory in its zones takes nobody who requests it (*).
-//   - There a part of a core counts as a whole one in scores (*), startup parts keep what
-//     they had where zones are counted (*), the balance of a single resource is undefined,
-//     and IDs with gaps end the process.
+//   - There a part of a core counts as a whole one in scores (*). Where zones are counted
+//     startup parts keep what they had (*), and who requests something of no zone scores 0 (*).
+//     The balance of a single resource is undefined, and IDs with gaps end the process.
+//   - There what is requested with 0 counts in scores, and what a pod requests as a whole does
+//     not; a guaranteed container that requests nothing ends the process.
 //   - There containers that run beside the others from the start on are not counted against
 //     them, and the whole of a workload counts them as if they ended; here they are parts like
 //     others.

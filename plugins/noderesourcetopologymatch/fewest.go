@@ -23,9 +23,13 @@ func (z *zones) fewest(parts []model.Container, like bool) int64 {
 	most, near := 0, true
 	var few [8]amount
 	for i := range parts {
-		wanted := z.ofZones(amounts(few[:0], &parts[i].Requests))
-		if len(wanted) == 0 {
+		all := amounts(few[:0], &parts[i].Requests)
+		wanted := z.ofZones(all)
+		switch {
+		case len(wanted) == 0:
 			continue
+		case like && len(wanted) < len(all): // for upstream no zones have it
+			return 0
 		}
 		chosen, is := z.choose(wanted)
 		if chosen == nil {

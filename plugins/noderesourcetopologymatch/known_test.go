@@ -355,24 +355,34 @@ func TestMended(t *testing.T) {
 		{ID: 1, Resources: []model.ZoneResource{{Name: model.CPU, Allocatable: 4000, Available: 4000}}},
 		{ID: 5, Resources: []model.ZoneResource{{Name: model.CPU, Allocatable: 4000, Available: 4000}}},
 	}
+	room := func(id int, cpu int64) model.NodeZone {
+		return model.NodeZone{ID: id, Resources: []model.ZoneResource{
+			{Name: model.CPU, Allocatable: 4000, Available: cpu}, {Name: model.Memory, Allocatable: 4 << 30, Available: 4 << 30},
+		}}
+	}
+	uneven := []model.NodeZone{room(0, 500), room(1, 4000)}
 	guaranteed := func(r resources) *model.Workload { return workload(model.Guaranteed, nil, []resources{r}) }
 	for _, c := range []struct {
 		name           string
 		strategy       Strategy
 		policy         model.TopologyPolicy
+		zones          []model.NodeZone
 		w              *model.Workload
 		improved, like int64 // the score; -1: the node is rejected
 	}{
-		{"a resource of no zone", LeastAllocated, model.AlignSingleZone, guaranteed(resources{"cpu": 2000, "memory": 1 << 30}), 25, -1},
-		{"zones with gaps between their IDs", LeastAllocated, model.AlignSingleZone, guaranteed(resources{"cpu": 2000}), 50, 50},
-		{"parts of a core", LeastAllocated, model.AlignSingleZone, guaranteed(resources{"cpu": 1500}), 62, 50},
-		{"one resource is balanced", BalancedAllocation, model.AlignSingleZone, guaranteed(resources{"cpu": 1500}), 100, 100},
-		{"startup leaves what it had", LeastNUMANodes, model.AlignBestEffort, workload(model.Guaranteed, []resources{{"cpu": 3000}}, []resources{{"cpu": 4000}}), 94, 94},
-		{"startup leaves what it had, of all", LeastNUMANodes, model.AlignBestEffort, workload(model.Guaranteed, []resources{{"cpu": 3000}}, []resources{{"cpu": 6000}}), 82, 0},
+		{"a resource of no zone", LeastAllocated, model.AlignSingleZone, zones, guaranteed(resources{"cpu": 2000, "memory": 1 << 30}), 25, -1},
+		{"zones with gaps between their IDs", LeastAllocated, model.AlignSingleZone, zones, guaranteed(resources{"cpu": 2000}), 50, 50},
+		{"parts of a core", LeastAllocated, model.AlignSingleZone, zones, guaranteed(resources{"cpu": 1500}), 62, 50},
+		{"parts of a core, balanced", BalancedAllocation, model.AlignSingleZone, uneven, guaranteed(resources{"cpu": 1500, "memory": 1 << 30}), 99, 96},
+		{"part of a core is not enough", MostAllocated, model.AlignSingleZone, uneven, guaranteed(resources{"cpu": 1000, "memory": 1 << 30}), 12, 12},
+		{"a resource of no zone where they are counted", LeastNUMANodes, model.AlignBestEffort, zones, guaranteed(resources{"cpu": 2000, "memory": 1 << 30}), 94, 0},
+		{"one resource is balanced", BalancedAllocation, model.AlignSingleZone, zones, guaranteed(resources{"cpu": 1500}), 100, 100},
+		{"startup leaves what it had", LeastNUMANodes, model.AlignBestEffort, zones, workload(model.Guaranteed, []resources{{"cpu": 3000}}, []resources{{"cpu": 4000}}), 94, 94},
+		{"startup leaves what it had, of all", LeastNUMANodes, model.AlignBestEffort, zones, workload(model.Guaranteed, []resources{{"cpu": 3000}}, []resources{{"cpu": 6000}}), 82, 0},
 	} {
 		for mode, want := range map[extpoints.Compat]int64{extpoints.Improved: c.improved, extpoints.KubeScheduler137: c.like} {
-			n := nodeOf("n", zones, resources{"memory": 8 << 30})
-			topology := &model.NodeTopology{Node: "n", At: extpointstest.Now, Policy: c.policy, Zones: zones}
+			n := nodeOf("n", c.zones, resources{"memory": 8 << 30})
+			topology := &model.NodeTopology{Node: "n", At: extpointstest.Now, Policy: c.policy, Zones: c.zones}
 			p, s, w := ask(t, Args{Strategy: c.strategy}, mode, c.w, n, topology)
 			got := int64(-1)
 			if p.Filter(s, w, n) == nil {

@@ -51,7 +51,7 @@ func (p *NodeResourceTopologyMatch) scoreOf(z *zones, wanted []amount) (least in
 	for i := range z.of.Zones {
 		var score int64
 		if p.strategy == BalancedAllocation {
-			score = balance(z, i, wanted)
+			score = p.balance(z, i, wanted)
 		} else {
 			score = p.allocation(z, i, wanted)
 		}
@@ -68,31 +68,35 @@ func (p *NodeResourceTopologyMatch) allocation(z *zones, zone int, wanted []amou
 	var sum, weights int64
 	for _, a := range wanted {
 		left, _ := z.get(zone, a.name)
-		n, weight := a.n, p.weight(a.name)
-		if p.like && a.name == model.CPU {
-			left, n = wholeCores(left), wholeCores(n)
-		}
+		weight := p.weight(a.name)
 		weights += weight
-		switch {
-		case left == 0 || n > left:
-		case p.strategy == MostAllocated:
+		if left == 0 || a.n > left {
+			continue
+		}
+		n, left := p.counted(a.name, a.n), p.counted(a.name, left)
+		if p.strategy == MostAllocated {
 			sum += weight * helper.Stretch(n, 0, left, extpoints.MaxScore)
-		default:
+		} else {
 			sum += weight * helper.Stretch(left-n, 0, left, extpoints.MaxScore)
 		}
 	}
 	return sum / weights
 }
 
-// wholeCores counts a part of a core as one, as upstream does.
-func wholeCores(milli int64) int64 { return milli/1000 + min(milli%1000, 1) }
+// counted is the amount as it counts in scores: for upstream a part of a core is a whole one.
+func (p *NodeResourceTopologyMatch) counted(name string, n int64) int64 {
+	if p.like && name == model.CPU {
+		return n/1000 + min(n%1000, 1)
+	}
+	return n
+}
 
 // balance is 100 less the variance of the parts that are wanted of what is left in the zone,
 // in percent; 0 where something is not enough.
-func balance(z *zones, zone int, wanted []amount) int64 {
+func (p *NodeResourceTopologyMatch) balance(z *zones, zone int, wanted []amount) int64 {
 	var mean, sum float64
 	for _, a := range wanted {
-		f := fraction(z, zone, a)
+		f := p.fraction(z, zone, a)
 		if f > 1 {
 			return 0
 		}
@@ -102,16 +106,16 @@ func balance(z *zones, zone int, wanted []amount) int64 {
 		return extpoints.MaxScore
 	}
 	for _, a := range wanted {
-		d := fraction(z, zone, a) - mean
+		d := p.fraction(z, zone, a) - mean
 		sum += d * d
 	}
 	return int64((1 - sum/float64(len(wanted)-1)) * float64(extpoints.MaxScore))
 }
 
-func fraction(z *zones, zone int, a amount) float64 {
+func (p *NodeResourceTopologyMatch) fraction(z *zones, zone int, a amount) float64 {
 	left, _ := z.get(zone, a.name)
 	if left == 0 {
 		return 1
 	}
-	return math.Min(float64(a.n)/float64(left), 2)
+	return math.Min(float64(p.counted(a.name, a.n))/float64(p.counted(a.name, left)), 2)
 }
