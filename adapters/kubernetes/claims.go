@@ -31,7 +31,7 @@ func (a *Adapter) newestClaim(ctx context.Context, namespace, name string) (c *r
 	return c, err
 }
 
-// writtenClaim is [written] for claims.
+// writtenClaim is [written] for claims. What it returns is remembered, and must not be changed.
 func (a *Adapter) writtenClaim(ctx context.Context, call string, f func(context.Context) (*resourcev1.ResourceClaim, error)) (*resourcev1.ResourceClaim, error) {
 	c, err := written(ctx, a, call, f)
 	if err == nil {

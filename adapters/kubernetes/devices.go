@@ -137,7 +137,7 @@ func (a *Adapter) bindClaim(ctx context.Context, w *model.Workload, known *resou
 
 // writeClaim gives the claim its status. One that is given devices gets the finalizer
 // before, so that it does not go before the devices are given back.
-func (a *Adapter) writeClaim(ctx context.Context, c *resourcev1.ResourceClaim, status *resourcev1.ResourceClaimStatus) (_ *resourcev1.ResourceClaim, err error) {
+func (a *Adapter) writeClaim(ctx context.Context, c *resourcev1.ResourceClaim, status *resourcev1.ResourceClaimStatus) (*resourcev1.ResourceClaim, error) {
 	client := a.opts.Client.ResourceV1().ResourceClaims(c.Namespace)
 	c = c.DeepCopy()
 	what := "add reservation"
@@ -145,22 +145,23 @@ func (a *Adapter) writeClaim(ctx context.Context, c *resourcev1.ResourceClaim, s
 		what = "add allocation and reservation"
 		if !slices.Contains(c.Finalizers, resourcev1.Finalizer) {
 			c.Finalizers = append(c.Finalizers, resourcev1.Finalizer)
-			c, err = a.writtenClaim(ctx, "devices", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
+			is, err := a.writtenClaim(ctx, "devices", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
 				return client.Update(ctx, c, metav1.UpdateOptions{})
 			})
 			if err != nil {
 				return nil, fmt.Errorf("add finalizer to claim: %w", err)
 			}
+			c = is.DeepCopy()
 		}
 	}
 	c.Status = *status
-	c, err = a.writtenClaim(ctx, "devices", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
+	is, err := a.writtenClaim(ctx, "devices", func(ctx context.Context) (*resourcev1.ResourceClaim, error) {
 		return client.UpdateStatus(ctx, c, metav1.UpdateOptions{})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s to claim: %w", what, err)
 	}
-	return c, nil
+	return is, nil
 }
 
 // awaitDevices waits until the binding conditions of all devices are true, if there
