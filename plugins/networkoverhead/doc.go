@@ -37,7 +37,8 @@
 // scheduler-plugins, pkg/networkaware/networkoverhead, commit 903da7df. What is different:
 //
 //   - There a graph or costs that are missing end the process, and a node that is missing fails
-//     the cycle.
+//     the cycle. Costs that are not among the weights of the first topology of the name are all
+//     unknown; here they are looked up in the other namespaces, and then missing.
 //   - There what preemption tries out changes nothing.
 //   - There pods that have ended count, as long as they are there.
 //   - There everything wakes what was rejected; here what can help.

@@ -61,12 +61,16 @@
 // extpoints.KubeScheduler137 it does as that does by default, in the points marked *:
 //
 //   - There a node's report is taken as it is, and what was placed since is given twice (*).
-//   - There a node without CPU or memory in its zones takes nobody who requests it (*).
+//   - There a node without CPU or memory in its zones takes nobody who requests it (*), and so it is
+//     with what has a name in kubernetes.io.
 //   - There a part of a core counts as a whole one in scores (*). Where zones are counted
-//     startup parts keep what they had (*), and who requests something of no zone scores 0 (*).
+//     startup parts keep what they had (*), and who requests something of no zone scores 0 (*),
+//     and who needs more zones than a node may have less than that, which fails the cycle.
 //     The balance of a single resource is undefined, and IDs with gaps end the process.
 //   - There what is requested with 0 counts in scores, and what a pod requests as a whole does
-//     not; a guaranteed container that requests nothing ends the process.
+//     not; a guaranteed container that requests nothing ends the process. The overhead of a pod
+//     counts in no container; here in the one of a workload that is not said to have several,
+//     of which it is also said that the container cannot be aligned, where there it is a startup one.
 //   - There containers that run beside the others from the start on are not counted against
 //     them, and the whole of a workload counts them as if they ended; here they are parts like
 //     others.

@@ -78,6 +78,9 @@ func (s *Source) Placed(old *v1.Pod, node string, since time.Time) *v1.Pod {
 	p := old.DeepCopy()
 	p.Spec.NodeName = node
 	p.Status.StartTime = &metav1.Time{Time: since}
+	if s.Custom {
+		p.Status.Phase = v1.PodRunning
+	}
 	if s.Wild(8) {
 		p.Status.ContainerStatuses = []v1.ContainerStatus{s.resized(&p.Spec.Containers[0])}
 	}

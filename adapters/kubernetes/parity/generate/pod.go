@@ -34,6 +34,7 @@ func (s *Source) Pod(name string) *v1.Pod {
 	s.needs(&p.Spec)
 	s.volumes(p)
 	s.deviceClaims(p)
+	s.spokenOf(p)
 	return p
 }
 

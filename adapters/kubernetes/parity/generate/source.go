@@ -49,6 +49,8 @@ type Mood struct {
 	// Measured: what is in use is measured. Containers have limits, and nodes more than what
 	// pods can have of it.
 	Measured bool
+	// Custom: pods are such as custom resources speak of; see [Apps] and the lists beside it.
+	Custom bool
 	// Nodes is how many names of nodes there are.
 	Nodes int
 	// Zones is how many names of zones there are; 0 stands for 4.

@@ -31,8 +31,10 @@ type comparison struct {
 	views  twin.Views
 	handle *extpointstest.Handle // of the subject's plugins
 	signed []*v1.Pod
-	loads  []string // nodes on which something is measured
-	recent bool     // what is measured does not have the pods on nodes yet
+	custom resources         // of the reference
+	told   []model.ObjectRef // objects that the subject has been told of
+	loads  []string          // nodes on which something is measured
+	recent bool              // what is measured does not have the pods on nodes yet
 }
 
 // Run runs one case: a cluster that changes, and pods that all plugins are asked

@@ -69,7 +69,8 @@ func (a *asked) preFilter() (filters, scores bool) {
 		goesOn, rejects = status.IsSuccess(), !status.IsSuccess() && !status.IsSkip()
 	}
 	a.same("PreFilter", refText, ofSubject(st)+", "+nodeSet(nodes), nil)
-	return goesOn && st.IsSuccess(), !rejects || !a.Storage && !a.Devices
+	passes := st.IsSuccess() || a.Custom && st.Code() == extpoints.Skip // all nodes must pass then
+	return goesOn && passes, !rejects || !a.Storage && !a.Devices && !a.Custom
 }
 
 // filter reports whether the node was let through.
@@ -79,7 +80,7 @@ func (a *asked) filter(point string, refState fwk.CycleState, subState *extpoint
 		return false
 	}
 	status := plugin.Filter(a.ctx, refState, a.pod, ref)
-	return a.same(point+a.beyond(ref, sub), ofReference(status), ofSubject(a.subject.filter(subState, a.info, sub)), ref.Node()) && status.IsSuccess()
+	return a.same(point+a.beyond(ref, sub)+a.sums(ref, sub), ofReference(status), ofSubject(a.subject.filter(subState, a.info, sub)), ref.Node()) && status.IsSuccess()
 }
 
 // extensions lets pods come to a node and go from it, and asks Filter after

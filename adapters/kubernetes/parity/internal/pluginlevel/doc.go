@@ -12,7 +12,9 @@
 // Plugins about volumes and devices are asked in clusters with objects of their
 // own, and also at Reserve: which volume is for which claim, and which devices.
 //
-// Plugins about groups have cases of their own ([RunGroups]).
+// Plugins about groups have cases of their own ([RunGroups]), and so have those of kubernetes-sigs/
+// scheduler-plugins ([RunSchedulerPlugins]), with measurements and custom resources: both sides are
+// told of the same, the reference's plugins by clients in the place of those that they have made.
 //
 // Every plugin is also asked where the framework would not: Filter on nodes that
 // another plugin rules out, Score on nodes that are not feasible. Both sides see

@@ -73,7 +73,8 @@ func power(s *generate.Source, address string) variant {
 // a way of its own.
 const otherSums = " for pods whose amounts it sums up in its own way"
 
-// sums says of a node whether the reference sums up what matters to the plugin as the model does.
+// sums says of a node whether the reference sums up what matters to the plugin as the model does,
+// and knows of it.
 func (a *asked) sums(ref fwk.NodeInfo, sub *extpoints.NodeInfo) string {
 	alike := true
 	each := func(same func(*v1.Pod, *model.Workload) bool) {
@@ -82,6 +83,12 @@ func (a *asked) sums(ref fwk.NodeInfo, sub *extpoints.NodeInfo) string {
 		}
 	}
 	switch a.subject.Name() {
+	case plugins.SySched:
+		if !a.confined(sub) {
+			return unknownCalls
+		}
+	case plugins.NodeResourceTopologyMatch:
+		alike = alignedAlike(a.pod)
 	case plugins.TargetLoadPacking:
 		if alike = isSimple(a.pod); a.recent {
 			each(func(p *v1.Pod, _ *model.Workload) bool { return isSimple(p) })

@@ -86,6 +86,9 @@ var constructors = map[string]constructor{
 	plugins.LoadVariationRiskBalancing: plain(loadvariationriskbalancing.New),
 	plugins.LowRiskOverCommitment:      plain(lowriskovercommitment.New),
 	plugins.Peaks:                      plain(newPeaks),
+	plugins.SySched:                    plain(newSySched),
+	plugins.NetworkOverhead:            plain(newOverhead),
+	plugins.NodeResourceTopologyMatch:  plain(newTopologyMatch),
 	plugins.DefaultPreemption: func(ctx context.Context, args runtime.Object, h fwk.Handle, f feature.Features) (fwk.Plugin, error) {
 		return defaultpreemption.New(ctx, args, h, f)
 	},

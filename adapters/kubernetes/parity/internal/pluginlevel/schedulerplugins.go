@@ -1,7 +1,13 @@
 package pluginlevel
 
 import (
+	"slices"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	spconfig "sigs.k8s.io/scheduler-plugins/apis/config"
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/generate"
@@ -18,9 +24,9 @@ import (
 // RunSchedulerPlugins runs one case about plugins of kubernetes-sigs/scheduler-plugins: a
 // cluster that changes, and pods that those plugins are asked about.
 func RunSchedulerPlugins(seed, number uint64, report *differences.Report, mutation Mutation) error {
-	mood := generate.Mood{Nodes: 12, Several: true, Measured: true, Unrelated: true, Tame: number%2 == 1}
+	mood := generate.Mood{Nodes: 12, Several: true, Measured: true, Custom: true, Unrelated: true, Tame: number%2 == 1}
 	source := generate.New(seed, number, mood)
-	t, err := twin.New(source, reference.Config{}, subject.Config{})
+	t, err := twin.New(source, nowhere(), subject.Config{})
 	if err != nil {
 		return err
 	}
@@ -41,6 +47,13 @@ func RunSchedulerPlugins(seed, number uint64, report *differences.Report, mutati
 	return nil
 }
 
+// nowhere has plugins make clients of an API server that is not there, and say nothing of them: they
+// are given others before they ask it for anything.
+func nowhere() reference.Config {
+	log.SetLogger(klog.New(log.NullLogSink{}))
+	return reference.Config{Options: []scheduler.Option{scheduler.WithKubeConfig(&rest.Config{Host: "nowhere.invalid"})}}
+}
+
 // remake makes the pairs, with other arguments each time.
 func (c *comparison) remake(mutation Mutation) error {
 	address, forget, err := c.measure()
@@ -48,12 +61,16 @@ func (c *comparison) remake(mutation Mutation) error {
 		return err
 	}
 	defer forget() // it is asked when a plugin is made
+	if err := c.tellCustom(); err != nil {
+		return err
+	}
 	c.pairs = nil
-	for _, v := range append(ofSchedulerPlugins(c.Source), ofLoads(c.Source, address)...) {
+	for _, v := range slices.Concat(ofSchedulerPlugins(c.Source), ofLoads(c.Source, address), ofCustom(c.Source)) {
 		p, err := newPair(c.Twin, c.handle, v, mutation)
 		if err != nil {
 			return err
 		}
+		c.connect(p.reference)
 		c.pairs = append(c.pairs, p)
 	}
 	return nil

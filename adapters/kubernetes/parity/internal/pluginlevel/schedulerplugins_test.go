@@ -39,6 +39,9 @@ func TestSchedulerPlugins(t *testing.T) {
 	for _, what := range []string{
 		"NodeResourcesAllocatable Score", "NodeResourcesAllocatable NormalizeScore", "PodState Score", "PodState NormalizeScore",
 		"TargetLoadPacking Score", "LoadVariationRiskBalancing Score", "LowRiskOverCommitment Score", "Peaks Score", "Peaks NormalizeScore",
+		"SySched Score", "SySched NormalizeScore", "NetworkOverhead Filter", "NetworkOverhead Score", "NetworkOverhead NormalizeScore",
+		"NodeResourceTopologyMatch Filter", "NodeResourceTopologyMatch Score", "NodeResourceTopologyMatch (most allocated) Score",
+		"NodeResourceTopologyMatch (balanced) Score", "NodeResourceTopologyMatch (fewest zones) Score",
 	} {
 		if n, least := report.Counted(what), int(cases)*100; n < least {
 			t.Errorf("%s: compared %d times only, want %d", what, n, least)
@@ -54,6 +57,9 @@ var schedulerMutations = map[string][]string{
 	"LoadVariationRiskBalancing": {"Score"},
 	"LowRiskOverCommitment":      {"Score"},
 	"Peaks":                      {"Score", "NormalizeScore"},
+	"SySched":                    {"Score", "NormalizeScore"},
+	"NetworkOverhead":            {"PreFilter", "Filter", "Score", "NormalizeScore"},
+	"NodeResourceTopologyMatch":  {"Filter", "Score"},
 }
 
 // Whatever a plugin of scheduler-plugins gets wrong is noticed.

@@ -19,8 +19,9 @@ func status(code int, reasons []string) string {
 	return strings.TrimSpace(fmt.Sprint(extpoints.Code(code), " ", strings.Join(inOrder(reasons), "; ")))
 }
 
+// ofReference leaves out what a plugin has to say where nothing is in the way.
 func ofReference(s *fwk.Status) string {
-	if s == nil {
+	if s.IsSuccess() {
 		return status(0, nil)
 	}
 	return status(int(s.Code()), s.Reasons())

@@ -83,6 +83,14 @@ func (t *Twin) Update(p *Pod, object *v1.Pod) {
 	t.Subject.Apply(engine.Update(t.Convert(object)))
 }
 
+// UpdateAll updates all pods to what they are: of the same pods the subject may be told
+// something else now.
+func (t *Twin) UpdateAll() {
+	for _, p := range t.pods {
+		t.Update(p, t.Object(p))
+	}
+}
+
 // Confirm tells that a pod has been seen on the node that was chosen for it, and
 // started there just now: no two start at the same time, also of those that were
 // placed together, since equal ones are displaced in no particular order.

@@ -36,6 +36,9 @@ type Twin struct {
 	Reference *reference.Scheduler
 	Subject   *subject.Engine
 
+	// Syscalls says which system calls a pod makes. Nil: nothing is known of any.
+	Syscalls func(*v1.Pod) []string
+
 	now    time.Time
 	nodes  []string // sorted
 	pods   []*Pod   // in order of arrival
@@ -183,6 +186,9 @@ func (t *Twin) PutOwners(list []runtime.Object) {
 func (t *Twin) Convert(p *v1.Pod) *model.Workload {
 	w, err := subject.Workload(p, t.owners, t.gates)
 	t.check(err)
+	if t.Syscalls != nil {
+		w.Syscalls = t.Syscalls(p)
+	}
 	if p.Spec.SchedulingGroup != nil && len(p.Spec.ResourceClaims) > 0 {
 		g := t.Reference.Get(&schedulingv1beta1.PodGroup{ObjectMeta: named(p.Namespace, *p.Spec.SchedulingGroup.PodGroupName)})
 		if g, ok := g.(*schedulingv1beta1.PodGroup); ok {
