@@ -152,10 +152,8 @@ func (c *Controller) wake(v state.View, id job.ID, j *state.Job) {
 	if j == nil || !j.Done() {
 		return
 	}
-	for next := range v.JobsNamed(j.Owner, j.Spec.Name) {
-		if next.Spec.Singleton {
-			c.refill(v, next.ID)
-		}
+	if next := v.OldestNamed(j.Owner, j.Spec.Name); next != nil && next.Spec.Singleton {
+		c.refill(v, next.ID) // the others wait for it
 	}
 }
 

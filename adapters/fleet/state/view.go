@@ -44,9 +44,12 @@ func (v View) JobsBefore(id job.ID) iter.Seq[*Job] {
 	return jobs.downFrom(v.txn, jobKey(id-1)) // 0 wraps to the largest
 }
 
-// JobsNamed yields the owner's jobs of the name that have not ended, oldest first.
-func (v View) JobsNamed(owner, name string) iter.Seq[*Job] {
-	return jobs.all(v.txn, byName, append(nameKey(owner), nameKey(name)...))
+// OldestNamed returns the oldest of the owner's jobs of the name that have not ended, nil for none.
+func (v View) OldestNamed(owner, name string) *Job {
+	for j := range jobs.all(v.txn, byName, append(nameKey(owner), nameKey(name)...)) {
+		return j
+	}
+	return nil
 }
 
 // ActiveOf yields the owner's jobs that have not ended, by name.

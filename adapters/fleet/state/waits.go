@@ -42,10 +42,8 @@ func (v View) Waits(j *Job, now time.Time) Wait {
 		}
 	}
 	if j.Spec.Singleton {
-		for o := range v.JobsNamed(j.Owner, j.Spec.Name) {
-			if o.ID < j.ID {
-				return Wait{Reason: job.ReasonDependency, Message: fmt.Sprintf("job %d of the same name has not ended", o.ID)}
-			}
+		if o := v.OldestNamed(j.Owner, j.Spec.Name); o != nil && o.ID < j.ID {
+			return Wait{Reason: job.ReasonDependency, Message: fmt.Sprintf("job %d of the same name has not ended", o.ID)}
 		}
 	}
 	return Wait{}
