@@ -40,6 +40,7 @@ func (q *Queue) joinAlike(it *Item) {
 		return 1
 	})
 	c.waiting = slices.Insert(c.waiting, i, it)
+	c.joinFront(it, q.ahead)
 }
 
 // leaveAlike takes an item out of its class, and returns the class if others may be behind it: if it was
@@ -59,6 +60,7 @@ func (q *Queue) leaveAlike(it *Item) (left string) {
 		if i == 0 {
 			left = c.name
 		}
+		c.leaveFront(it, i)
 	}
 	if len(c.active)+len(c.waiting) == 0 {
 		delete(q.classes, c.name)

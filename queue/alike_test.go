@@ -223,3 +223,60 @@ func playAlike(t *testing.T, seed uint64, byQueues bool) (saved int) {
 	}
 	return all.tries - one.tries
 }
+
+// Of those that are alike and wait for the same an event is offered to the first alone, and to another
+// when that has gone, has changed, or is behind one that comes.
+func TestEventsAreOfferedToTheFirst(t *testing.T) {
+	asked := map[string]int{}
+	q, err := New(Timing{InitialBackoff: time.Second, MaxBackoff: time.Second}, extpoints.Improved, Hooks{
+		Less: byPriorityAndAge, KeepPlace: true,
+		Hints: map[string][]PluginHints{"": {{Plugin: "Fit", Events: []extpoints.EventHint{
+			{Event: roomFreed, Hint: func(m *model.Workload, _ *extpoints.Event) (extpoints.Hint, error) {
+				asked[m.ID]++
+				return extpoints.HintSkip, nil
+			}},
+		}}, {Plugin: "Other", Events: []extpoints.EventHint{{Event: roomFreed}}}}},
+	})
+	require.NoError(t, err)
+	know := map[string]*extpoints.WorkloadInfo{}
+	reject := func(at time.Duration, id, class, plugin string) {
+		know[id] = &extpoints.WorkloadInfo{Workload: &model.Workload{ID: id}}
+		q.Add(start.Add(at), know[id])
+		it, ok := q.Pop(start.Add(time.Minute))
+		require.True(t, ok)
+		it.Class = class
+		q.AddUnschedulable(start.Add(time.Minute), it, []string{plugin}, nil)
+	}
+	offer := func() map[string]int {
+		clear(asked)
+		q.Move(start.Add(time.Hour), &extpoints.Event{ClusterEvent: roomFreed}, nil)
+		return asked
+	}
+	for i, id := range []string{"b", "c", "d"} {
+		reject(time.Duration(i+1)*time.Second, id, "class", "Fit")
+	}
+	reject(0, "x", "", "Fit")
+	reject(0, "y", "another", "Fit")
+	require.Equal(t, map[string]int{"b": 1, "x": 1, "y": 1}, offer())
+
+	reject(0, "a", "class", "Fit") // it is older
+	require.Equal(t, map[string]int{"a": 1, "x": 1, "y": 1}, offer())
+
+	again := &extpoints.WorkloadInfo{Workload: &model.Workload{ID: "c", Labels: map[string]string{"new": ""}}}
+	q.Update(start.Add(time.Hour), know["c"], again) // another to plugins: it is tried
+	it, _ := q.Pop(start.Add(time.Hour))
+	require.Equal(t, "c", it.ID())
+	q.AddUnschedulable(start.Add(time.Hour), it, []string{"Fit"}, nil)
+	require.Equal(t, map[string]int{"a": 1, "c": 1, "x": 1, "y": 1}, offer())
+
+	for _, id := range []string{"a", "c"} {
+		q.Delete(id)
+	}
+	it, _ = q.Pop(start.Add(time.Hour))
+	require.Equal(t, "b", it.ID(), "it was the next")
+	it.Class = "class"
+	q.AddUnschedulable(start.Add(time.Hour), it, []string{"Other"}, nil) // which knows nothing better than to try it
+	require.Equal(t, map[string]int{"d": 1, "x": 1, "y": 1}, offer())
+	require.Equal(t, Active, q.waiting["b"].Place())
+	require.Equal(t, Unschedulable, q.waiting["d"].Place())
+}

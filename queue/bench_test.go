@@ -104,6 +104,39 @@ func BenchmarkMove(b *testing.B) {
 	}
 }
 
+// BenchmarkMoveAlike: one operation is one workload that ends, with a crowd of one class that waits for
+// room, of which the first is tried and finds none.
+func BenchmarkMoveAlike(b *testing.B) {
+	gone := extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Delete}
+	q, err := New(Timing{}, extpoints.Improved, Hooks{
+		Less: byPriority, KeepPlace: true,
+		Hints: map[string][]PluginHints{"": {{Plugin: "Fit", Events: []extpoints.EventHint{{Event: gone}}}}},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	reject := func(it *Item) {
+		it.Class = "class"
+		q.AddUnschedulable(start, it, []string{"Fit"}, nil)
+	}
+	for i, w := range workloads(crowd) {
+		w.Workload.Priority = 0
+		q.Add(start.Add(time.Duration(i)), w)
+		it, _ := q.Pop(start)
+		reject(it)
+	}
+	change := &extpoints.Event{ClusterEvent: gone}
+	b.ReportAllocs()
+	for b.Loop() {
+		q.Move(start, change, nil)
+		it, ok := q.Pop(start)
+		if !ok {
+			b.Fatal("nobody is tried")
+		}
+		reject(it)
+	}
+}
+
 // BenchmarkAttempt: one operation is a failed attempt with a crowd
 // unschedulable: pop, 10 events meanwhile, reject, wake.
 func BenchmarkAttempt(b *testing.B) {

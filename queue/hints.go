@@ -55,22 +55,38 @@ func (r *registration) matches(event extpoints.ClusterEvent) bool {
 	return false
 }
 
-// link puts the item at the end of the list of each plugin that it waits for.
+// link puts the item into the list of each plugin that it waits for, where it is not there. What was
+// parked just now comes last.
 func (it *Item) link() {
+	if it.linked {
+		return
+	}
+	it.linked = true
 	for i := range it.rejectors {
 		j := &it.rejectors[i]
 		j.prev, j.next = j.reg.last, nil
+		for j.prev != nil && j.prev.item.seq > it.seq {
+			j.prev, j.next = j.prev.prev, j.prev
+		}
 		if j.prev == nil {
 			j.reg.first = j
 		} else {
 			j.prev.next = j
 		}
-		j.reg.last = j
+		if j.next == nil {
+			j.reg.last = j
+		} else {
+			j.next.prev = j
+		}
 	}
 }
 
 // unlink undoes link.
 func (it *Item) unlink() {
+	if !it.linked {
+		return
+	}
+	it.linked = false
 	for i := range it.rejectors {
 		j := &it.rejectors[i]
 		if j.prev == nil {

@@ -118,8 +118,10 @@ type Item struct {
 	// rejectors link it to the registrations of the plugins that it waits for,
 	// pending ones first.
 	rejectors []rejector
+	linked    bool // it is in their lists
 	flight    flight
 	among     *alike // those of its class, while it is active or unschedulable
+	front     *front // those of its class that wait for the same, while it is unschedulable
 	leads     string // while it is in flight: the class of those that may wait behind it
 
 	// Of a member: the item of the tree that it waits with, or was popped with,
@@ -143,7 +145,8 @@ type rejector struct {
 }
 
 // registration is what one plugin of one profile registered for, and the list
-// of the unschedulable and gated items that wait for it, in order.
+// of the unschedulable and gated items that wait for it, in order. Of those of a
+// class that wait for the same only the first is in it (see front).
 type registration struct {
 	plugin      string
 	hints       []extpoints.EventHint
@@ -177,9 +180,18 @@ type leaf struct {
 type alike struct {
 	name    string
 	waiting []*Item // Unschedulable, in order
+	fronts  []*front
 	active  []*Item
 	// woken is the first of those that are about to be woken; nil in between.
 	woken *Item
+}
+
+// front are those of a class that wait for an event because of the same plugins. The hints would say the
+// same of all of them, and the first of those that an event wakes would be the first of them all: so it
+// alone is in the lists of the registrations, and events are offered to it only.
+type front struct {
+	first *Item // in order
+	count int
 }
 
 // ID is the workload's ID, or the highest group's.

@@ -2,9 +2,9 @@ package queue
 
 // unschedulable holds the items that wait for an event, unschedulable and gated
 // ones alike. There may be very many of them, and events come all the time, so
-// nothing here looks at all of them: each item is in the list of every plugin
-// that it waits for (see registration), and in a heap by the time since when it
-// waits.
+// nothing here looks at all of them: each item is in a heap by the time since
+// when it waits, and in the list of every plugin that it waits for (see
+// registration), unless another answers for it (see front).
 type unschedulable struct {
 	timeouts heap
 	seq      uint64 // of the last item that was inserted

@@ -153,7 +153,9 @@ func (q *Queue) Resume(s *State, info func(id string) *extpoints.WorkloadInfo) e
 			q.resolve(it)
 		}
 		q.linkToQueues(it)
-		it.link()
+		if it.front == nil {
+			it.link()
+		}
 		if it.GatingPlugin != "" {
 			q.unschedulable.gated++
 		}
