@@ -159,11 +159,13 @@ func (o *observed) partBefore(a, b *model.Workload, lineA, lineB line) (policy m
 	px, py := x.priority(), y.priority()
 	switch {
 	case policy == model.OrderFIFO:
-		return policy, o.comesFirst(&x, lineB.since)
+		return policy, o.allActive(&x, func(l line) bool { return !l.since.IsZero() && l.since.Before(lineB.since) })
 	case px != py:
 		return policy, px > py
+	case policy == model.OrderPriority && x.queue == nil: // what goes first in it is not behind a
+		return policy, lineA.before(lineB)
 	case policy == model.OrderPriority:
-		return policy, x.queue == nil && y.queue == nil && lineA.before(lineB)
+		return policy, o.allActive(&x, func(l line) bool { return l.before(lineB) })
 	case o.plansAhead && o.othersWait(&x, a):
 		return policy, false
 	case policy == model.OrderUsage:
@@ -182,14 +184,12 @@ func (o *observed) othersWait(p *portion, w *model.Workload) bool {
 	})
 }
 
-// comesFirst reports whether all that waits in the part came before the time, so that its first did, whatever
+// allActive reports whether it is so of all active ones in the part, so that it is of its first, whatever
 // goes first in it.
-func (o *observed) comesFirst(p *portion, since time.Time) bool {
+func (o *observed) allActive(p *portion, is func(line) bool) bool {
 	for _, id := range o.ids {
-		if o.positions[id].Place == queue.Active && o.isIn(p, o.rows[id].Workload) {
-			if came := o.lineOf(id, true).since; came.IsZero() || !came.Before(since) {
-				return false
-			}
+		if o.positions[id].Place == queue.Active && o.isIn(p, o.rows[id].Workload) && !is(o.lineOf(id, true)) {
+			return false
 		}
 	}
 	return true

@@ -447,6 +447,10 @@ func TestSimulationFindsFaults(t *testing.T) {
 			return reversed{p.(extpoints.QueueSortPlugin)}
 		})},
 		{"shares that nobody heeds", "whose turn is before by Share", bySort},
+		{"priorities between queues that nobody heeds", "whose turn is before by Priority", func(cfg *engine.Config) {
+			bySort(cfg)
+			wrap(plugins.PrioritySort, func(p extpoints.Plugin) extpoints.Plugin { return reversed{p.(extpoints.QueueSortPlugin)} })(cfg)
+		}},
 		{"arrivals that nobody heeds", "whose turn is before by FIFO", bySort},
 		{"quotas that nobody heeds", "by its ", bySort},
 		{"guarantees that nobody heeds", "kept by other queues", bySort},
