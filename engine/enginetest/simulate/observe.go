@@ -329,11 +329,17 @@ func (s *sim) isAway(node string) bool { return node != "" && s.cur.nodes[node] 
 // awaitsMember reports whether a member of the workload's tree of groups is in no queue yet, since a binding from
 // before is under way: its group is tried together with it when that has ended.
 func (s *sim) awaitsMember(id string) bool {
+	return s.anyInTree(id, func(other string) bool {
+		return s.cur.rows[other].Phase == model.Pending && s.cur.positions[other].Place == queue.OldBinding
+	})
+}
+
+// anyInTree reports whether it is so of any member of the workload's tree of groups.
+func (s *sim) anyInTree(id string, is func(id string) bool) bool {
 	g := sightOf(s.raw.View())
 	root := g.root(s.cur.rows[id].Workload)
 	return root != "" && slices.ContainsFunc(s.cur.ids, func(other string) bool {
-		row := s.cur.rows[other]
-		return row.Phase == model.Pending && s.cur.positions[other].Place == queue.OldBinding && g.root(row.Workload) == root
+		return is(other) && g.root(s.cur.rows[other].Workload) == root
 	})
 }
 
@@ -355,22 +361,17 @@ func (s *sim) fitsWithGroup(row *model.WorkloadRecord) (node string) {
 // had room when it was tried last, and left others too little. Something has come since and taken it: of that
 // nobody is told, as it makes no room.
 func (s *sim) fitsWithoutAnother(id string) (without bool) {
-	g := sightOf(s.raw.View())
-	row := s.cur.rows[id]
-	root := g.root(row.Workload)
-	if root == "" {
+	group := s.cur.rows[id].Group
+	if group == "" {
 		return false
 	}
 	s.quietly(func() {
 		b := s.raw.Branch()
-		_, _ = b.ScheduleGroup(s.now, row.Group)
-		without = slices.ContainsFunc(s.cur.ids, func(other string) bool {
-			pos, now := s.cur.positions[other], s.cur.rows[other]
-			if pos.Place != queue.Unschedulable || len(pos.UnschedulablePlugins) > 0 || g.root(now.Workload) != root {
-				return false
-			}
+		_, _ = b.ScheduleGroup(s.now, group)
+		without = s.anyInTree(id, func(other string) bool {
+			pos := s.cur.positions[other]
 			there, _ := b.View().Workload(other)
-			return there.Node == ""
+			return pos.Place == queue.Unschedulable && len(pos.UnschedulablePlugins) == 0 && there.Node == ""
 		})
 	})
 	return without
