@@ -62,7 +62,7 @@ func claimName(template *v1.PersistentVolumeClaim, pod string) string {
 // Rule: kube-apiserver plugin/pkg/admission/storage/storageclass/setdefault/admission.go, 1.37.1.
 func (t *translation) setClass(c *v1.PersistentVolumeClaim) {
 	if c.Spec.StorageClassName == nil && !metav1.HasAnnotation(c.ObjectMeta, v1.BetaStorageClassAnnotation) {
-		c.Spec.StorageClassName = t.defaultClass()
+		c.Spec.StorageClassName = t.storage()
 	}
 }
 
@@ -70,11 +70,11 @@ func (t *translation) setClass(c *v1.PersistentVolumeClaim) {
 // the newest, and of these the first by name.
 //
 // Rule: kube-apiserver pkg/volume/util/storageclass.go (GetDefaultClass), 1.37.1.
-func (t *translation) defaultClass() *string {
-	if t.h.o.StorageClasses == nil {
+func (h *handler) defaultClass() *string {
+	if h.o.StorageClasses == nil {
 		return nil
 	}
-	list, _ := t.h.o.StorageClasses.List(labels.Everything()) // of what is in memory
+	list, _ := h.o.StorageClasses.List(labels.Everything()) // of what is in memory
 	list = slices.DeleteFunc(list, func(c *storagev1.StorageClass) bool { return !isDefault(c) })
 	if len(list) == 0 {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -52,6 +53,7 @@ type translation struct {
 	left      int                             // how many pods owners may still have
 	bytesLeft int                             // how many bytes these may have
 	owned     map[string]map[string]inCluster // by namespace, see ownedIn
+	storage   func() *string                  // the default storage class, looked for once
 	request   request
 	problems  problems
 }
@@ -62,6 +64,7 @@ func (h *handler) translate(ctx context.Context, objects []object, view *engine.
 	t := &translation{
 		h: h, view: view, namespace: namespace, now: now, names: newNames(),
 		groups: map[string]*schedulingv1beta1.PodGroup{}, seen: map[string]bool{}, left: maxPods, bytesLeft: maxMade, owned: map[string]map[string]inCluster{},
+		storage: sync.OnceValue(h.defaultClass),
 	}
 	t.readNames(objects)
 	if err := t.readClasses(objects); err != nil {
