@@ -16,18 +16,23 @@ type SeccompProfile struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
+	// Spec is what the profile says.
 	Spec SeccompProfileSpec `json:"spec,omitempty"`
 }
 
 // SeccompProfileSpec says what is done about system calls.
 type SeccompProfileSpec struct {
+	// DefaultAction is for those that Syscalls does not name.
 	DefaultAction seccomp.Action `json:"defaultAction"`
-	Syscalls      []*Syscall     `json:"syscalls,omitempty"`
+	// Syscalls are those that have an action of their own.
+	Syscalls []*Syscall `json:"syscalls,omitempty"`
 }
 
 // Syscall says what is done about some system calls.
 type Syscall struct {
-	Names  []string       `json:"names"`
+	// Names are those of the system calls.
+	Names []string `json:"names"`
+	// Action is what is done.
 	Action seccomp.Action `json:"action"`
 }
 
@@ -36,6 +41,7 @@ type SeccompProfileList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the profiles.
 	Items []SeccompProfile `json:"items"`
 }
 
