@@ -64,7 +64,7 @@ func (s *sim) checkTurn(t *moment) {
 				continue
 			}
 			s.reach("workload passed by another")
-			if s.fitsOn(t.branch, id, b.Node) {
+			if s.fitsOn(t.branch, id, b.Node) && !s.wasHeld(t, id, b.Workload) {
 				s.fail("%s was put on %s, where %s fits, whose turn is before by %s", b.Workload, b.Node, id, by)
 			}
 		}
@@ -74,6 +74,25 @@ func (s *sim) checkTurn(t *moment) {
 func (s *sim) positionOf(id string) queue.Position {
 	pos, _ := s.raw.Queue(id)
 	return pos
+}
+
+// wasHeld reports whether, before the attempt, something was held back in the part that the workload has its turn in
+// where its way and the other's part. A hold that began when that was looked at, and was over before the attempt
+// was, because something else has become the first there, is seen neither before nor after it.
+func (s *sim) wasHeld(t *moment, id, other string) bool {
+	if !s.o.Queues {
+		return false
+	}
+	g := sightOf(t.branch.View())
+	_, part, _ := t.seen.parting(t.seen.rows[id].Workload, t.seen.rows[other].Workload)
+	return slices.ContainsFunc(t.seen.ids, func(id string) bool {
+		w := t.seen.rows[id].Workload
+		if t.seen.positions[id].Place != queue.Active || !t.seen.isIn(&part, w) {
+			return false
+		}
+		held, err := t.branch.Held(s.now, cmp.Or(g.root(w), id))
+		return err == nil && held != nil
+	})
 }
 
 func heldBack(pos *queue.Position) bool { return pos.Standing != nil && pos.Standing.Held != nil }
@@ -149,12 +168,7 @@ func (o *observed) turnBefore(id, other string, byQueues bool) (by model.OrderPo
 // partBefore reports whether the part of the one workload has its turn before that of the other for
 // certain, where their ways part, and by which policy.
 func (o *observed) partBefore(a, b *model.Workload, lineA, lineB line) (policy model.OrderPolicy, before bool) {
-	partsA, partsB := o.partsOf(a), o.partsOf(b)
-	above, i := &model.Queue{}, 0
-	for ; partsA[i].queue != nil && partsA[i].queue == partsB[i].queue; i++ {
-		above = partsA[i].queue
-	}
-	x, y := partsA[i], partsB[i]
+	above, x, y := o.parting(a, b)
 	policy = cmp.Or(above.Policy, model.OrderShare)
 	px, py := x.priority(), y.priority()
 	switch {
@@ -172,6 +186,16 @@ func (o *observed) partBefore(a, b *model.Workload, lineA, lineB line) (policy m
 		return policy, o.hadLessBefore(above, &x, &y)
 	}
 	return policy, o.hadLess(&x, &y)
+}
+
+// parting is where the ways of two workloads part: the queue above, and the part of it that each is in.
+func (o *observed) parting(a, b *model.Workload) (above *model.Queue, x, y portion) {
+	partsA, partsB := o.partsOf(a), o.partsOf(b)
+	above, i := &model.Queue{}, 0
+	for ; partsA[i].queue != nil && partsA[i].queue == partsB[i].queue; i++ {
+		above = partsA[i].queue
+	}
+	return above, partsA[i], partsB[i]
 }
 
 // othersWait reports whether anything else than the workload, and those of its group, waits in the part. Where the
