@@ -28,7 +28,7 @@ import (
 
 // laggard is a cluster with one device, and two pods of which each needs it by
 // a claim of its own. Each kind of objects is watched with a delay of its own. It looks at
-// what is written: at no moment may two claims have the device.
+// what is written: at no moment may two claims have the device, or a pod run without.
 type laggard struct {
 	*library
 	t    *testing.T
@@ -37,7 +37,7 @@ type laggard struct {
 	// lists without asking for the newest gets these, and hears of the rest by the watch.
 	cached map[string]stale
 
-	twice []string // under mu
+	wrong []string // under mu
 }
 
 // stale is a list as it was, and how its objects are now.
@@ -174,19 +174,25 @@ func (l *laggard) claims() *resourcev1.ResourceClaimList {
 	return list
 }
 
-// look notes what is given twice.
+// look notes what is given twice, and what is lacking.
 func (l *laggard) look() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	has := map[string]string{}
 	for _, name := range []string{"first", "second"} {
 		c := get[*resourcev1.ResourceClaim](l.library, space, name)
-		if c == nil || c.Status.Allocation == nil {
+		switch {
+		case c == nil:
+			continue
+		case c.Status.Allocation == nil:
+			if l.nodeOf(name) == nodeName {
+				l.wrong = append(l.wrong, name+" runs without its device")
+			}
 			continue
 		}
 		for _, r := range c.Status.Allocation.Devices.Results {
 			if other := has[r.Device]; other != "" {
-				l.twice = append(l.twice, fmt.Sprintf("%s and %s have device %s", other, name, r.Device))
+				l.wrong = append(l.wrong, fmt.Sprintf("%s and %s have device %s", other, name, r.Device))
 			}
 			has[r.Device] = name
 		}
@@ -257,7 +263,7 @@ func spoiled(times int64, write string, err error) func(string) error {
 
 // Watches that lag behind each other by seconds, in any order, and every way in which
 // what was written for a pod can be of no use: at no moment do two claims have the device
-// in the API, and in the end the second pod gets it.
+// in the API, or runs a pod without, and in the end the second pod gets it.
 func TestNothingIsWrittenTwiceThoughWatchesLag(t *testing.T) {
 	t.Parallel()
 	refuse := func(times int64, write string, err error) func(*laggard) {
@@ -282,6 +288,7 @@ func TestNothingIsWrittenTwiceThoughWatchesLag(t *testing.T) {
 		{name: "nothing fails"},
 		{name: "the binding is refused once", spoil: refuse(1, bind, errRefused)},
 		{name: "the binding is refused often", spoil: refuse(4, bind, errRefused)},
+		{name: "the claim's write is refused once", spoil: refuse(1, status, errRefused)},
 		{name: "the answer to the claim's write is lost", spoil: lose(1, status, errLost)},
 		{name: "the claim's write is refused when it was made", spoil: lose(1, status, errRefused)},
 		{name: "the claim's write is refused often when it was made", spoil: lose(3, status, errRefused)},
@@ -357,8 +364,8 @@ func TestNothingIsWrittenTwiceThoughWatchesLag(t *testing.T) {
 					if got := l.nodeOf("second"); got != nodeName {
 						t.Errorf("the second pod is on %q when the first has gone", got)
 					}
-					if l.look(); len(l.twice) > 0 {
-						t.Errorf("%v", l.twice)
+					if l.look(); len(l.wrong) > 0 {
+						t.Errorf("%v", l.wrong)
 					}
 					stop()
 				})

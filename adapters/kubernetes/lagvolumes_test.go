@@ -147,7 +147,7 @@ func (s *store) look(write string) {
 			return
 		}
 		if had := s.owner[name]; had != "" {
-			s.twice = append(s.twice, fmt.Sprintf("%s is for %s and is given to %s", name, had, v.Spec.ClaimRef.UID))
+			s.wrong = append(s.wrong, fmt.Sprintf("%s is for %s and is given to %s", name, had, v.Spec.ClaimRef.UID))
 		}
 		s.owner[name] = string(v.Spec.ClaimRef.UID)
 	case strings.HasPrefix(write, "update persistentvolumeclaims "):
@@ -157,7 +157,7 @@ func (s *store) look(write string) {
 			return
 		}
 		if had := s.nodes[name]; had != "" {
-			s.twice = append(s.twice, fmt.Sprintf("%s is for %s and is selected for %s", name, had, c.Annotations[storagehelpers.AnnSelectedNode]))
+			s.wrong = append(s.wrong, fmt.Sprintf("%s is for %s and is selected for %s", name, had, c.Annotations[storagehelpers.AnnSelectedNode]))
 		}
 		s.nodes[name] = c.Annotations[storagehelpers.AnnSelectedNode]
 	}
@@ -181,8 +181,8 @@ func (s *store) end() {
 	if got := s.nodeOf("second"); got != nodeName {
 		s.t.Errorf("the second pod is on %q when the first has gone", got)
 	}
-	if len(s.twice) > 0 {
-		s.t.Errorf("%v", s.twice)
+	if len(s.wrong) > 0 {
+		s.t.Errorf("%v", s.wrong)
 	}
 }
 
