@@ -21,11 +21,11 @@
 //
 // # Events
 //
-//	AssignedWorkload/All
+//	AssignedWorkload/Add|Delete|UpdateWorkloadLabel
 //	AppGraph/All
 //	NetworkCosts/All
-//	Node/All
-//	TargetWorkload/Update
+//	Node/Add|Delete|UpdateNodeLabel
+//	TargetWorkload/UpdateWorkloadLabel
 //
 // # Signature
 //

@@ -8,14 +8,14 @@ import (
 
 // EventsToRegister asks for all that can make a node close enough: workloads of the
 // application that come, leave or change their labels, the graph, the costs, nodes that come
-// or move, and the workload itself.
+// or move, and the labels of the workload itself.
 func (p *NetworkOverhead) EventsToRegister() ([]extpoints.EventHint, error) {
 	return []extpoints.EventHint{
-		helper.On(extpoints.AssignedWorkload, extpoints.Add|extpoints.Update|extpoints.Delete, p.afterWorkload),
+		helper.On(extpoints.AssignedWorkload, extpoints.Add|extpoints.UpdateWorkloadLabel|extpoints.Delete, p.afterWorkload),
 		helper.On(model.AppGraphKind, extpoints.Add|extpoints.Update|extpoints.Delete, p.afterGraph),
 		helper.On(model.NetworkCostsKind, extpoints.Add|extpoints.Update|extpoints.Delete, nil),
-		helper.On(extpoints.NodeResource, extpoints.Add|extpoints.Delete|extpoints.Update, nil),
-		helper.On(extpoints.TargetWorkload, extpoints.Update, nil),
+		helper.On(extpoints.NodeResource, extpoints.Add|extpoints.Delete|extpoints.UpdateNodeLabel, nil),
+		helper.On(extpoints.TargetWorkload, extpoints.UpdateWorkloadLabel, nil),
 	}, nil
 }
 

@@ -370,6 +370,35 @@ func TestHints(t *testing.T) {
 	}
 }
 
+// Changes that say nothing of where workloads of an application are wake nobody.
+func TestEvents(t *testing.T) {
+	p, err := New(Args{}, extpointstest.NewHandle())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := p.EventsToRegister()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		event extpoints.ClusterEvent
+		want  bool
+	}{
+		{extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.UpdateWorkloadLabel}, true},
+		{extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Delete}, true},
+		{extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.UpdateWorkloadScaleDown}, false},
+		{extpoints.ClusterEvent{Resource: extpoints.AssignedWorkload, Action: extpoints.Update}, false}, // told to go
+		{extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.UpdateNodeLabel}, true},
+		{extpoints.ClusterEvent{Resource: extpoints.NodeResource, Action: extpoints.UpdateNodeAllocatable}, false},
+		{extpoints.ClusterEvent{Resource: extpoints.TargetWorkload, Action: extpoints.UpdateWorkloadLabel}, true},
+		{extpoints.ClusterEvent{Resource: extpoints.TargetWorkload, Action: extpoints.UpdateWorkloadToleration}, false},
+	} {
+		if got := slices.ContainsFunc(list, func(r extpoints.EventHint) bool { return r.Event.Matches(c.event) }); got != c.want {
+			t.Errorf("%v: got %v", c.event, got)
+		}
+	}
+}
+
 func TestArgs(t *testing.T) {
 	_, err := New(Args{Labels: helper.AppLabels{Graph: "component"}}, extpointstest.NewHandle())
 	if err == nil || !strings.Contains(err.Error(), `component: "component" is the label of the graph`) {
