@@ -129,7 +129,7 @@ step_parity() { nested adapters/kubernetes/parity every_test; }
 step_parity_random() {
   cd adapters/kubernetes/parity
   local level
-  for level in plugin groupplugin schedulerplugins decision storage devices group queue; do
+  for level in plugin groupplugin schedulerplugins decision storage devices group schedulerpluginsdecision queue; do
     go run ./cmd/parity -level "$level" -n 200 -seed "$RANDOM"
   done
 }

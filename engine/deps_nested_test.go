@@ -42,7 +42,8 @@ var nestedFloors = map[string][][]string{
 		{"internal/reference"},
 		{"internal/queuelevel", "internal/subject"},
 		{"internal/twin", "internal/sidebyside"},
-		{"internal/pluginlevel", "internal/decisionlevel", "cmd/sidebyside"},
+		{"internal/decisionlevel", "cmd/sidebyside"},
+		{"internal/pluginlevel"},
 		{"cmd/parity", "cmd/withplugins", "internal/bridgelevel"},
 	},
 	"adapters/kubernetes/e2e": {

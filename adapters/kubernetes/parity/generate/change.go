@@ -33,10 +33,16 @@ func (s *Source) ChangePod(old *v1.Pod) *v1.Pod {
 		case 5:
 			s.changeOneRequest(c)
 		case 6: // something that no plugin cares for
-			p.Annotations = map[string]string{"note": Pick(s, "a", "b")}
+			if p.Annotations == nil {
+				p.Annotations = map[string]string{}
+			}
+			p.Annotations["note"] = Pick(s, "a", "b")
 		}
-		if s.Measured {
+		switch {
+		case s.Measured:
 			c.Resources.Limits = s.limits(c.Resources.Requests)
+		case c.Resources.Limits != nil: // it is guaranteed what it requests, and stays so
+			c.Resources.Limits = c.Resources.Requests.DeepCopy()
 		}
 	}
 	return p
@@ -81,7 +87,7 @@ func (s *Source) Placed(old *v1.Pod, node string, since time.Time) *v1.Pod {
 	if s.Custom {
 		p.Status.Phase = v1.PodRunning
 	}
-	if s.Wild(8) {
+	if !s.Simple && s.Wild(8) {
 		p.Status.ContainerStatuses = []v1.ContainerStatus{s.resized(&p.Spec.Containers[0])}
 	}
 	if s.Percent(8) {

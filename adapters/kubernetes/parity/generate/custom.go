@@ -35,9 +35,12 @@ func (s *Source) spokenOf(p *v1.Pod) {
 		}
 	}
 	s.confine(p)
-	if s.Percent(40) {
+	switch {
+	case s.Percent(40):
 		guarantee(p.Spec.Containers)
 		guarantee(p.Spec.InitContainers)
+	case s.Simple:
+		p.Spec.InitContainers = nil
 	}
 }
 

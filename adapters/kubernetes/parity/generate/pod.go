@@ -68,8 +68,8 @@ func (s *Source) owner() []metav1.OwnerReference {
 }
 
 func (s *Source) containers(spec *v1.PodSpec) {
-	containers := 1
-	if !s.Huge && s.Percent(25) {
+	containers, one := 1, s.Huge || s.Simple && s.Measured
+	if !one && s.Percent(25) {
 		containers = 1 + s.IntN(3)
 	}
 	for i := range containers {
@@ -82,7 +82,7 @@ func (s *Source) containers(spec *v1.PodSpec) {
 		}
 		spec.Containers = append(spec.Containers, c)
 	}
-	if s.Huge || !s.Wild(20) {
+	if one || !s.Wild(20) {
 		return
 	}
 	for i := range 1 + s.IntN(3) {
@@ -90,7 +90,7 @@ func (s *Source) containers(spec *v1.PodSpec) {
 		if s.Percent(80) {
 			c.Resources.Requests = s.Requests()
 		}
-		if s.Percent(50) {
+		if !s.Simple && s.Percent(50) {
 			c.RestartPolicy = new(v1.ContainerRestartPolicyAlways) // a sidecar
 		}
 		spec.InitContainers = append(spec.InitContainers, c)

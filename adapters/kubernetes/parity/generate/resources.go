@@ -139,7 +139,7 @@ func (s *Source) capacity() v1.ResourceList {
 
 // podResources are requests of the pod as a whole; mostly nil.
 func (s *Source) podResources() *v1.ResourceRequirements {
-	if s.ByContainer || !s.Wild(10) {
+	if s.ByContainer || s.Simple || !s.Wild(10) {
 		return nil
 	}
 	r := &v1.ResourceRequirements{Requests: v1.ResourceList{}}
@@ -157,7 +157,7 @@ func (s *Source) podResources() *v1.ResourceRequirements {
 
 // overhead is what running the pod costs beside its containers; mostly nil.
 func (s *Source) overhead() v1.ResourceList {
-	if !s.Wild(10) {
+	if s.Simple || !s.Wild(10) {
 		return nil
 	}
 	return v1.ResourceList{v1.ResourceCPU: s.quantities("0", "10m", "250m"), v1.ResourceMemory: s.quantities("0", "64Mi", "120Mi")}

@@ -49,6 +49,11 @@ type Mood struct {
 	// Measured: what is in use is measured. Containers have limits, and nodes more than what
 	// pods can have of it.
 	Measured bool
+	// Simple: what a pod asks for is the same however it is summed up. There is no overhead, no
+	// sidecar and nothing said of the pod as a whole, and no pod is resized. Where what is in use
+	// is measured, each pod is one container; where there are custom resources, what is not
+	// guaranteed what it requests has no init containers.
+	Simple bool
 	// Custom: pods are such as custom resources speak of; see [Apps] and the lists beside it.
 	Custom bool
 	// Nodes is how many names of nodes there are.

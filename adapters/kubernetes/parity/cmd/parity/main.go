@@ -1,6 +1,6 @@
 // Command parity compares Berth with the real kube-scheduler, with random input.
 //
-//	go run ./cmd/parity -level plugin|groupplugin|schedulerplugins|decision|storage|devices|group|queue -n 200 -seed 1
+//	go run ./cmd/parity -level plugin|groupplugin|schedulerplugins|decision|storage|devices|group|schedulerpluginsdecision|queue -n 200 -seed 1
 //	go run ./cmd/parity -level decision -seed 1 -case 12 -v
 //	go run ./cmd/parity -record ../../../engine/testdata/parity
 //
@@ -31,7 +31,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.level, "level", "plugin", "what to compare: plugin, groupplugin (those about groups), schedulerplugins (those of kubernetes-sigs/scheduler-plugins), queue, or decisions: decision, storage, devices or group")
+	flag.StringVar(&o.level, "level", "plugin", "what to compare: plugin, groupplugin (those about groups), schedulerplugins (those of kubernetes-sigs/scheduler-plugins), queue, or decisions: decision, storage, devices, group or schedulerpluginsdecision")
 	flag.Uint64Var(&o.n, "n", 200, "how many cases")
 	flag.Uint64Var(&o.seed, "seed", 1, "where the cases come from")
 	flag.Int64Var(&o.only, "case", -1, "run only the case of this number")
@@ -90,6 +90,12 @@ func runCase(o *options, number uint64, report *differences.Report) error {
 		return pluginlevel.RunGroups(o.seed, number, report, pluginlevel.Mutation{})
 	case "schedulerplugins":
 		return pluginlevel.RunSchedulerPlugins(o.seed, number, report, pluginlevel.Mutation{})
+	case "schedulerpluginsdecision":
+		d := pluginlevel.SchedulerPluginsDecisions(number)
+		if o.tell {
+			d.Tell = os.Stdout
+		}
+		return decisionlevel.Run(o.seed, number, report, d)
 	case "queue":
 		var q queuelevel.Options
 		if o.tell {
@@ -97,5 +103,5 @@ func runCase(o *options, number uint64, report *differences.Report) error {
 		}
 		return queuelevel.Run(o.seed, number, report, q)
 	}
-	return fmt.Errorf("there is no level %q: want plugin, groupplugin, schedulerplugins, queue, decision, storage, devices or group", o.level)
+	return fmt.Errorf("there is no level %q: want plugin, groupplugin, schedulerplugins, queue, decision, storage, devices, group or schedulerpluginsdecision", o.level)
 }

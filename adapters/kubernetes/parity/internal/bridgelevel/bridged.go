@@ -19,6 +19,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"github.com/berth-project/berth/adapters/kubernetes/bridge"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/generate"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/decisionlevel"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/reference"
 	"github.com/berth-project/berth/engine"
@@ -73,7 +74,7 @@ func (s *side) beside(ref *reference.Scheduler) {
 func everyPlugin() []string { return slices.Collect(maps.Keys(inTree.NewInTreeRegistry())) }
 
 // reference enables those of the registry that kube-scheduler does not have.
-func (s *side) reference(cfg *reference.Config) {
+func (s *side) reference(_ *generate.Source, cfg *reference.Config) {
 	for _, name := range s.names {
 		if !slices.Contains(everyPlugin(), name) {
 			if cfg.Registry == nil {

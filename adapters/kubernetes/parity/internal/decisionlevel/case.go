@@ -75,6 +75,7 @@ type history struct {
 	*twin.Twin
 	plan
 	report *differences.Report
+	with   string // a plugin; see Options
 	tell   io.Writer
 	over   bool // the two sides went apart
 
@@ -92,10 +93,16 @@ type Options struct {
 	// Change and Deaf make mistakes on purpose; see [subject.Config].
 	Change func(*engine.Config)
 	Deaf   func(engine.Change) bool
+	// Plan changes what the case is like.
+	Plan func(*generate.Plan)
 	// Beside is told of the reference; see [subject.Config]. Reference changes its
-	// configuration.
+	// configuration, and may draw for that.
 	Beside    func(*reference.Scheduler)
-	Reference func(*reference.Config)
+	Reference func(*generate.Source, *reference.Config)
+	// Begin tells both sides of what is there before all else.
+	Begin func(*twin.Twin) error
+	// With is a plugin that both sides run besides. Its decisions are counted by themselves.
+	With string
 	// Tape writes down the case.
 	Tape *subject.Tape
 	// Small keeps the case short, and DynamicResources out of one that is not
@@ -108,7 +115,7 @@ type Options struct {
 // Run runs one case.
 func Run(seed, number uint64, report *differences.Report, o Options) error {
 	source := generate.New(seed, number, generate.Mood{})
-	h := &history{report: report, tell: o.Tell}
+	h := &history{report: report, with: o.With, tell: o.Tell}
 	if h.Plan = generate.NewPlan(number, source); o.About != "" && o.About != Pods {
 		h.plan = newPlanAbout(o.About, source)
 	}
@@ -117,6 +124,9 @@ func Run(seed, number uint64, report *differences.Report, o Options) error {
 		h.gates = o.Gates
 	case o.Tape != nil && h.groups: // who replays it has no gates
 		h.gates = reference.Groups
+	}
+	if o.Plan != nil {
+		o.Plan(&h.Plan)
 	}
 	if o.Small {
 		h.Size, h.Steps = min(h.Size, 5), 6
@@ -132,6 +142,11 @@ func Run(seed, number uint64, report *differences.Report, o Options) error {
 	}
 	defer h.Close()
 	h.Subject.Tape = o.Tape
+	if o.Begin != nil {
+		if err := o.Begin(h.Twin); err != nil {
+			return err
+		}
+	}
 	h.begin()
 	for range h.Steps {
 		h.step()
@@ -180,7 +195,7 @@ func newTwin(s *generate.Source, p *plan, o Options) (*twin.Twin, error) {
 		sub.Args[plugins.DefaultPreemption] = defaultpreemption.Args{MinCandidateNodesPercentage: new(int32(100))}
 	}
 	if o.Reference != nil {
-		o.Reference(&ref)
+		o.Reference(s, &ref)
 	}
 	return twin.New(s, ref, sub)
 }
@@ -326,6 +341,9 @@ func (h *history) schedule() bool {
 		fmt.Fprintf(h.tell, "%s cycle\n  reference: %s\n  subject:   %s\n", h.Now().Format(time.StampMicro), ref, sub)
 	}
 	h.report.Count("decision")
+	if h.with != "" {
+		h.report.Count("decision with " + h.with)
+	}
 	if what := answer.Compare(ref, sub); what != "" {
 		what = cmp.Or(h.excuse(ref, sub), what)
 		h.apart("decision, "+what, ref.String(), sub.String(), ref.Workload)

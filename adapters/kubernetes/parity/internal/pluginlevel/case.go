@@ -25,16 +25,12 @@ const (
 
 // comparison is one case under way.
 type comparison struct {
-	*twin.Twin
+	beside
 	report *differences.Report
 	pairs  []*pair
 	views  twin.Views
 	handle *extpointstest.Handle // of the subject's plugins
 	signed []*v1.Pod
-	custom resources         // of the reference
-	told   []model.ObjectRef // objects that the subject has been told of
-	loads  []string          // nodes on which something is measured
-	recent bool              // what is measured does not have the pods on nodes yet
 }
 
 // Run runs one case: a cluster that changes, and pods that all plugins are asked
@@ -46,7 +42,7 @@ func Run(seed, number uint64, report *differences.Report, mutation Mutation) err
 		return err
 	}
 	defer t.Close()
-	c := &comparison{Twin: t, report: report, handle: extpointstest.NewHandle()}
+	c := &comparison{beside: beside{Twin: t}, report: report, handle: extpointstest.NewHandle()}
 	if c.pairs, err = newPairs(t, c.handle, mutation); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/berth-project/berth/adapters/kubernetes/customresources"
+	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/twin"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
 )
@@ -59,6 +60,17 @@ func setField(plugin any, name string, value any) {
 	reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem().Set(reflect.ValueOf(value))
 }
 
+// beside is a cluster with what there is beside nodes and pods: custom resources, and what is
+// measured.
+type beside struct {
+	*twin.Twin
+	complete bool              // no custom resource is missing that pods name
+	custom   resources         // of the reference
+	told     []model.ObjectRef // objects that the subject has been told of
+	loads    []string          // nodes on which something is measured
+	recent   bool              // what is measured does not have the pods on nodes yet
+}
+
 // lists are the kinds of lists of the resources that a source reads.
 var lists = map[customresources.Kind]string{
 	customresources.NodeTopologies:    "NodeResourceTopologyList",
@@ -67,7 +79,7 @@ var lists = map[customresources.Kind]string{
 }
 
 // tellCustom tells both sides what custom resources there are now.
-func (c *comparison) tellCustom() error {
+func (c *beside) tellCustom() error {
 	profiles := c.seccompProfiles()
 	others := slices.Concat(c.appGroups(), c.networkTopologies(), c.nodeTopologies())
 	c.custom = newResources(append(profiles, others...))
@@ -78,7 +90,7 @@ func (c *comparison) tellCustom() error {
 }
 
 // tellProfiles lets the subject know which system calls the pods make.
-func (c *comparison) tellProfiles(list []client.Object) error {
+func (c *beside) tellProfiles(list []client.Object) error {
 	profiles := map[string][]string{}
 	for _, o := range list {
 		u, err := asUnstructured(o)
@@ -95,7 +107,7 @@ func (c *comparison) tellProfiles(list []client.Object) error {
 }
 
 // tellObjects lets the subject read the objects, and forget those that it knew before.
-func (c *comparison) tellObjects(list []client.Object) error {
+func (c *beside) tellObjects(list []client.Object) error {
 	for _, ref := range c.told {
 		c.Subject.Apply(engine.RemoveObject(ref))
 	}

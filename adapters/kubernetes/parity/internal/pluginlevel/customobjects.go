@@ -31,7 +31,7 @@ func kindOf(group, version, kind, namespace, name string) (metav1.TypeMeta, meta
 }
 
 // seccompProfiles draws profiles; some are missing, some let nothing through.
-func (c *comparison) seccompProfiles() (list []client.Object) {
+func (c *beside) seccompProfiles() (list []client.Object) {
 	for _, namespace := range []string{"default", "team-a"} {
 		for _, name := range generate.Profiles[:len(generate.Profiles)-1] {
 			if c.Wild(15) {
@@ -40,14 +40,23 @@ func (c *comparison) seccompProfiles() (list []client.Object) {
 			list = append(list, c.seccompProfile(namespace, name, 4))
 		}
 	}
-	if !c.Wild(20) {
-		list = append(list, c.seccompProfile("default", "all-syscalls", 12))
+	if c.complete || !c.Wild(20) {
+		list = append(list, c.unconfined())
 	}
 	return list
 }
 
+// unconfined draws the profile of pods without one.
+func (c *beside) unconfined() client.Object {
+	p := c.seccompProfile("default", "all-syscalls", 12)
+	if c.complete {
+		p.Spec.Syscalls = append(p.Spec.Syscalls, &seccompprofile.Syscall{Action: "SCMP_ACT_ALLOW", Names: []string{"call0"}})
+	}
+	return p
+}
+
 // seccompProfile draws one that names so many system calls, or less.
-func (c *comparison) seccompProfile(namespace, name string, most int) client.Object {
+func (c *beside) seccompProfile(namespace, name string, most int) *seccompprofile.SeccompProfile {
 	p := &seccompprofile.SeccompProfile{}
 	p.TypeMeta, p.ObjectMeta = kindOf("security-profiles-operator.x-k8s.io", "v1beta1", "SeccompProfile", namespace, name)
 	p.Spec.DefaultAction = "SCMP_ACT_ERRNO"
@@ -64,10 +73,11 @@ func (c *comparison) seccompProfile(namespace, name string, most int) client.Obj
 
 // appGroups draws applications; of one of a name in several namespaces the arguments say which is
 // meant.
-func (c *comparison) appGroups() (list []client.Object) {
+func (c *beside) appGroups() (list []client.Object) {
 	for _, namespace := range []string{"default", "team-a"} {
-		for _, name := range generate.Apps[:len(generate.Apps)-1] {
-			if namespace == "default" && !c.Wild(8) || c.Percent(40) {
+		for i, name := range generate.Apps {
+			missing := i == len(generate.Apps)-1 || (namespace != "default" || c.Wild(8)) && !c.Percent(40)
+			if c.complete || !missing {
 				list = append(list, c.appGroup(namespace, name))
 			}
 		}
@@ -75,7 +85,7 @@ func (c *comparison) appGroups() (list []client.Object) {
 	return list
 }
 
-func (c *comparison) appGroup(namespace, name string) client.Object {
+func (c *beside) appGroup(namespace, name string) client.Object {
 	g := &agv1alpha1.AppGroup{}
 	g.TypeMeta, g.ObjectMeta = kindOf(generate.AppLabel, "v1alpha1", "AppGroup", namespace, name)
 	for _, i := range c.Perm(len(generate.Components)) {
@@ -96,9 +106,9 @@ func (c *comparison) appGroup(namespace, name string) client.Object {
 }
 
 // networkTopologies draws what it costs to go from one place to another.
-func (c *comparison) networkTopologies() (list []client.Object) {
+func (c *beside) networkTopologies() (list []client.Object) {
 	for _, namespace := range []string{"default", "team-a"} {
-		if namespace == "default" && c.Wild(10) || namespace != "default" && c.Percent(40) {
+		if missing := namespace == "default" && c.Wild(10) || namespace != "default" && c.Percent(40); missing && !c.complete {
 			continue
 		}
 		t := &ntv1alpha1.NetworkTopology{}
@@ -123,7 +133,7 @@ func (c *comparison) networkTopologies() (list []client.Object) {
 
 // costs draws those between the places, in any order. Not all are known, and not all the same in
 // both directions.
-func (c *comparison) costs(key ntv1alpha1.TopologyKey, places ...string) ntv1alpha1.TopologyInfo {
+func (c *beside) costs(key ntv1alpha1.TopologyKey, places ...string) ntv1alpha1.TopologyInfo {
 	t := ntv1alpha1.TopologyInfo{TopologyKey: key, OriginList: ntv1alpha1.OriginList{}}
 	for _, i := range c.Perm(len(places)) {
 		if c.Percent(12) {

@@ -42,12 +42,16 @@ func overhead(name, weights string, namespaces ...string) variant {
 }
 
 // connect gives a plugin of the reference the custom resources to read.
-func (c *comparison) connect(plugin fwk.Plugin) {
+func (c *beside) connect(plugin fwk.Plugin) {
 	switch p := plugin.(type) {
+	case *heeding:
+		c.connect(p.ending)
 	case *ending:
 		p.NetworkOverhead.Client = c.custom
 	case *aligning:
 		setField(p.TopologyMatch, "nrtCache", nrtcache.NewPassthrough(c.Twin.Reference.Logger(), c.custom))
+	case *sysched.SySched:
+		setField(p, "client", c.custom)
 	case *listening:
 		setField(p.SySched, "client", c.custom)
 		c.tellPods(p.pods)
@@ -117,7 +121,7 @@ func (l *listener) AddEventHandler(h cache.ResourceEventHandler) (cache.Resource
 
 // tellPods tells of the pods on nodes: that they run already, or begin to, and of some that have
 // left.
-func (c *comparison) tellPods(to cache.ResourceEventHandler) {
+func (c *beside) tellPods(to cache.ResourceEventHandler) {
 	for _, p := range c.Pods() {
 		if p.Place == twin.Waiting {
 			continue

@@ -14,7 +14,8 @@
 //
 // Plugins about groups have cases of their own ([RunGroups]), and so have those of kubernetes-sigs/
 // scheduler-plugins ([RunSchedulerPlugins]), with measurements and custom resources: both sides are
-// told of the same, the reference's plugins by clients in the place of those that they have made.
+// told of the same, the reference's plugins by clients in the place of those that they have made. The
+// same is there for whole histories of package decisionlevel ([SchedulerPluginsDecisions]).
 //
 // Every plugin is also asked where the framework would not: Filter on nodes that
 // another plugin rules out, Score on nodes that are not feasible. Both sides see

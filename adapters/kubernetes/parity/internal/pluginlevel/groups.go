@@ -51,7 +51,7 @@ func RunGroups(seed, number uint64, report *differences.Report, mutation Mutatio
 		return err
 	}
 	defer t.Close()
-	g := &groupCase{comparison: &comparison{Twin: t, report: report, handle: extpointstest.NewHandle()}, members: map[string][]*v1.Pod{}}
+	g := &groupCase{comparison: &comparison{beside: beside{Twin: t}, report: report, handle: extpointstest.NewHandle()}, members: map[string][]*v1.Pod{}}
 	for _, v := range ofGroups(source) {
 		p, err := newPair(t, g.handle, v, mutation)
 		if err != nil {

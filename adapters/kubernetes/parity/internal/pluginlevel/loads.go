@@ -80,49 +80,63 @@ func watched(nodes map[string]metrics, end time.Time) string {
 	return string(text)
 }
 
-// measure draws what is measured on the nodes, tells the subject, and returns where the reference
-// finds it. Either nothing that is on a node is in it yet or all is: for the reference the time at
-// which a pod has come is the real one.
-func (c *comparison) measure() (address string, forget func(), err error) {
-	nodes := map[string]metrics{}
-	for i := range c.Source.Nodes {
-		if i == 0 || c.Percent(90) {
-			nodes[generate.NodeName(i)] = metrics{append(c.metrics("CPU", i == 0), c.metrics("Memory", false)...)}
-		}
-	}
-	end, seen := time.Now().Add(-time.Hour), c.Now().Add(-time.Hour)
-	if c.recent = c.Percent(50); !c.recent {
-		end, seen = time.Now().Add(time.Hour), c.Now().Add(time.Hour)
-	}
-	address, forget = theWatcher().serve(watched(nodes, seen))
-	err = c.tellLoads(address)
-	forget()
-	address, forget = theWatcher().serve(watched(nodes, end))
-	return address, forget, err
+// measurement is what is measured on the nodes. Either nothing that is on a node is in it yet or all
+// is: for the reference the time at which a pod has come is the real one.
+type measurement struct {
+	nodes  map[string]metrics
+	recent bool // nothing is in it yet
 }
 
-// metrics draws those of one resource, in any order. Numbers are quarters: others the reference's
+func newMeasurement(s *generate.Source) measurement {
+	m := measurement{nodes: map[string]metrics{}}
+	for i := range s.Nodes {
+		if i == 0 || s.Percent(90) {
+			m.nodes[generate.NodeName(i)] = metrics{append(newMetrics(s, "CPU", i == 0), newMetrics(s, "Memory", false)...)}
+		}
+	}
+	m.recent = s.Percent(50)
+	return m
+}
+
+// serve makes an address at which it is found until forget is called, by who takes it for now.
+func (m *measurement) serve(now time.Time) (address string, forget func()) {
+	end := now.Add(time.Hour)
+	if m.recent {
+		end = now.Add(-time.Hour)
+	}
+	return theWatcher().serve(watched(m.nodes, end))
+}
+
+// tellMeasured tells the subject what is measured.
+func (c *beside) tellMeasured(m measurement) error {
+	address, forget := m.serve(c.Now())
+	defer forget()
+	c.recent = m.recent
+	return c.tellLoads(address)
+}
+
+// newMetrics draws those of one resource, in any order. Numbers are quarters: others the reference's
 // decoder gets wrong in the last place.
-func (c *comparison) metrics(kind string, always bool) []metric {
-	if !always && c.Percent(12) {
+func newMetrics(s *generate.Source, kind string, always bool) []metric {
+	if !always && s.Percent(12) {
 		return nil
 	}
 	percent := func() float64 {
-		return generate.Pick(c.Source, 0, 1, 12.5, 40, 50, 100, 130, float64(c.IntN(101)), float64(c.IntN(401))/4)
+		return generate.Pick(s, 0, 1, 12.5, 40, 50, 100, 130, float64(s.IntN(101)), float64(s.IntN(401))/4)
 	}
-	if c.Percent(25) {
+	if s.Percent(25) {
 		return []metric{{kind, "Latest", percent()}}
 	}
 	list := []metric{{kind, "AVG", percent()}}
-	if c.Percent(80) {
-		list = append(list, metric{kind, "STD", generate.Pick(c.Source, percent(), float64(c.IntN(81))/4)})
+	if s.Percent(80) {
+		list = append(list, metric{kind, "STD", generate.Pick(s, percent(), float64(s.IntN(81))/4)})
 	}
-	c.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	s.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	return list
 }
 
 // tellLoads lets the subject ask the service, and forget what it knew before.
-func (c *comparison) tellLoads(address string) error {
+func (c *beside) tellLoads(address string) error {
 	for _, node := range c.loads {
 		c.Subject.Apply(engine.RemoveObject(model.ObjectRef{Kind: model.NodeLoadKind, ID: node}))
 	}

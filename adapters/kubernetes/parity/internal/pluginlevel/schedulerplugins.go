@@ -2,6 +2,7 @@ package pluginlevel
 
 import (
 	"slices"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -31,7 +32,7 @@ func RunSchedulerPlugins(seed, number uint64, report *differences.Report, mutati
 		return err
 	}
 	defer t.Close()
-	c := &comparison{Twin: t, report: report, handle: extpointstest.NewHandle()}
+	c := &comparison{beside: beside{Twin: t}, report: report, handle: extpointstest.NewHandle()}
 	size := 2 + t.IntN(source.Nodes-3)
 	t.Populate(size)
 	for range rounds {
@@ -56,10 +57,11 @@ func nowhere() reference.Config {
 
 // remake makes the pairs, with other arguments each time.
 func (c *comparison) remake(mutation Mutation) error {
-	address, forget, err := c.measure()
-	if err != nil {
+	m := newMeasurement(c.Source)
+	if err := c.tellMeasured(m); err != nil {
 		return err
 	}
+	address, forget := m.serve(time.Now())
 	defer forget() // it is asked when a plugin is made
 	if err := c.tellCustom(); err != nil {
 		return err

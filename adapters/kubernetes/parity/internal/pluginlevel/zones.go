@@ -76,7 +76,7 @@ func (p *aligning) Filter(ctx context.Context, s fwk.CycleState, pod *v1.Pod, no
 
 // nodeTopologies draws what the nodes have in their zones. Some have not reported it, and some that
 // are not there have.
-func (c *comparison) nodeTopologies() (list []client.Object) {
+func (c *beside) nodeTopologies() (list []client.Object) {
 	for i := range c.Source.Nodes {
 		if !c.Wild(15) {
 			list = append(list, c.nodeTopology(generate.NodeName(i)))
@@ -85,7 +85,7 @@ func (c *comparison) nodeTopologies() (list []client.Object) {
 	return list
 }
 
-func (c *comparison) nodeTopology(name string) client.Object {
+func (c *beside) nodeTopology(name string) client.Object {
 	t := &nrtv1alpha2.NodeResourceTopology{}
 	t.TypeMeta, t.ObjectMeta = kindOf("topology.node.k8s.io", "v1alpha2", "NodeResourceTopology", "", name)
 	if c.Percent(30) {
@@ -113,7 +113,7 @@ func (c *comparison) nodeTopology(name string) client.Object {
 }
 
 // zone draws one of n zones.
-func (c *comparison) zone(id, n int) nrtv1alpha2.Zone {
+func (c *beside) zone(id, n int) nrtv1alpha2.Zone {
 	z := nrtv1alpha2.Zone{Name: "node-" + strconv.Itoa(id), Type: "Node"}
 	for _, r := range []struct {
 		name      string
