@@ -7,8 +7,9 @@ package extpoints
 // it takes part, it is asked about every node in every decision.
 //
 // Where order is strict, workloads with the same key also wait behind the first of them: when it is
-// rejected they are not tried. So it must not be that the plugin, after it has reported a key for a
-// workload, accepts a node for it that it rejects for another with that key.
+// rejected they are not tried, and events are offered to it alone. So it must not be that the plugin, after it has
+// reported a key for a workload, accepts a node for it that it rejects for another with that key, or that its hints
+// say of the one what they do not say of the other.
 //
 // Package extpointstest has the kit that checks the promise: part NodeLocal of TestPlugin.
 type NodeLocalPlugin interface {

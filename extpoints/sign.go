@@ -12,7 +12,7 @@ type SignFragment struct {
 // few parts of the workload only. Two workloads with the same fragments of all
 // plugins of a profile are interchangeable for it. Any code but Success says
 // that the workload cannot be signed. Where order is strict, workloads with the same fragments wait behind
-// the first of them; for that a PostFilter plugin must be a SignPlugin, and by it says that what it does
+// the first of them, and events are offered to it alone, so that hints, too, must go by no more; for that a PostFilter plugin must be a SignPlugin, and by it says that what it does
 // for a workload depends on no more than that and on its priority, policy, queue and group. Called on the engine's goroutine; must
 // not block.
 type SignPlugin interface {

@@ -33,13 +33,6 @@ func (q *Queue) joinAlike(it *Item) {
 		c.active = append(c.active, it)
 		return
 	}
-	i, _ := slices.BinarySearchFunc(c.waiting, it, func(a, b *Item) int {
-		if q.ahead(a, b) {
-			return -1
-		}
-		return 1
-	})
-	c.waiting = slices.Insert(c.waiting, i, it)
 	c.joinFront(it, q.ahead)
 }
 
@@ -51,18 +44,18 @@ func (q *Queue) leaveAlike(it *Item) (left string) {
 	if c == nil {
 		return left
 	}
+	first := c.first(q.ahead)
 	it.among = nil
 	if i := slices.Index(c.active, it); i >= 0 {
 		c.active = slices.Delete(c.active, i, i+1)
 		left = c.name
-	} else if i := slices.Index(c.waiting, it); i >= 0 {
-		c.waiting = slices.Delete(c.waiting, i, i+1)
-		if i == 0 {
+	} else {
+		c.leaveFront(it)
+		if first == it {
 			left = c.name
 		}
-		c.leaveFront(it, i)
 	}
-	if len(c.active)+len(c.waiting) == 0 {
+	if len(c.active)+len(c.fronts) == 0 {
 		delete(q.classes, c.name)
 	}
 	return left

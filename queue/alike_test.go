@@ -280,3 +280,38 @@ func TestEventsAreOfferedToTheFirst(t *testing.T) {
 	require.Equal(t, Active, q.waiting["b"].Place())
 	require.Equal(t, Unschedulable, q.waiting["d"].Place())
 }
+
+// That the order of some that wait changes, as by a plugin that looks at more than the workloads, leaves none
+// of them asleep: each is in a front, and whoever is the first of it is asked.
+func TestOrderThatChangesLeavesNobodyAsleep(t *testing.T) {
+	rank := map[string]int{"d": 1, "a": 2, "g": 3}
+	q, err := New(Timing{InitialBackoff: time.Second, MaxBackoff: time.Second}, extpoints.Improved, Hooks{
+		Less: func(a, b *extpoints.Queued) bool { return rank[a.Workload.ID] < rank[b.Workload.ID] }, KeepPlace: true,
+		Hints: map[string][]PluginHints{"": {
+			{Plugin: "Fit", Events: []extpoints.EventHint{{Event: roomFreed}}},
+			{Plugin: "Taint", Events: []extpoints.EventHint{{Event: opened}}},
+		}},
+	})
+	require.NoError(t, err)
+	by := map[string][]string{"a": {"Fit"}, "g": {"Fit", "Taint"}, "d": {"Fit"}}
+	try := func() {
+		for it, ok := q.Pop(start); ok; it, ok = q.Pop(start) {
+			it.Class = "class"
+			q.AddUnschedulable(start, it, by[it.ID()], nil)
+		}
+	}
+	add := func(id string) {
+		q.Add(start, &extpoints.WorkloadInfo{Workload: &model.Workload{ID: id}})
+		try()
+	}
+	add("a")
+	add("g")
+	rank = map[string]int{"g": 1, "d": 2, "a": 3}
+	add("d")
+	for _, id := range []string{"d", "g"} {
+		q.Delete(id)
+		try()
+	}
+	q.Move(start, &extpoints.Event{ClusterEvent: roomFreed}, nil)
+	require.Equal(t, Active, q.waiting["a"].Place())
+}

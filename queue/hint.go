@@ -48,11 +48,11 @@ func (q *Queue) match(event extpoints.ClusterEvent) bool {
 			continue
 		}
 		interest = true
-		if r.first != nil {
+		if r.first != nil || len(r.fronts) > 0 {
 			q.matched = append(q.matched, r)
 		}
 	}
-	if interest && q.hints.unhinted.first != nil {
+	if interest {
 		q.matched = append(q.matched, q.hints.unhinted)
 	}
 	return interest

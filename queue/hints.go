@@ -55,33 +55,22 @@ func (r *registration) matches(event extpoints.ClusterEvent) bool {
 	return false
 }
 
-// link puts the item into the list of each plugin that it waits for, where it is not there. What was
-// parked just now comes last.
+// link puts the item at the end of the list of each plugin that it waits for.
 func (it *Item) link() {
-	if it.linked {
-		return
-	}
 	it.linked = true
 	for i := range it.rejectors {
 		j := &it.rejectors[i]
 		j.prev, j.next = j.reg.last, nil
-		for j.prev != nil && j.prev.item.seq > it.seq {
-			j.prev, j.next = j.prev.prev, j.prev
-		}
 		if j.prev == nil {
 			j.reg.first = j
 		} else {
 			j.prev.next = j
 		}
-		if j.next == nil {
-			j.reg.last = j
-		} else {
-			j.next.prev = j
-		}
+		j.reg.last = j
 	}
 }
 
-// unlink undoes link.
+// unlink undoes link, if the item is in the lists.
 func (it *Item) unlink() {
 	if !it.linked {
 		return
@@ -111,7 +100,9 @@ func merge(items []*Item, regs []*registration) []*Item {
 	var few [16]*rejector
 	heads := few[:0]
 	for _, r := range regs {
-		heads = append(heads, r.first)
+		if r.first != nil {
+			heads = append(heads, r.first)
+		}
 	}
 	for len(heads) > 0 {
 		next := heads[0].item

@@ -94,7 +94,7 @@ type Item struct {
 	FlushedAt time.Time
 
 	// Class, where it is not empty, is what it has in common with others of which each would be
-	// rejected where this one, before them, was. The caller sets it before AddUnschedulable, to
+	// rejected where this one, before them, was, and of which hints say the same. The caller sets it before AddUnschedulable, to
 	// what goes for the attempt that has ended; it has an effect where order is strict and
 	// [extpoints.Improved]. See package queue, Workloads that are alike.
 	Class string
@@ -141,16 +141,17 @@ type rejector struct {
 	item       *Item
 	reg        *registration
 	pending    bool
-	prev, next *rejector // in the registration's list, while the item is parked
+	prev, next *rejector // in the registration's list, while the item is in it
 }
 
 // registration is what one plugin of one profile registered for, and the list
-// of the unschedulable and gated items that wait for it, in order. Of those of a
-// class that wait for the same only the first is in it (see front).
+// of the unschedulable and gated items that wait for it, in order. Those that
+// have a class are in fronts instead.
 type registration struct {
 	plugin      string
 	hints       []extpoints.EventHint
 	first, last *rejector
+	fronts      []*front
 }
 
 // flight is what an item in flight carries along.
@@ -178,20 +179,27 @@ type leaf struct {
 //
 // None of it is recorded: it follows from the places of the items, their order and their classes.
 type alike struct {
-	name    string
-	waiting []*Item // Unschedulable, in order
-	fronts  []*front
-	active  []*Item
+	name   string
+	fronts []*front // of those that are unschedulable
+	active []*Item
 	// woken is the first of those that are about to be woken; nil in between.
 	woken *Item
 }
 
 // front are those of a class that wait for an event because of the same plugins. The hints would say the
-// same of all of them, and the first of those that an event wakes would be the first of them all: so it
-// alone is in the lists of the registrations, and events are offered to it only.
+// same of all of them, and the first of those that an event wakes would be the first of them all: so events
+// are offered to it alone.
 type front struct {
-	first *Item // in order
-	count int
+	items []*Item // in order
+	regs  []frontAt
+	asked uint64 // the last event that it was picked for, see Queue.asks
+}
+
+// frontAt is where a front is among those of a registration.
+type frontAt struct {
+	reg     *registration
+	pending bool
+	index   int
 }
 
 // ID is the workload's ID, or the highest group's.

@@ -334,9 +334,14 @@ func (o *orderRun) resume() {
 		h.item = o.q.waiting[h.item.ID()]
 		o.twin.held[part] = h
 	}
-	if again, _ := o.q.State(); !slices.Equal(again.Holds, s.Holds) {
+	again, _ := o.q.State() // of parts beside each other the order is that in which they came to be
+	if !slices.Equal(byItem(again.Holds), byItem(s.Holds)) {
 		o.fail("the holds are %v and were %v", again.Holds, s.Holds)
 	}
+}
+
+func byItem(list []HoldState) []HoldState {
+	return slices.SortedFunc(slices.Values(list), func(a, b HoldState) int { return cmp.Compare(a.Item, b.Item) })
 }
 
 // check checks that what is charged to each part is what runs in it, and that those that

@@ -4,7 +4,7 @@ package queue
 // ones alike. There may be very many of them, and events come all the time, so
 // nothing here looks at all of them: each item is in a heap by the time since
 // when it waits, and in the list of every plugin that it waits for (see
-// registration), unless another answers for it (see front).
+// registration), or in a front if it has a class.
 type unschedulable struct {
 	timeouts heap
 	seq      uint64 // of the last item that was inserted

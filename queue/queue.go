@@ -36,6 +36,7 @@ type Queue struct {
 	// Kept between calls to save the allocation; empty in between.
 	matched []*registration
 	picked  []*Item
+	asks    uint64 // how many events were offered
 	woken   []wakeUp
 }
 

@@ -103,10 +103,12 @@ func (q *Queue) followAlike(it *Item) {
 // wakeNext wakes the first of the class that waits, unless an active one is before it.
 func (q *Queue) wakeNext(class string) {
 	c := q.classes[class]
-	if c == nil || len(c.waiting) == 0 || q.leader(c.waiting[0]) != nil {
+	if c == nil || len(c.fronts) == 0 {
 		return
 	}
-	q.goesNext(c.waiting[0]) // where a gate stops it, the next follows
+	if first := c.first(q.ahead); q.leader(first) == nil {
+		q.goesNext(first) // where a gate stops it, the next follows
+	}
 }
 
 // goesNext lets an item that waits be tried without an event.

@@ -153,6 +153,9 @@ func (q *Queue) Resume(s *State, info func(id string) *extpoints.WorkloadInfo) e
 			q.resolve(it)
 		}
 		q.linkToQueues(it)
+		if it.place == Unschedulable {
+			q.joinAlike(it)
+		}
 		if it.front == nil {
 			it.link()
 		}
@@ -209,7 +212,7 @@ func (q *Queue) resume(s *ItemState, info func(id string) *extpoints.WorkloadInf
 	default:
 		q.unschedulable.timeouts.push(it)
 	}
-	if it.place == Active || it.place == Unschedulable {
+	if it.place == Active {
 		q.joinAlike(it)
 	}
 	return nil

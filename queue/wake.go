@@ -63,6 +63,7 @@ func (q *Queue) Move(now time.Time, c *extpoints.Event, preCheck func(*model.Wor
 			q.wake(it, verdict, cause{event: c.ClusterEvent, plugin: plugin, at: now})
 		}
 	}
+	slices.SortFunc(q.woken, func(a, b wakeUp) int { return cmp.Compare(a.item.seq, b.item.seq) })
 	q.wakeFirst()
 	q.release()
 	q.inFlight.recordIfAny(c)
@@ -93,14 +94,15 @@ func (q *Queue) Retry(now time.Time, id, label string) {
 	q.requeue(it, afterBackoff, labelled(label, now))
 }
 
-// collect fills q.picked with the items that wait for the change, in order. The
-// registrations that match its event are in q.matched.
+// collect fills q.picked with the items that wait for the change, in order, and the first of
+// each front that does. The registrations that match its event are in q.matched.
 func (q *Queue) collect(c *extpoints.Event, preCheck func(*model.Workload) bool) {
 	if c.ClusterEvent.IsWildcard() {
 		q.picked = append(q.picked, q.unschedulable.timeouts.items...)
 		slices.SortFunc(q.picked, func(a, b *Item) int { return cmp.Compare(a.seq, b.seq) })
 	} else {
 		q.picked = merge(q.picked, q.matched)
+		q.pickFronts(q.matched)
 	}
 	q.picked = slices.DeleteFunc(q.picked, func(it *Item) bool {
 		return (preCheck != nil && !it.any(preCheck)) || !q.mayOpen(it, c.ClusterEvent)

@@ -28,13 +28,18 @@ func (q *Queue) WouldHold(now time.Time, group *model.Group, members ...*model.W
 	if t.stale { // its principal has another leaf in the queue
 		t.rebuild()
 	}
-	if never := t.refusal(it); never != nil {
+	never := t.refusal(it)
+	if never != nil && never.Absent != "" {
 		return never
 	}
-	if h := t.check(it.at, it, false); h != nil {
-		return t.describe(h, false)
+	h := t.check(it.at, it, false)
+	switch {
+	case h == nil: // what others do not lend they may have used up, on what has gone, although all that is left is theirs
+		return nil
+	case never != nil:
+		return never
 	}
-	return nil
+	return t.describe(h, false)
 }
 
 // Inherit has the queue, which must be new, remember what the other does of limits on what is used
