@@ -17,7 +17,12 @@ import (
 )
 
 // checkClaims reports names of claim templates that no volume can have: pods would be refused.
+// There are at most so many of them as a node could have volumes.
 func (t *translation) checkClaims(spec place, templates []v1.PersistentVolumeClaim) {
+	if len(templates) > maxClaims {
+		t.problems.add(spec.field("volumeClaimTemplates"), "has %d: a simulation takes at most %d of a set", len(templates), maxClaims)
+		return
+	}
 	for i := range templates {
 		at := claimPlace(spec, i).field("metadata.name")
 		if templates[i].Name == "" {

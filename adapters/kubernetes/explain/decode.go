@@ -33,6 +33,8 @@ const (
 	maxObjects = 1000
 	maxPods    = 1000     // those that are made of templates among them
 	maxMade    = 32 << 20 // bytes of these: a short text has many pods
+	maxClaims  = 100      // templates of a stateful set
+	claimSize  = 2 << 10  // bytes that a claim takes beside its text
 )
 
 // scheme has the kinds of objects that a simulation may be about, and of lists of them.

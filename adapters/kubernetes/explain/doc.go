@@ -65,7 +65,8 @@
 // is wrong is said of all at once, by kind, name and field, with the namespace where the
 // object names one, and with the position where another object has the same name. Names
 // must be such as the API server takes. Those that are made up, with numbers for the API
-// server's random letters, are none that the body gives.
+// server's random letters, are none that the body gives, and of owners none that has pods in
+// the cluster.
 //
 // # Owners
 //
@@ -88,7 +89,9 @@
 // again and has all its pods, and two of one that is to have two more, with the template of the
 // body; nor is a rollout tried, which would replace those that are there: for that, give the
 // Deployment another name. The run of a CronJob comes on top of its earlier runs. What a Job has
-// done already is not known.
+// done already is not known. A pod that was told to go counts no more: its controller makes
+// another one. An owner that another one of the body controls is left out: its pods are that
+// one's.
 //
 // The label pod-template-hash that the controller of a Deployment would make of the template is that
 // of its newest pod on a node, and "new" where there is none: the pods are spread with those.

@@ -1,12 +1,15 @@
 package explain
 
 import (
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // inCluster is what an owner has on nodes.
@@ -18,8 +21,8 @@ type inCluster struct {
 	newest metav1.Time // when that was
 }
 
-// ownedIn says by what owns them, kind and name, which pods are on nodes. Those of a StatefulSet are
-// not among them: a simulation tells by their names that they are there.
+// ownedIn says by what owns them, kind and name, which pods are on nodes and are not told to go: their
+// controllers make others for those.
 func (t *translation) ownedIn(namespace string) map[string]inCluster {
 	if known := t.owned[namespace]; known != nil {
 		return known
@@ -44,15 +47,24 @@ func (c inCluster) with(p *v1.Pod) inCluster {
 	return c
 }
 
+// controllers are those that make pods themselves.
+var controllers = []schema.GroupKind{
+	{Group: appsv1.GroupName, Kind: "ReplicaSet"}, {Group: appsv1.GroupName, Kind: "StatefulSet"},
+	{Group: batchv1.GroupName, Kind: "Job"}, {Group: v1.GroupName, Kind: "ReplicationController"},
+}
+
 // ownersOf are the controller of a pod that is on a node, kind and name, and what that one is made
 // of: a Deployment's sets have the hash of its template in their names, and a CronJob's jobs a time.
 //
-// Rules: kube-controller-manager pkg/controller (deployment/sync.go, cronjob/utils.go getJobName),
-// 1.37.1.
+// Rules: kube-controller-manager pkg/controller (deployment/sync.go, cronjob/utils.go getJobName,
+// controller_utils.go IsPodActive), 1.37.1.
 func ownersOf(p *v1.Pod) []string {
 	c := metav1.GetControllerOfNoCopy(p)
-	if c == nil || c.Kind == "StatefulSet" || !isOnNode(p) {
+	if c == nil || !isOnNode(p) || p.DeletionTimestamp != nil {
 		return nil
+	}
+	if at, err := schema.ParseGroupVersion(c.APIVersion); err != nil || !slices.Contains(controllers, schema.GroupKind{Group: at.Group, Kind: c.Kind}) {
+		return nil // others have kinds of these names, too
 	}
 	list := []string{c.Kind + "/" + c.Name}
 	dash := strings.LastIndexByte(c.Name, '-')
@@ -67,4 +79,9 @@ func ownersOf(p *v1.Pod) []string {
 		list = append(list, "CronJob/"+above)
 	}
 	return list
+}
+
+// isMade reports whether the cluster has pods of what the kind and the name stand for.
+func (t *translation) isMade(kind, namespace, name string) bool {
+	return t.ownedIn(namespace)[kind+"/"+name].pods > 0
 }

@@ -14,6 +14,8 @@ type names struct {
 	taken map[string]bool    // by nameKey: by the body, and those that have been made up
 	sets  map[string]numbers // by nameKey: the numbers of a stateful set's pods
 	last  map[string]int     // by nameKey of what they begin with: the last number that was tried
+	// isMade reports whether the cluster has pods of what would have the name, which is not made up then.
+	isMade func(kind, namespace, name string) bool
 }
 
 // numbers are those from first on that are less than end.
@@ -34,7 +36,7 @@ func (n *names) generate(kind, namespace, prefix string) string {
 	for {
 		n.last[from]++
 		name := prefix + strconv.Itoa(n.last[from])
-		if key := nameKey(kind, namespace, name); !n.taken[key] && !n.isInSet(key) {
+		if key := nameKey(kind, namespace, name); !n.taken[key] && !n.isInSet(key) && !n.isMade(kind, namespace, name) {
 			n.taken[key] = true
 			return name
 		}

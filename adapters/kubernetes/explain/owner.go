@@ -24,8 +24,14 @@ type owned struct {
 // that of all, and is reported once.
 func (t *translation) owner(ctx context.Context, o *object) error {
 	before, m := t.problems.count, metaOf(o.object)
+	if c := metav1.GetControllerOf(m); c != nil && t.names.taken[nameKey(c.Kind, t.namespaceOf(m), c.Name)] {
+		return nil // its pods are those of its own controller
+	}
 	t.named(o.at, o.kind, t.namespaceOf(m), m)
 	there := t.ownedIn(m.Namespace)[o.kind+"/"+m.Name]
+	if o.kind == "StatefulSet" {
+		there = inCluster{} // by its name each pod tells whether it is there
+	}
 	spec, w := t.ownerOf(o, there)
 	if w == nil {
 		return nil
@@ -106,13 +112,13 @@ func (t *translation) allowed(spec place, namespace string, w *owner) int {
 }
 
 // size is the length in JSON of all that is made for one pod: itself, its claims, and what selects
-// those like it.
+// those like it; and what claims take besides.
 func (w *owner) size(namespace string) int {
 	text, err := json.Marshal([]any{w.pod(namespace, w.first), w.claims, w.selector})
 	if err != nil {
 		return 0 // it has been read from JSON
 	}
-	return len(text)
+	return len(text) + claimSize*len(w.claims)
 }
 
 // checkSelector reports a selector that the API server would not take.
@@ -150,6 +156,9 @@ func (t *translation) checkJob(spec place, s *batchv1.JobSpec) {
 	}
 	if isIndexed(s) && s.Completions == nil && s.Parallelism != nil {
 		t.problems.add(spec.field("completions"), "is missing, and an indexed job with parallelism must have it")
+	}
+	if mode := ptr.Deref(s.CompletionMode, batchv1.NonIndexedCompletion); mode != batchv1.NonIndexedCompletion && mode != batchv1.IndexedCompletion {
+		t.problems.add(spec.field("completionMode"), "is %q: it is %q or %q", mode, batchv1.NonIndexedCompletion, batchv1.IndexedCompletion)
 	}
 	if manager := ptr.Deref(s.ManagedBy, batchv1.JobControllerName); manager != batchv1.JobControllerName {
 		t.problems.add(spec.field("managedBy"), "is %q: which pods that would make is not known here", manager)

@@ -1,10 +1,12 @@
 package explain_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -81,6 +83,16 @@ func TestSimulateOwners(t *testing.T) {
 		{"none beside a pod", owner("apps/v1", "Deployment", "web", "replicas: 0; "+selects, "") + yamlPod("x", "1m", ""), "x small", "Deployment/web 0 of 0"},
 		{"the highest priority goes first, and displaces others", yamlPod("x", "500m", "") + owner("batch/v1", "Job", "urgent", "parallelism: 4", "priority: 9, "),
 			"urgent-1 large, urgent-2 large, urgent-3 small, urgent-4 large -db-0, x Unplaced", "Job/urgent 4 of 4"},
+		{"a job with a name of its own, whatever is in the cluster", strings.Replace(owner("batch/v1", "Job", "run-", "", ""), "{name: ", "{generateName: ", 1),
+			"run-2-1 large", "Job/run-2 1 of 1"},
+		{"a stateful set with a name of its own", strings.Replace(owner("apps/v1", "StatefulSet", "set-", selects, ""), "{name: ", "{generateName: ", 1),
+			"set-2-0 large", "StatefulSet/set-2 1 of 1"},
+		{"instead of one that is told to go", owner("apps/v1", "ReplicaSet", "leaving", selects, ""), "leaving-1 large", "ReplicaSet/leaving 1 of 1"},
+		{"kinds of another group are others", owner("batch/v1", "Job", "volcano", "", ""), "volcano-1 large", "Job/volcano 1 of 1"},
+		{"what another of the body controls has its pods", owner("apps/v1", "Deployment", "web", selects, "") +
+			strings.Replace(owner("apps/v1", "ReplicaSet", "web-1a2b", "replicas: 1; "+selects, ""), "{name: \"web-1a2b\"",
+				"{ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: x, controller: true}], name: \"web-1a2b\"", 1),
+			"web-1 large", "Deployment/web 1 of 1"},
 		{"lists of one kind", `{"apiVersion": "batch/v1", "kind": "JobList", "items": [{"metadata": {"generateName": "j"}, "spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}]}`,
 			"j1-1 small", "Job/j1 1 of 1"},
 	} {
@@ -94,6 +106,14 @@ func TestSimulateOwners(t *testing.T) {
 				}))
 				w.place(pod("runs", "0", on("small"), ownedBy("Job", "runs")))
 				w.place(pod("weekly", "0", on("large"), ownedBy("Job", "weekly-29713920")))
+				w.place(pod("run-1-x", "0", on("large"), ownedBy("Job", "run-1")))
+				w.place(pod("set-1-0", "0", on("large"), ownedBy("StatefulSet", "set-1")))
+				w.place(pod("leaving-x", "0", on("large"), ownedBy("ReplicaSet", "leaving"), func(p *v1.Pod) {
+					p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: time.Unix(1, 0)}, []string{"a/b"}
+				}))
+				w.place(pod("volcano-x", "0", on("large"), ownedBy("Job", "volcano"), func(p *v1.Pod) {
+					p.OwnerReferences[0].APIVersion = "batch.volcano.sh/v1alpha1"
+				}))
 				w.place(pod("other", "0", on("large"), ownedBy("Job", "weekly-other")))
 				w.unchanged(func() {
 					s := simulation[api.Simulation](w, c.body)
@@ -126,7 +146,8 @@ func TestSimulationsAnswerWithOwners(t *testing.T) {
 func ownedBy(kind, name string) func(*v1.Pod) {
 	controller := true
 	return func(p *v1.Pod) {
-		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: name, Controller: &controller}}
+		version := map[string]string{"Job": "batch/v1", "ReplicationController": "v1"}[kind]
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: cmp.Or(version, "apps/v1"), Kind: kind, Name: name, Controller: &controller}}
 	}
 }
 
@@ -238,7 +259,8 @@ func TestOwnersThatAreRefused(t *testing.T) {
 		owner("apps/v1", "Deployment", "fat", "replicas: 1000; "+selects, "nodeSelector: {x: "+strings.Repeat("z", 1<<16)+"}, "): {
 			"deployment/fat: spec.replicas: makes it 1000 pods of 65",
 		},
-		owner("apps/v1", "DaemonSet", "agent", selects, ""): {"daemonset/agent: is a DaemonSet: "},
+		owner("apps/v1", "DaemonSet", "agent", selects, ""):             {"daemonset/agent: is a DaemonSet: "},
+		owner("batch/v1", "Job", "typo", "completionMode: indexed", ""): {`job/typo: spec.completionMode: is "indexed": it is "NonIndexed" or "Indexed"`},
 		owner("batch/v1", "Job", "j", "completionMode: Indexed; parallelism: 2; managedBy: example.com/x; scheduling: {}", ""): {
 			"job/j: spec.completions: is missing", `job/j: spec.managedBy: is "example.com/x"`, "job/j: spec.scheduling: is not simulated",
 		},

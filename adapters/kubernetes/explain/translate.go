@@ -66,6 +66,7 @@ func (h *handler) translate(ctx context.Context, objects []object, view *engine.
 		groups: map[string]*schedulingv1beta1.PodGroup{}, seen: map[string]bool{}, left: maxPods, bytesLeft: maxMade, owned: map[string]map[string]inCluster{},
 		storage: sync.OnceValue(h.defaultClass),
 	}
+	t.names.isMade = t.isMade
 	t.readNames(objects)
 	if err := t.readClasses(objects); err != nil {
 		return nil, err
