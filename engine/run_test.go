@@ -182,6 +182,8 @@ func TestFailedBindsAreRetried(t *testing.T) {
 	})
 }
 
+// While an eviction is being asked it is not asked twice; afterwards it is, as the orchestrator may have
+// forgotten it.
 func TestEvictIsAskedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &world{}
@@ -189,11 +191,16 @@ func TestEvictIsAskedOnce(t *testing.T) {
 		require.ErrorIs(t, e.Evict("a", "drain"), engine.ErrNotFound)
 		require.NoError(t, e.Apply(node("n1", 1000), task("a", 100)))
 		synctest.Wait()
+		o.mu.Lock() // the orchestrator answers when both have been asked
 		require.NoError(t, e.Evict("a", "drain"))
 		require.NoError(t, e.Evict("a", "drain"))
+		o.mu.Unlock()
 		synctest.Wait()
 		require.Equal(t, []string{"a"}, o.evicted)
 		require.Equal(t, 1, count(e.View(), model.Terminating))
+		require.NoError(t, e.Evict("a", "drain"))
+		synctest.Wait()
+		require.Equal(t, []string{"a", "a"}, o.evicted)
 		require.NoError(t, stop())
 	})
 }
