@@ -44,16 +44,15 @@ func (q *Queue) leaveAlike(it *Item) (left string) {
 	if c == nil {
 		return left
 	}
-	first := c.first(q.ahead)
 	it.among = nil
 	if i := slices.Index(c.active, it); i >= 0 {
 		c.active = slices.Delete(c.active, i, i+1)
 		left = c.name
 	} else {
-		c.leaveFront(it)
-		if first == it {
+		if c.first(q.ahead) == it {
 			left = c.name
 		}
+		c.leaveFront(it)
 	}
 	if len(c.active)+len(c.fronts) == 0 {
 		delete(q.classes, c.name)

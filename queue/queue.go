@@ -33,10 +33,11 @@ type Queue struct {
 	classes map[string]*alike
 	latest  time.Time // the last time that a call was given
 
+	asks uint64 // how many events were offered
+
 	// Kept between calls to save the allocation; empty in between.
 	matched []*registration
 	picked  []*Item
-	asks    uint64 // how many events were offered
 	woken   []wakeUp
 }
 

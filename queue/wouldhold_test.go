@@ -69,3 +69,24 @@ func TestWouldHold(t *testing.T) {
 	plain.Inherit(q)
 	says(plain, now, "", nil, of("w", 5000))
 }
+
+// What others do not lend holds back until they have used it up, be it on a node that has gone: also what would be
+// refused if it came now, since all that is left is theirs.
+func TestWouldHoldWhatOthersKeep(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	q, err := queue.New(queue.Timing{}, extpoints.Improved, queue.Hooks{
+		ByQueues: true, Less: func(a, b *extpoints.Queued) bool { return a.Timestamp.Before(b.Timestamp) },
+	})
+	require.NoError(t, err)
+	q.NodeChanged(nil, &model.Node{Name: "n", Allocatable: model.Resources{CPU: 6000}})
+	q.DefinitionChanged(nil, &model.Queue{Name: "a", Guaranteed: map[string]int64{model.CPU: 4000}, Lend: map[string]int64{model.CPU: 0}})
+	q.DefinitionChanged(nil, &model.Queue{Name: "b"})
+	w := &model.Workload{ID: "w", Queue: "b", Requests: model.Resources{CPU: 5000}}
+	require.Equal(t, `queue "b": what is left is guaranteed to queue "a": "w" asks for 3000m cpu too much, whatever else runs`,
+		q.WouldHold(now, nil, w).String())
+	q.Charge(now, now, now.Add(time.Hour), &model.Workload{ID: "lost", Queue: "a", Requests: model.Resources{CPU: 8000}})
+	require.Nil(t, q.WouldHold(now, nil, w))
+	absent := &model.Workload{ID: "x", Queue: "nowhere", Requests: model.Resources{CPU: 1}}
+	require.NotEmpty(t, q.WouldHold(now, nil, absent).Absent)
+}
