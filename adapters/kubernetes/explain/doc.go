@@ -66,7 +66,8 @@
 // object names one, and with the position where another object has the same name. Names
 // must be such as the API server takes. Those that are made up, with numbers for the API
 // server's random letters, are none that the body gives, and of owners none that has pods in
-// the cluster.
+// the cluster. What decides nothing about where pods go is not checked, and the API server may
+// refuse it all the same, such as a job's template without restartPolicy.
 //
 // # Owners
 //

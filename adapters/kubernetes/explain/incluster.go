@@ -2,6 +2,7 @@ package explain
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -19,6 +20,8 @@ type inCluster struct {
 	// most likely to be like that.
 	hash   string
 	newest metav1.Time // when that was
+	// indexes are those of an indexed job that its pods have.
+	indexes map[int]bool
 }
 
 // ownedIn says by what owns them, kind and name, which pods are on nodes and are not told to go: their
@@ -42,6 +45,9 @@ func (c inCluster) with(p *v1.Pod) inCluster {
 	hash := p.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
 	if at := p.CreationTimestamp; c.pods == 0 || c.newest.Before(&at) || c.newest.Equal(&at) && hash < c.hash {
 		c.hash, c.newest = hash, at
+	}
+	if index, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation]); err == nil {
+		c.indexes = merged(c.indexes, map[int]bool{index: true})
 	}
 	c.pods++
 	return c

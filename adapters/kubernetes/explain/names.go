@@ -43,8 +43,8 @@ func (n *names) generate(kind, namespace, prefix string) string {
 	}
 }
 
-// maxPrefix is how long what a generated name begins with can be.
-const maxPrefix = 58
+// maxPrefix is how long what a generated name begins with can be, and randomEnd how long its end is.
+const maxPrefix, randomEnd = 58, 5
 
 // isInSet reports whether the key is that of a pod of a stateful set.
 func (n *names) isInSet(key string) bool {
@@ -82,18 +82,30 @@ func (p *problems) checkName(at place, kind string, m *metav1.ObjectMeta) {
 	default:
 		p.addEach(at.field("metadata.name"), check(m.Name, false))
 	}
-	if most := map[string]int{"Job": 63, "CronJob": 52}[kind]; most > 0 && len(m.Name) > most {
+	most := map[string]int{"Job": 63, "CronJob": 52}[kind]
+	switch {
+	case most == 0:
+	case len(m.Name) > most:
 		p.add(at.field("metadata.name"), "must be no more than %d characters", most)
+	case m.Name == "" && min(len(m.GenerateName), maxPrefix)+randomEnd > most:
+		p.add(at.field("metadata.generateName"), "must be no more than %d characters: the API server adds %d", most-randomEnd, randomEnd)
 	}
 	if m.Namespace != "" {
 		p.addEach(at.field("metadata.namespace"), validation.ValidateNamespaceName(m.Namespace, false))
 	}
 }
 
-// checkLastName reports a name that is too long for those of pods, which are the names of hosts.
-func (p *problems) checkLastName(at place, name, last string) {
-	if len(name) <= maxHost && len(last) > maxHost {
+// checkLastName reports a name, which may be made up, with which the name of the last of the pods that are named
+// by number would not be one of a host.
+//
+// Rule: kube-apiserver pkg/apis/batch/validation/validation.go (validateNameAllowsCompletions), 1.37.1.
+func (p *problems) checkLastName(at place, kind, name, last string) {
+	switch {
+	case len(name) > maxHost:
+	case len(last) > maxHost:
 		p.add(at.field("metadata.name"), "is too long: its last pod would be %q, and a pod that is named by number can have %d characters", last, maxHost)
+	case strings.Contains(last, ".") && kind == "Job":
+		p.add(at.field("metadata.name"), "must not contain dots: its last pod would be the host %q", last)
 	}
 }
 

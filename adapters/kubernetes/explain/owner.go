@@ -36,19 +36,22 @@ func (t *translation) owner(ctx context.Context, o *object) error {
 	if w == nil {
 		return nil
 	}
-	t.problems.checkLastName(o.at, m.Name, w.last)
+	t.problems.checkLastName(o.at, o.kind, m.Name, w.last)
 	if o.kind != "CronJob" {
-		w.leaveOut(there.pods)
+		w.leaveOut(there)
 	}
 	made := owned{result: api.SimulatedOwner{
 		Namespace: m.Namespace, Kind: o.kind, Name: m.Name, InCluster: there.pods, Suspended: w.suspended,
 	}}
 	template := place{object: spec.object, within: spec.within + ".template"}
-	for i := range t.allowed(spec, m.Namespace, w) {
+	number := w.first
+	for range t.allowed(spec, m.Namespace, w) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		p := w.pod(m.Namespace, w.first+i)
+		number = w.numberFrom(number)
+		p := w.pod(m.Namespace, number)
+		number++
 		made.pods = append(made.pods, t.pod(template, p, w.owners))
 		t.claims(spec, w.claims, p.Namespace, p.Name)
 		if t.problems.count > before {

@@ -73,6 +73,8 @@ func TestSimulateOwners(t *testing.T) {
 		{"an indexed job has one index by default", owner("batch/v1", "Job", "crunch", "completionMode: Indexed", ""), "crunch-0-1 large", "Job/crunch 1 of 1"},
 		{"the indexes that do not run yet", owner("batch/v1", "Job", "runs", "parallelism: 2; completions: 2; completionMode: Indexed", ""),
 			"runs-1-1 large", "Job/runs 1 of 1 and 1"},
+		{"indexes that run, wherever they are among the others", owner("batch/v1", "Job", "some", "parallelism: 3; completions: 4; completionMode: Indexed", ""),
+			"some-0-1 large, some-2-1 large", "Job/some 2 of 2 and 1"},
 		{"a run of a cron job besides the last one", "{apiVersion: batch/v1, kind: CronJob, metadata: {name: weekly}, spec: {jobTemplate: {spec: {template: {spec: {containers: [{name: c}]}}}}}}",
 			"weekly-1 small", "CronJob/weekly 1 of 1 and 1"},
 		{"one run of a cron job", "{apiVersion: batch/v1, kind: CronJob, metadata: {name: nightly}, spec: {schedule: '@daily', suspend: true, jobTemplate: {spec: {parallelism: 2, " +
@@ -104,7 +106,8 @@ func TestSimulateOwners(t *testing.T) {
 				w.place(pod("old", "500m", on("large"), priority(10), ownedBy("ReplicaSet", "old-1a2b"), func(p *v1.Pod) {
 					p.Labels = map[string]string{"pod-template-hash": "1a2b"}
 				}))
-				w.place(pod("runs", "0", on("small"), ownedBy("Job", "runs")))
+				w.place(pod("runs", "0", on("small"), ownedBy("Job", "runs"), index("0")))
+				w.place(pod("some", "0", on("small"), ownedBy("Job", "some"), index("1")))
 				w.place(pod("weekly", "0", on("large"), ownedBy("Job", "weekly-29713920")))
 				w.place(pod("run-1-x", "0", on("large"), ownedBy("Job", "run-1")))
 				w.place(pod("set-1-0", "0", on("large"), ownedBy("StatefulSet", "set-1")))
@@ -148,6 +151,13 @@ func ownedBy(kind, name string) func(*v1.Pod) {
 	return func(p *v1.Pod) {
 		version := map[string]string{"Job": "batch/v1", "ReplicationController": "v1"}[kind]
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: cmp.Or(version, "apps/v1"), Kind: kind, Name: name, Controller: &controller}}
+	}
+}
+
+// index makes the pod that of an index of a job.
+func index(number string) func(*v1.Pod) {
+	return func(p *v1.Pod) {
+		p.Annotations = map[string]string{"batch.kubernetes.io/job-completion-index": number}
 	}
 }
 
@@ -226,7 +236,10 @@ func TestOwnersThatAreRefused(t *testing.T) {
 		},
 		owner("apps/v1", "StatefulSet", "", selects, "") + owner("apps/v1", "StatefulSet", "db", selects, "") + owner("apps/v1", "StatefulSet", "db", selects, ""): {
 			"objects[0]: metadata.name: is missing", `statefulset/db (objects[2]): metadata.name: "db" is listed twice`,
-			`statefulset/db (objects[2]): spec.template.metadata.name: "db-0" is listed twice`,
+			`statefulset/db (objects[2]): metadata.name: gives a pod the name "db-0", which is listed, too`,
+		},
+		owner("batch/v1", "Job", "v1.2", "completions: 2; completionMode: Indexed; parallelism: 1", "") + owner("batch/v1", "Job", "w1.2", "", ""): {
+			`job/v1.2: metadata.name: must not contain dots: its last pod would be the host "v1.2-1"`,
 		},
 		inNamespace("shop", owner("apps/v1", "Deployment", "web", "replicas: -1; "+selects, "")) + inNamespace("lab", owner("apps/v1", "Deployment", "web", "replicas: -2; "+selects, "")): {
 			"deployment/web in namespace shop: spec.replicas: is -1", "deployment/web in namespace lab: spec.replicas: is -2",
@@ -246,6 +259,9 @@ func TestOwnersThatAreRefused(t *testing.T) {
 		},
 		"{apiVersion: batch/v1, kind: CronJob, metadata: {name: " + strings.Repeat("x", 53) + "}, spec: {jobTemplate: {spec: {template: {spec: {containers: [{name: c}]}}}}}}": {
 			"xxx: metadata.name: must be no more than 52 characters",
+		},
+		"{apiVersion: batch/v1, kind: CronJob, metadata: {generateName: " + strings.Repeat("x", 48) + "}, spec: {jobTemplate: {spec: {template: {spec: {containers: [{name: c}]}}}}}}": {
+			"objects[0]: metadata.generateName: must be no more than 47 characters: the API server adds 5",
 		},
 		owner("apps/v1", "StatefulSet", "db", selects+"; ordinals: {start: -5}; volumeClaimTemplates: [{}, {metadata: {name: A}}, {metadata: {name: data}, spec: {accessModes: [Some]}}]", ""): {
 			"statefulset/db: spec.ordinals.start: is -5: it must not be negative", "statefulset/db: spec.volumeClaimTemplates[0].metadata.name: is missing",

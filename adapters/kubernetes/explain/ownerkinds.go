@@ -22,6 +22,7 @@ type owner struct {
 	count      int32                      // so many pods at once
 	countField string                     // of the spec, for messages
 	first      int                        // the number of the first pod
+	taken      map[int]bool               // the numbers of those that are there
 	last       string                     // what the last one is named, with its number; empty where it has none
 	suspended  bool                       // no pods are made before that is changed
 	selector   any                        // what selects its pods; nil where they are not spread by that
@@ -38,10 +39,18 @@ type owner struct {
 const newHash = "new"
 
 // leaveOut has only those pods made that are missing.
-func (w *owner) leaveOut(there int) {
+func (w *owner) leaveOut(there inCluster) {
 	if w.count > 0 {
-		w.count, w.first = max(0, w.count-int32(there)), w.first+there
+		w.count, w.taken = max(0, w.count-int32(there.pods)), there.indexes
 	}
+}
+
+// numberFrom is the first number of a pod from n on.
+func (w *owner) numberFrom(n int) int {
+	for w.taken[n] {
+		n++
+	}
+	return n
 }
 
 // pod is the pod with the number.
@@ -192,10 +201,10 @@ func controlledBy(version schema.GroupVersion, kind, name string) metav1.OwnerRe
 }
 
 // merged has what both have, and where both have it the other's.
-func merged(labels, other map[string]string) map[string]string {
+func merged[K comparable, V any](labels, other map[K]V) map[K]V {
 	all := maps.Clone(labels)
 	if all == nil {
-		all = map[string]string{}
+		all = map[K]V{}
 	}
 	maps.Copy(all, other)
 	return all

@@ -198,7 +198,10 @@ func (t *translation) named(at place, kind, namespace string, m *metav1.ObjectMe
 		return // it has been reported
 	}
 	key := nameKey(kind, namespace, m.Name)
-	if t.seen[key] {
+	switch {
+	case t.seen[key] && m.GenerateName != "": // it is named by number
+		t.problems.add(place{object: at.object}.field("metadata.name"), "gives a pod the name %q, which is listed, too", m.Name)
+	case t.seen[key]:
 		t.problems.add(at.field("metadata.name"), "%q is listed twice", m.Name)
 	}
 	t.seen[key] = true
