@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -269,16 +268,24 @@ func (c *caller) ask(method, path string, body any) got {
 	return got{status: a.StatusCode, header: a.Header, body: text, err: err}
 }
 
-// must makes a request that has to succeed, and reads its answer. On a machine that is
-// busy servers may change who leads; then it is made again, also where it may have been
-// recorded already: what it makes may be there twice.
+// ledAnswer is the first answer that some server gives that leads, or the one with the status. On a machine
+// that is busy servers may change who leads, and say so; callers ask again then.
+func ledAnswer(status int, ask func() got) got {
+	a := ask()
+	none := func() bool {
+		return a.status != status && (a.status == http.StatusServiceUnavailable || a.status == http.StatusGatewayTimeout)
+	}
+	for end := time.Now().Add(patience); none() && time.Now().Before(end); {
+		a = ask()
+	}
+	return a
+}
+
+// must makes a request that has to succeed, and reads its answer. It is made again where servers
+// change who leads, also where it may have been recorded already: what it makes may be there twice.
 func (c *caller) must(method, path string, body, out any) {
 	c.f.t.Helper()
-	a := c.ask(method, path, body)
-	again := []int{http.StatusServiceUnavailable, http.StatusGatewayTimeout}
-	for end := time.Now().Add(patience); slices.Contains(again, a.status) && time.Now().Before(end); {
-		a = c.ask(method, path, body)
-	}
+	a := ledAnswer(http.StatusOK, func() got { return c.ask(method, path, body) })
 	require.NoError(c.f.t, a.err)
 	require.Less(c.f.t, a.status, 300, "%s %s: %s", method, path, a.body)
 	if out != nil {
@@ -289,7 +296,7 @@ func (c *caller) must(method, path string, body, out any) {
 // refused makes a request that has to fail with the status, and returns the error.
 func (c *caller) refused(status int, method, path string, body any) api.Error {
 	c.f.t.Helper()
-	return c.refusal(c.ask(method, path, body), status)
+	return c.refusal(ledAnswer(status, func() got { return c.ask(method, path, body) }), status)
 }
 
 // refusal is the error of an answer that has to have the status.

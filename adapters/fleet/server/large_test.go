@@ -49,35 +49,40 @@ func TestRefusedBeforeTheEnd(t *testing.T) {
 		for _, protocol := range []string{"HTTP/2.0", "HTTP/1.1"} {
 			for want, caller := range callers {
 				t.Run(fmt.Sprintf("%s by %s over %s", http.StatusText(want), s.cfg.ID, protocol), func(t *testing.T) {
-					ctx, cancel := context.WithTimeout(t.Context(), patience)
-					defer cancel()
-					waiting, stop := context.WithCancel(ctx)
-					c := caller()
-					c.http.Transport.(*http.Transport).ForceAttemptHTTP2 = protocol == "HTTP/2.0"
-					body := &stalled{part: strings.NewReader(`{"jobs":[{"command":["` + strings.Repeat("x", maxBody)), over: waiting.Done()}
-					r, err := http.NewRequestWithContext(ctx, "POST", "https://"+s.Addr().String()+"/v1/jobs", body)
-					require.NoError(t, err)
-					if c.token != "" {
-						r.Header.Set("Authorization", "Bearer "+c.token)
-					}
-					got, err := c.http.Do(r)
-					require.NoError(t, err)
-					text, err := io.ReadAll(got.Body)
-					stop()
-					require.NoError(t, err, "the answer has an end")
-					require.NoError(t, got.Body.Close())
-					require.Equal(t, want, got.StatusCode, "%s", text)
-					require.Equal(t, protocol, got.Proto)
+					a := ledAnswer(want, func() got { return half(t, s, caller(), protocol) })
+					require.Equal(t, want, a.status, "%s", a.body)
 				})
 			}
 		}
 	}
 }
 
+// half submits what is too large, of which a part is sent before the answer is read.
+func half(t *testing.T, s *Server, c *caller, protocol string) got {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	c.http.Transport.(*http.Transport).ForceAttemptHTTP2 = protocol == "HTTP/2.0"
+	body := &stalled{part: strings.NewReader(`{"jobs":[{"command":["` + strings.Repeat("x", maxBody)), over: waiting.Done()}
+	r, err := http.NewRequestWithContext(ctx, "POST", "https://"+s.Addr().String()+"/v1/jobs", body)
+	require.NoError(t, err)
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	a, err := c.http.Do(r)
+	require.NoError(t, err)
+	text, err := io.ReadAll(a.Body)
+	stop()
+	require.NoError(t, err, "the answer has an end")
+	require.NoError(t, a.Body.Close())
+	require.Equal(t, protocol, a.Proto)
+	return got{status: a.StatusCode, body: text}
+}
+
 // raw asks for something on a connection of HTTP/1.1, with a body of that many bytes of which all
-// or one is sent before the answer is read. It returns the status and the text of the answer, and
-// whether the connection is closed after it.
-func raw(t *testing.T, s *Server, c *caller, path string, size int, all bool) (status int, text string, closed bool) {
+// or one is sent before the answer is read. The connection is closed after that.
+func raw(t *testing.T, s *Server, c *caller, path string, size int, all bool) got {
 	settings := c.http.Transport.(*http.Transport).TLSClientConfig.Clone()
 	settings.NextProtos = []string{"http/1.1"}
 	conn, err := tls.Dial("tcp", s.Addr().String(), settings)
@@ -102,7 +107,8 @@ func raw(t *testing.T, s *Server, c *caller, path string, size int, all bool) (s
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	require.NoError(t, err)
-	return answer.StatusCode, string(body), answer.Close
+	require.True(t, answer.Close, "no further request is expected on the connection")
+	return got{status: answer.StatusCode, body: body}
 }
 
 // letters are as many as are read.
@@ -139,9 +145,8 @@ func TestRefusalIsNotLost(t *testing.T) {
 		for _, s := range w.servers {
 			for _, all := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%s/%s/all %t", name, s.cfg.ID, all), func(t *testing.T) {
-					status, text, closed := raw(t, s, refused.caller(), refused.path, 32<<20, all)
-					require.Equal(t, refused.want, status, text)
-					require.True(t, closed, "no further request is expected on the connection")
+					a := ledAnswer(refused.want, func() got { return raw(t, s, refused.caller(), refused.path, 32<<20, all) })
+					require.Equal(t, refused.want, a.status, "%s", a.body)
 				})
 			}
 		}
