@@ -45,7 +45,7 @@ func TestALongListIsTurnedDownBeforeItIsDecoded(t *testing.T) {
 // refused before they are in a thousand pods.
 func TestWhatIsMadeOfTemplatesIsBounded(t *testing.T) {
 	w := newWorld(t, explain.Options{})
-	long, list := strings.Repeat("x", 96<<10), strings.Repeat("k, ", 60<<10)
+	long, list := strings.Repeat("x", 96<<10), strings.Repeat("k, ", 10<<10)
 	claims := ""
 	for i := range 100 {
 		claims += fmt.Sprintf("{metadata: {name: c%d}}, ", i)
