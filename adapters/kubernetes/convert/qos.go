@@ -3,6 +3,7 @@ package convert
 import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/berth-project/berth/model"
 )
@@ -21,7 +22,7 @@ func qos(p *v1.Pod) model.QoSClass {
 		return model.BestEffort
 	}
 	var s qosSums
-	if r := p.Spec.Resources; r != nil {
+	if r := p.Spec.Resources; resourcehelper.IsPodLevelResourcesSet(p) {
 		s.add(r.Requests, r.Limits, len(r.Limits) > 0)
 	} else {
 		for i := range p.Spec.Containers {

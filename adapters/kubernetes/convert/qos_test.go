@@ -52,6 +52,12 @@ func TestQoS(t *testing.T) {
 		{"the pod as a whole, without limits", v1.Pod{Spec: v1.PodSpec{
 			Containers: made(full), Resources: &v1.ResourceRequirements{Requests: amounts("1", "1Gi")},
 		}}, model.Burstable},
+		{"the pod as a whole, of which nothing is said", v1.Pod{Spec: v1.PodSpec{
+			Containers: made(full), Resources: &v1.ResourceRequirements{},
+		}}, model.Guaranteed},
+		{"the pod as a whole, of which only devices are said", v1.Pod{Spec: v1.PodSpec{
+			Containers: made(full), Resources: &v1.ResourceRequirements{Requests: v1.ResourceList{"example.com/gpu": resource.MustParse("1")}},
+		}}, model.Guaranteed},
 		{"as the API server says", v1.Pod{Spec: v1.PodSpec{Containers: made(full)}, Status: v1.PodStatus{QOSClass: v1.PodQOSBestEffort}}, model.BestEffort},
 	} {
 		w, err := Pod(&c.pod)
