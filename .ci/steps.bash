@@ -123,7 +123,21 @@ every_test() {
 step_bridge() { nested adapters/kubernetes/bridge every_test; }
 
 # The real kube-scheduler beside ours.
-step_parity() { nested adapters/kubernetes/parity every_test; }
+step_parity() { nested adapters/kubernetes/parity parity_tests; }
+
+parity_tests() {
+  every_test
+  patched vet ./internal/pluginlevel ./cmd/parity
+  patched test -timeout 30m -run Patched ./internal/pluginlevel
+}
+
+# patched runs a command of go in which those plugins of scheduler-plugins are linked that want a patch.
+patched() {
+  local command=$1
+  shift
+  patches/overlay "$logs/upstream"
+  go "$command" -overlay "$logs/upstream/overlay.json" -tags patched "$@"
+}
 
 # Other random cases with every run; a difference prints the seed.
 step_parity_random() {
@@ -132,6 +146,7 @@ step_parity_random() {
   for level in plugin groupplugin schedulerplugins decision storage devices group schedulerpluginsdecision queue; do
     go run ./cmd/parity -level "$level" -n 200 -seed "$RANDOM"
   done
+  patched run ./cmd/parity -level patchedplugins -n 200 -seed "$RANDOM"
 }
 
 step_readme_parity() { BERTH_README=parity .ci/readme README.md; }

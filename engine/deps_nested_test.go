@@ -38,7 +38,11 @@ var nestedFloors = map[string][][]string{
 		{"app"},
 	},
 	"adapters/kubernetes/parity": {
-		{".", "generate", "internal/answer", "internal/commandlevel", "internal/configlevel", "internal/differences", "internal/metriclevel"},
+		{
+			".", "generate", "internal/answer", "internal/commandlevel", "internal/configlevel", "internal/differences", "internal/metriclevel",
+			"internal/upstream/capacityscheduling", "internal/upstream/coscheduling",
+			"internal/upstream/qos", "internal/upstream/topologicalsort",
+		},
 		{"internal/reference"},
 		{"internal/queuelevel", "internal/subject"},
 		{"internal/twin", "internal/sidebyside"},

@@ -4,6 +4,8 @@
 //	go run ./cmd/parity -level decision -seed 1 -case 12 -v
 //	go run ./cmd/parity -record ../../../engine/testdata/parity
 //
+// With the packages of the folder patches there is also the level patchedplugins.
+//
 // It prints what was compared how often and what differed. The exit code is 1
 // where a difference is not explained, and 2 where it could not be run. The
 // README of the module says how to read a difference.
@@ -76,6 +78,9 @@ func run(o *options) (unexplained int, err error) {
 	return report.Unexplained(), nil
 }
 
+// linked are the levels that are there only where their plugins are linked, with patches.
+var linked = map[string]func(o *options, number uint64, report *differences.Report) error{}
+
 func runCase(o *options, number uint64, report *differences.Report) error {
 	switch o.level {
 	case "plugin":
@@ -102,6 +107,9 @@ func runCase(o *options, number uint64, report *differences.Report) error {
 			q.Tell = os.Stdout
 		}
 		return queuelevel.Run(o.seed, number, report, q)
+	}
+	if run := linked[o.level]; run != nil {
+		return run(o, number, report)
 	}
 	return fmt.Errorf("there is no level %q: want plugin, groupplugin, schedulerplugins, queue, decision, storage, devices, group or schedulerpluginsdecision", o.level)
 }

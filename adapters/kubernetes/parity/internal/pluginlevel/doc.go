@@ -16,6 +16,8 @@
 // scheduler-plugins ([RunSchedulerPlugins]), with measurements and custom resources: both sides are
 // told of the same, the reference's plugins by clients in the place of those that they have made. The
 // same is there for whole histories of package decisionlevel ([SchedulerPluginsDecisions]).
+// Those that do not compile with this kube-scheduler as they are belong to files with the build tag
+// patched; see the folder patches.
 //
 // Every plugin is also asked where the framework would not: Filter on nodes that
 // another plugin rules out, Score on nodes that are not feasible. Both sides see
