@@ -146,7 +146,9 @@ step_parity_random() {
   for level in plugin groupplugin schedulerplugins decision storage devices group schedulerpluginsdecision queue; do
     go run ./cmd/parity -level "$level" -n 200 -seed "$RANDOM"
   done
-  patched run ./cmd/parity -level patchedplugins -n 200 -seed "$RANDOM"
+  for level in patchedplugins patcheddecision; do
+    patched run ./cmd/parity -level "$level" -n 200 -seed "$RANDOM"
+  done
 }
 
 step_readme_parity() { BERTH_README=parity .ci/readme README.md; }

@@ -40,7 +40,7 @@ var nestedFloors = map[string][][]string{
 	"adapters/kubernetes/parity": {
 		{
 			".", "generate", "internal/answer", "internal/commandlevel", "internal/configlevel", "internal/differences", "internal/metriclevel",
-			"internal/upstream/capacityscheduling", "internal/upstream/coscheduling",
+			"internal/upstream/capacityscheduling", "internal/upstream/coscheduling", "internal/upstream/preemptiontoleration",
 			"internal/upstream/qos", "internal/upstream/topologicalsort",
 		},
 		{"internal/reference"},

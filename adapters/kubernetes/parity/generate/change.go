@@ -84,6 +84,7 @@ func (s *Source) Placed(old *v1.Pod, node string, since time.Time) *v1.Pod {
 	p := old.DeepCopy()
 	p.Spec.NodeName = node
 	p.Status.StartTime = &metav1.Time{Time: since}
+	s.Scheduled(p, since)
 	if s.Custom {
 		p.Status.Phase = v1.PodRunning
 	}

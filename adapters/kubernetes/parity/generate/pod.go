@@ -35,6 +35,7 @@ func (s *Source) Pod(name string) *v1.Pod {
 	s.volumes(p)
 	s.deviceClaims(p)
 	s.spokenOf(p)
+	s.classed(p)
 	return p
 }
 

@@ -56,6 +56,8 @@ type Mood struct {
 	Simple bool
 	// Custom: pods are such as custom resources speak of; see [Apps] and the lists beside it.
 	Custom bool
+	// Classed: pods are of priority classes; see [Classes].
+	Classed bool
 	// Nodes is how many names of nodes there are.
 	Nodes int
 	// Zones is how many names of zones there are; 0 stands for 4.

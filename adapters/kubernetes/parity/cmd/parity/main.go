@@ -4,7 +4,7 @@
 //	go run ./cmd/parity -level decision -seed 1 -case 12 -v
 //	go run ./cmd/parity -record ../../../engine/testdata/parity
 //
-// With the packages of the folder patches there is also the level patchedplugins.
+// With the packages of the folder patches there are also the levels patchedplugins and patcheddecision.
 //
 // It prints what was compared how often and what differed. The exit code is 1
 // where a difference is not explained, and 2 where it could not be run. The

@@ -100,6 +100,7 @@ func (t *Twin) Confirm(p *Pod) {
 	object := t.Object(p).DeepCopy()
 	object.Spec.NodeName = p.Node
 	object.Status.StartTime = &metav1.Time{Time: p.Since}
+	t.Scheduled(object, p.Since)
 	t.Reference.Put(object)
 	t.Subject.Apply(engine.Confirm(model.Binding{Workload: p.ID, Node: p.Node, Since: p.Since}))
 }

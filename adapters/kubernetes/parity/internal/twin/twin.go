@@ -38,6 +38,8 @@ type Twin struct {
 
 	// Syscalls says which system calls a pod makes. Nil: nothing is known of any.
 	Syscalls func(*v1.Pod) []string
+	// Toleration says whom a pod tolerates in its place. Nil: no pod says so.
+	Toleration func(*v1.Pod) model.PreemptionToleration
 
 	now    time.Time
 	nodes  []string // sorted
@@ -188,6 +190,9 @@ func (t *Twin) Convert(p *v1.Pod) *model.Workload {
 	t.check(err)
 	if t.Syscalls != nil {
 		w.Syscalls = t.Syscalls(p)
+	}
+	if t.Toleration != nil {
+		w.PreemptionToleration = t.Toleration(p)
 	}
 	if p.Spec.SchedulingGroup != nil && len(p.Spec.ResourceClaims) > 0 {
 		g := t.Reference.Get(&schedulingv1beta1.PodGroup{ObjectMeta: named(p.Namespace, *p.Spec.SchedulingGroup.PodGroupName)})

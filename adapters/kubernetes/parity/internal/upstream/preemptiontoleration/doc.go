@@ -1,0 +1,3 @@
+// Package preemptiontoleration is upstream's, with a patch, where go is run with what patches/overlay writes; else
+// it is empty.
+package preemptiontoleration
