@@ -47,7 +47,10 @@ func (c inCluster) with(p *v1.Pod) inCluster {
 		c.hash, c.newest = hash, at
 	}
 	if index, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation]); err == nil {
-		c.indexes = merged(c.indexes, map[int]bool{index: true})
+		if c.indexes == nil {
+			c.indexes = map[int]bool{}
+		}
+		c.indexes[index] = true
 	}
 	c.pods++
 	return c

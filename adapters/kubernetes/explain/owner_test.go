@@ -238,6 +238,9 @@ func TestOwnersThatAreRefused(t *testing.T) {
 			"objects[0]: metadata.name: is missing", `statefulset/db (objects[2]): metadata.name: "db" is listed twice`,
 			`statefulset/db (objects[2]): metadata.name: gives a pod the name "db-0", which is listed, too`,
 		},
+		strings.ReplaceAll(yamlPod("x", "1", "")+yamlPod("x", "1", ""), `{name: "x"}`, `{name: "x", generateName: "x-"}`): { // as kubectl prints them
+			`pod/x (objects[1]): metadata.name: "x" is listed twice`,
+		},
 		owner("batch/v1", "Job", "v1.2", "completions: 2; completionMode: Indexed; parallelism: 1", "") + owner("batch/v1", "Job", "w1.2", "", ""): {
 			`job/v1.2: metadata.name: must not contain dots: its last pod would be the host "v1.2-1"`,
 		},

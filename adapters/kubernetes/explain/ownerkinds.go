@@ -201,10 +201,10 @@ func controlledBy(version schema.GroupVersion, kind, name string) metav1.OwnerRe
 }
 
 // merged has what both have, and where both have it the other's.
-func merged[K comparable, V any](labels, other map[K]V) map[K]V {
+func merged(labels, other map[string]string) map[string]string {
 	all := maps.Clone(labels)
 	if all == nil {
-		all = map[K]V{}
+		all = map[string]string{}
 	}
 	maps.Copy(all, other)
 	return all

@@ -199,7 +199,7 @@ func (t *translation) named(at place, kind, namespace string, m *metav1.ObjectMe
 	}
 	key := nameKey(kind, namespace, m.Name)
 	switch {
-	case t.seen[key] && m.GenerateName != "": // it is named by number
+	case t.seen[key] && at.within != "": // its owner names it by number
 		t.problems.add(place{object: at.object}.field("metadata.name"), "gives a pod the name %q, which is listed, too", m.Name)
 	case t.seen[key]:
 		t.problems.add(at.field("metadata.name"), "%q is listed twice", m.Name)
