@@ -35,10 +35,8 @@ func TestDecisions(t *testing.T) {
 
 func mustAgree(t *testing.T, report *differences.Report) {
 	t.Helper()
-	if report.Unexplained() > 0 {
-		var text strings.Builder
-		report.Print(&text)
-		t.Fatal(text.String())
+	if err := report.Err(); err != nil {
+		t.Fatal(err)
 	}
 }
 

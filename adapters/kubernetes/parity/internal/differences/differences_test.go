@@ -66,6 +66,12 @@ func TestReport(t *testing.T) {
 	}
 	var printed strings.Builder
 	r.Print(&printed)
+	if got := text(r.Err()); got != printed.String() {
+		t.Errorf("the error is %s", got)
+	}
+	if err := NewWith(known).Err(); err != nil {
+		t.Error(err)
+	}
 	for _, want := range []string{
 		"        5 comparisons in 2 cases\n",
 		"        1 known differences, X Filter: they never agree\n",

@@ -1,6 +1,7 @@
 package differences
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -127,6 +128,16 @@ func (r *Report) Places() []string {
 	}
 	slices.Sort(places)
 	return slices.Compact(places)
+}
+
+// Err has the text of Print where a difference is not explained; else it is nil.
+func (r *Report) Err() error {
+	if r.Unexplained() == 0 {
+		return nil
+	}
+	var text strings.Builder
+	r.Print(&text)
+	return errors.New(text.String())
 }
 
 // Print writes the report: counts, known differences, and of each kind of

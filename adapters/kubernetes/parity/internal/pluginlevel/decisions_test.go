@@ -1,7 +1,6 @@
 package pluginlevel
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/decisionlevel"
@@ -23,10 +22,8 @@ func TestSchedulerPluginsDecisions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report.Unexplained() > 0 {
-		var text strings.Builder
-		report.Print(&text)
-		t.Fatal(text.String())
+	if err := report.Err(); err != nil {
+		t.Fatal(err)
 	}
 	for _, name := range inHistories {
 		if n, least := report.Counted("decision with "+name), rounds*20; n < least {

@@ -39,10 +39,8 @@ func TestPatched(t *testing.T) {
 		cases = 4
 	}
 	report := runPatched(t, cases, Mutation{})
-	if report.Unexplained() > 0 {
-		var text strings.Builder
-		report.Print(&text)
-		t.Fatal(text.String())
+	if err := report.Err(); err != nil {
+		t.Fatal(err)
 	}
 	for plugin, points := range patchedPoints {
 		for _, point := range points {
@@ -72,10 +70,8 @@ func TestPatchedDecisions(t *testing.T) {
 		cases = 3
 	}
 	report := runPatchedDecisions(t, cases, PatchedDecisions())
-	if report.Unexplained() > 0 {
-		var text strings.Builder
-		report.Print(&text)
-		t.Fatal(text.String())
+	if err := report.Err(); err != nil {
+		t.Fatal(err)
 	}
 	if n, least := report.Counted("decision with PreemptionToleration"), int(cases)*20; n < least {
 		t.Errorf("%d decisions only, want %d", n, least)

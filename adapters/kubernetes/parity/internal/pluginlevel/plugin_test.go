@@ -34,10 +34,8 @@ func TestPlugins(t *testing.T) {
 		cases = 16
 	}
 	report := run(t, cases, Mutation{}, func(*differences.Report) bool { return false })
-	if report.Unexplained() > 0 {
-		var text strings.Builder
-		report.Print(&text)
-		t.Fatal(text.String())
+	if err := report.Err(); err != nil {
+		t.Fatal(err)
 	}
 	for _, what := range []string{
 		"NodeName Filter", "NodeUnschedulable Filter", "TaintToleration Score", "NodeAffinity Score", "NodePorts Filter", "NodeResourcesFit Filter",
@@ -122,10 +120,8 @@ func TestGroupPlugins(t *testing.T) {
 		cases = 8
 	}
 	report := runGroups(t, cases, Mutation{}, func(*differences.Report) bool { return false })
-	if report.Unexplained() > 0 {
-		var text strings.Builder
-		report.Print(&text)
-		t.Fatal(text.String())
+	if err := report.Err(); err != nil {
+		t.Fatal(err)
 	}
 	for _, what := range []string{
 		"GangScheduling PreEnqueue", "GangScheduling Permit", "GangScheduling PlacementFeasible", "GangScheduling hint",

@@ -31,10 +31,8 @@ func TestSchedulerPlugins(t *testing.T) {
 		cases = 16
 	}
 	report := runSchedulerPlugins(t, cases, Mutation{}, func(*differences.Report) bool { return false })
-	if report.Unexplained() > 0 {
-		var text strings.Builder
-		report.Print(&text)
-		t.Fatal(text.String())
+	if err := report.Err(); err != nil {
+		t.Fatal(err)
 	}
 	for _, what := range []string{
 		"NodeResourcesAllocatable Score", "NodeResourcesAllocatable NormalizeScore", "PodState Score", "PodState NormalizeScore",

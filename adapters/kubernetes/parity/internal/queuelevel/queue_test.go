@@ -2,7 +2,6 @@ package queuelevel
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -29,10 +28,8 @@ func TestQueues(t *testing.T) {
 		cases = 24
 	}
 	report := run(t, cases, Options{})
-	if report.Unexplained() > 0 {
-		var text strings.Builder
-		report.Print(&text)
-		t.Fatal(text.String())
+	if err := report.Err(); err != nil {
+		t.Fatal(err)
 	}
 	for _, s := range steps {
 		if n := report.Counted("(" + s.name + ")"); n < int(cases) {
