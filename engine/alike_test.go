@@ -80,6 +80,31 @@ func requireAlikeStart(t *testing.T, seed uint64, how plannedWay) int {
 	return len(plain.events) - len(one.events)
 }
 
+// One that is nominated from outside stays behind nobody: it keeps the room from those like it.
+func TestNominatedFromOutsideStaysBehindNobody(t *testing.T) {
+	t.Parallel()
+	for name, how := range map[string]func(*engine.Config){
+		"by queues": func(cfg *engine.Config) { cfg.Order = engine.OrderByQueues },
+		"in order":  func(cfg *engine.Config) { cfg.Backfill = engine.Backfill{Mode: engine.InOrder} },
+	} {
+		cfg := config(&world{})
+		how(&cfg)
+		r, err := engine.NewRaw(cfg)
+		require.NoError(t, err)
+		require.NoError(t, r.Apply(epoch, node("n", 1000), engine.Adopt(spec(task("old", 1000)), model.Binding{Node: "n"}), task("a", 600), task("b", 600)))
+		settle(r, epoch)
+		require.Equal(t, []model.Phase{model.Pending, model.Pending}, phases(r, "a", "b"), name)
+
+		require.NoError(t, r.Apply(epoch, engine.Nominate("b", "n")))
+		settle(r, epoch)
+		w, _ := r.View().Workload("b")
+		require.Equal(t, "n", w.Nominated, "%s: nothing has happened for which it would be tried", name)
+		require.NoError(t, r.Apply(epoch, engine.Remove("old")))
+		settle(r, epoch)
+		require.Equal(t, []model.Phase{model.Pending, model.Bound}, phases(r, "a", "b"), name)
+	}
+}
+
 // reserving are the lines that say who got which node.
 func reserving(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.Contains(line, "Reserved") })

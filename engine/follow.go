@@ -127,6 +127,7 @@ func (f facts) followWorkload(now time.Time, before, after *store.Workload) {
 			f.lostRoomByItself(now, before, after)
 		}
 		if before.NominatedTo() != after.NominatedTo() {
+			f.queue.Apart(after.Info.ID)
 			f.wake.Freed(now, before)
 		}
 	case after.Phase == model.Pending:

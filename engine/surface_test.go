@@ -17,7 +17,7 @@ import (
 // types. Struct fields do not count, nor does String: it is the same promise everywhere,
 // and nobody looks it up. A name is a promise from the first release
 // on, so the numbers go down, or up with a reason in the commit.
-var surface = map[string]int{"model": 318, "extpoints": 221, "queue": 115, "engine": 224}
+var surface = map[string]int{"model": 318, "extpoints": 221, "queue": 116, "engine": 224}
 
 func TestSurfaceIsSmall(t *testing.T) {
 	t.Parallel()

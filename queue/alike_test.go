@@ -193,7 +193,7 @@ func playAlike(t *testing.T, seed uint64, byQueues bool) (saved int) {
 				w.Move(w.now, &extpoints.Event{ClusterEvent: opened}, nil)
 			})
 		case op < 16:
-			both(func(w *alikeWorld) { w.flaky[id] = !w.flaky[id] })
+			both(func(w *alikeWorld) { w.flaky[id] = !w.flaky[id]; w.Apart(id) })
 		case op < 17:
 			both(func(w *alikeWorld) {
 				w.run(1000) // a gate is asked when somebody is woken, which may be later with classes

@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"slices"
+
 	"github.com/berth-project/berth/extpoints"
 	"github.com/berth-project/berth/model"
 )
@@ -55,6 +57,46 @@ func (q *Queue) wakeFirst() {
 	}
 	clear(q.woken)
 	q.woken = q.woken[:0]
+}
+
+// Apart tells that no rejection of another stands any longer for the workload, and none of its own for others,
+// because something about it has changed that the queue does not know, as where it is nominated. It is tried
+// if it stayed behind one that is tried, since what woke that one was for both.
+func (q *Queue) Apart(id string) {
+	it := q.waiting[id]
+	if it == nil || it.Class == "" {
+		return
+	}
+	asleep := it.place == Unschedulable
+	tried := asleep && (q.leader(it) != nil || q.inFlight.leads(it.Class))
+	unschedulable, pending := q.stoodFor(it)
+	left := q.leaveAlike(it)
+	it.Class = ""
+	switch {
+	case tried:
+		q.goesNext(it)
+	case asleep:
+		q.take(it)
+		it.UnschedulablePlugins, it.PendingPlugins = unschedulable, pending
+		q.resolve(it)
+		q.unschedulable.insert(it)
+	}
+	q.wakeNext(left)
+}
+
+// stoodFor are the plugins that have rejected the item, or one before it whose rejection stands for it.
+func (q *Queue) stoodFor(it *Item) (unschedulable, pending []string) {
+	unschedulable, pending = it.UnschedulablePlugins, it.PendingPlugins
+	if it.among == nil {
+		return unschedulable, pending
+	}
+	for _, f := range it.among.fronts {
+		if first := f.items[0]; q.ahead(first, it) {
+			unschedulable = set(slices.Concat(unschedulable, first.UnschedulablePlugins))
+			pending = set(slices.Concat(pending, first.PendingPlugins))
+		}
+	}
+	return unschedulable, pending
 }
 
 // changeAlike takes an item out of its class, in which it must not change, and for good if the new version

@@ -73,7 +73,7 @@
 // class, see [Item].Class. What wakes several of a class makes the first in their order active; the others
 // stay where they are. If it is rejected and keeps its class, that stands for them: they would have been
 // rejected, too. Where it leaves otherwise, because it has a node ([Queue.Placed], Done), failed,
-// changed, was gated or deleted, or came back with another class or none, the next is woken. So the same
+// changed ([Queue.Apart]), was gated or deleted, or came back with another class or none, the next is woken. So the same
 // workloads are placed in the same order as if all were tried, and an event costs one attempt for each
 // class, however many wait. [Position].Behind names the one that is active meanwhile.
 //

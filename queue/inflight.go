@@ -74,6 +74,16 @@ func (f *inFlight) prune() {
 	f.dropped += n
 }
 
+// leads reports whether others wait behind an item in flight of the class.
+func (f *inFlight) leads(class string) bool {
+	for it := f.first; it != nil; it = it.flight.next {
+		if it.leads == class {
+			return true
+		}
+	}
+	return false
+}
+
 func (f *inFlight) record(c extpoints.Event) { f.log = append(f.log, c) }
 
 func (f *inFlight) recordIfAny(c *extpoints.Event) {
