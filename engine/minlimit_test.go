@@ -72,7 +72,7 @@ func TestAShorterLimitIsGranted(t *testing.T) {
 func TestTheLongestLimitIsGranted(t *testing.T) {
 	t.Parallel()
 	granted := 0
-	for _, seed := range seeds(t, 100) {
+	for _, seed := range seeds(t, 150) {
 		rng := rand.New(rand.NewPCG(seed, 8))
 		r, err := engine.NewRaw(heeding(engine.NoPlan))
 		require.NoError(t, err)

@@ -455,6 +455,10 @@ change 2, charge usage: engine.ChargeUsage needs the name of a queue`)
 // What is remembered is in the state of an engine, and a replay from anywhere has it bit for bit.
 func TestUsageIsRecorded(t *testing.T) {
 	t.Parallel()
+	steps := 300
+	if testing.Short() {
+		steps = 100
+	}
 	for _, seed := range seeds(t, 3) {
 		rng := rand.New(rand.NewPCG(seed, 49))
 		var whole, rest bytes.Buffer
@@ -468,7 +472,7 @@ func TestUsageIsRecorded(t *testing.T) {
 			engine.PutObject(&model.Limit{Name: "l", Queue: "root", Scope: model.LimitEachPrincipal, Measure: model.LimitResourceSeconds, Resource: model.CPU, Amount: 300_000, HalfLife: time.Minute}),
 			engine.PutObject(&model.Limit{Name: "m", Queue: "a", Scope: model.LimitSubtree, Measure: model.LimitResourceSeconds, Resource: model.CPU, Amount: 900_000}))
 		var running []string
-		for i := range 300 {
+		for i := range steps {
 			u.wait(time.Duration(rng.Int64N(int64(4 * time.Second))))
 			u.Tick(u.now)
 			u.apply(of(fmt.Sprintf("w%03d", i), []string{"a", "b"}[rng.IntN(2)], []string{"p", "o"}[rng.IntN(2)], 1+rng.Int64N(2000), time.Duration(1+rng.IntN(20))*time.Second))
@@ -481,7 +485,7 @@ func TestUsageIsRecorded(t *testing.T) {
 				id := running[rng.IntN(len(running))]
 				u.apply(engine.Finish(id), engine.Remove(id))
 			}
-			if i == 150 {
+			if i == steps/2 {
 				require.NoError(t, u.StartRecording(u.now, engine.NewRecorder(&rest)))
 			}
 		}

@@ -57,6 +57,9 @@ var coined = map[string][]string{
 // Names in code are not looked at, nor are kits and the texts of tests.
 func TestPlainWords(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: the race detector takes half a minute to read all sources; run without it")
+	}
 	used := map[string]map[string]bool{}
 	check := func(file string, line int, text string) {
 		for _, b := range banned {

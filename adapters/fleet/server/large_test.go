@@ -160,12 +160,15 @@ func TestManyTooLarge(t *testing.T) {
 	for _, s := range w.servers {
 		s.cfg.Limits.Body = time.Hour
 	}
-	body := `{"jobs":[{"command":["` + strings.Repeat("x", 750_000) + `"]}]}`
+	body, times := `{"jobs":[{"command":["`+strings.Repeat("x", 750_000)+`"]}]}`, 20
+	if testing.Short() {
+		times = 5
+	}
 	var all sync.WaitGroup
 	for i := range 4 * len(w.servers) {
 		s := w.servers[i%len(w.servers)]
 		all.Go(func() {
-			for range 20 {
+			for range times {
 				c := w.as(alice).at(s) // on a connection of its own, as each command is
 				got := c.ask("POST", "/v1/jobs", body)
 				c.http.CloseIdleConnections()

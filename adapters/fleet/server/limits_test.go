@@ -67,10 +67,13 @@ func TestGarbage(t *testing.T) {
 	}
 	fill := strings.NewReplacer("{id}", "1", "{name}", "n1")
 	for name, body := range garbage() {
-		for _, rt := range f.server.routes() {
+		for i, rt := range f.server.routes() {
 			method, path, _ := strings.Cut(rt.pattern, " ")
 			if rt.pattern == "GET /v1/server/backup" {
 				continue // it answers with one, whatever the body
+			}
+			if testing.Short() && len(body) > 64<<10 && i%4 > 0 {
+				continue // all routes read bodies in the same way
 			}
 			try(people[rt.roles[len(rt.roles)-1]], method, fill.Replace(path), name, body)
 		}
