@@ -67,9 +67,11 @@ func (q *Queue) Apart(id string) {
 	if it == nil || it.Class == "" {
 		return
 	}
-	asleep := it.place == Unschedulable
+	asleep := it.among != nil && it.place == Unschedulable
 	tried := asleep && (q.leader(it) != nil || q.inFlight.leads(it.Class))
-	unschedulable, pending := q.stoodFor(it)
+	if asleep && !tried {
+		it.UnschedulablePlugins, it.PendingPlugins = q.stoodFor(it)
+	}
 	left := q.leaveAlike(it)
 	it.Class = ""
 	switch {
@@ -77,19 +79,15 @@ func (q *Queue) Apart(id string) {
 		q.goesNext(it)
 	case asleep:
 		q.take(it)
-		it.UnschedulablePlugins, it.PendingPlugins = unschedulable, pending
 		q.resolve(it)
 		q.unschedulable.insert(it)
 	}
 	q.wakeNext(left)
 }
 
-// stoodFor are the plugins that have rejected the item, or one before it whose rejection stands for it.
+// stoodFor are the plugins that have rejected an item that waits in its class, or one before it whose rejection stands for it.
 func (q *Queue) stoodFor(it *Item) (unschedulable, pending []string) {
 	unschedulable, pending = it.UnschedulablePlugins, it.PendingPlugins
-	if it.among == nil {
-		return unschedulable, pending
-	}
 	for _, f := range it.among.fronts {
 		if first := f.items[0]; q.ahead(first, it) {
 			unschedulable = set(slices.Concat(unschedulable, first.UnschedulablePlugins))
