@@ -30,15 +30,15 @@ type frank struct{ silent }
 func (frank) Sign(*model.Workload) ([]extpoints.SignFragment, *extpoints.Status) { return nil, nil }
 
 // What is alike is tried once, and the same starts at the same time on the same nodes as where all are
-// tried, in any way of planning; without -long, in a sixth of the ways, with -short in one in eighteen.
+// tried, in any way of planning; without -long, in a third of the ways, with -short in a ninth.
 func TestAlikeStartAsIfAllWereTried(t *testing.T) {
 	t.Parallel()
-	every, least := 6, 50
+	every, least := 3, 100
 	switch {
 	case *long:
 		every = 1
 	case testing.Short():
-		least = 10
+		least = 20
 	}
 	saved := 0
 	for i, how := range someModes(every) {

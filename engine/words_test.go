@@ -58,7 +58,7 @@ var coined = map[string][]string{
 func TestPlainWords(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("-short: the race detector takes half a minute to read all sources; run without it")
+		t.Skip("-short: the words of the sources are not looked at, which takes half a minute with the race detector; run without -short")
 	}
 	used := map[string]map[string]bool{}
 	check := func(file string, line int, text string) {
