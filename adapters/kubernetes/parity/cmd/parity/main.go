@@ -1,10 +1,13 @@
 // Command parity compares Berth with the real kube-scheduler, with random input.
 //
-//	go run ./cmd/parity -level plugin|groupplugin|schedulerplugins|decision|storage|devices|group|schedulerpluginsdecision|queue -n 200 -seed 1
+//	go run ./cmd/parity -level decision -n 200 -seed 1
 //	go run ./cmd/parity -level decision -seed 1 -case 12 -v
 //	go run ./cmd/parity -record ../../../engine/testdata/parity
 //
-// With the packages of the folder patches there are also the levels patchedplugins and patcheddecision.
+// What can be compared: plugin (single plugins), groupplugin (those about groups),
+// schedulerplugins (those of kubernetes-sigs/scheduler-plugins), queue, and whole decisions:
+// decision (about pods), storage, devices, group and schedulerpluginsdecision. With the packages
+// of the folder patches also patchedplugins and patcheddecision.
 //
 // It prints what was compared how often and what differed. The exit code is 1
 // where a difference is not explained, and 2 where it could not be run. The
@@ -14,7 +17,10 @@ package main
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/decisionlevel"
 	"github.com/berth-project/berth/adapters/kubernetes/parity/internal/differences"
@@ -33,7 +39,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.level, "level", "plugin", "what to compare: plugin, groupplugin (those about groups), schedulerplugins (those of kubernetes-sigs/scheduler-plugins), queue, or decisions: decision, storage, devices, group or schedulerpluginsdecision")
+	flag.StringVar(&o.level, "level", "plugin", "what to compare, single plugins or whole decisions: "+names())
 	flag.Uint64Var(&o.n, "n", 200, "how many cases")
 	flag.Uint64Var(&o.seed, "seed", 1, "where the cases come from")
 	flag.Int64Var(&o.only, "case", -1, "run only the case of this number")
@@ -60,6 +66,10 @@ func run(o *options) (unexplained int, err error) {
 		fmt.Println("recorded", files, "cases")
 		return 0, err
 	}
+	compare := levels[o.level]
+	if compare == nil {
+		return 0, fmt.Errorf("there is no level %q: want one of %s", o.level, names())
+	}
 	report, err := differences.New()
 	if err != nil {
 		return 0, err
@@ -70,7 +80,7 @@ func run(o *options) (unexplained int, err error) {
 	}
 	for number := first; number < first+n; number++ {
 		again := fmt.Sprintf("go run ./cmd/parity -level %s -seed %d -case %d", o.level, o.seed, number)
-		if err := report.Run(again, func(r *differences.Report) error { return runCase(o, number, r) }); err != nil {
+		if err := report.Run(again, func(r *differences.Report) error { return compare(o, number, r) }); err != nil {
 			return 0, fmt.Errorf("case %d: %w", number, err)
 		}
 	}
@@ -78,38 +88,49 @@ func run(o *options) (unexplained int, err error) {
 	return report.Unexplained(), nil
 }
 
-// linked are the levels that are there only where their plugins are linked, with patches.
-var linked = map[string]func(o *options, number uint64, report *differences.Report) error{}
+// level compares with the case of that number.
+type level func(o *options, number uint64, report *differences.Report) error
 
-func runCase(o *options, number uint64, report *differences.Report) error {
-	switch o.level {
-	case "plugin":
-		return pluginlevel.Run(o.seed, number, report, pluginlevel.Mutation{})
-	case "decision", "storage", "devices", "group":
-		d := decisionlevel.Options{About: decisionlevel.About(o.level)}
-		if o.tell {
-			d.Tell = os.Stdout
-		}
-		return decisionlevel.Run(o.seed, number, report, d)
-	case "groupplugin":
-		return pluginlevel.RunGroups(o.seed, number, report, pluginlevel.Mutation{})
-	case "schedulerplugins":
-		return pluginlevel.RunSchedulerPlugins(o.seed, number, report, pluginlevel.Mutation{})
-	case "schedulerpluginsdecision":
-		d := pluginlevel.SchedulerPluginsDecisions(number)
-		if o.tell {
-			d.Tell = os.Stdout
-		}
-		return decisionlevel.Run(o.seed, number, report, d)
-	case "queue":
+// levels are what can be compared. Those whose plugins want a patch are here where they are linked.
+var levels = map[string]level{
+	"plugin":           plugins(pluginlevel.Run),
+	"groupplugin":      plugins(pluginlevel.RunGroups),
+	"schedulerplugins": plugins(pluginlevel.RunSchedulerPlugins),
+	"decision":         decisions(about("decision")),
+	"storage":          decisions(about("storage")),
+	"devices":          decisions(about("devices")),
+	"group":            decisions(about("group")),
+	"queue": func(o *options, number uint64, report *differences.Report) error {
 		var q queuelevel.Options
 		if o.tell {
 			q.Tell = os.Stdout
 		}
 		return queuelevel.Run(o.seed, number, report, q)
-	}
-	if run := linked[o.level]; run != nil {
-		return run(o, number, report)
-	}
-	return fmt.Errorf("there is no level %q: want plugin, groupplugin, schedulerplugins, queue, decision, storage, devices, group or schedulerpluginsdecision", o.level)
+	},
+	"schedulerpluginsdecision": decisions(pluginlevel.SchedulerPluginsDecisions),
 }
+
+// plugins compares plugins, as they are: nothing is changed in them.
+func plugins(run func(seed, number uint64, report *differences.Report, m pluginlevel.Mutation) error) level {
+	return func(o *options, number uint64, report *differences.Report) error {
+		return run(o.seed, number, report, pluginlevel.Mutation{})
+	}
+}
+
+// decisions compares decisions about what the options of the case say.
+func decisions(of func(number uint64) decisionlevel.Options) level {
+	return func(o *options, number uint64, report *differences.Report) error {
+		d := of(number)
+		if o.tell {
+			d.Tell = os.Stdout
+		}
+		return decisionlevel.Run(o.seed, number, report, d)
+	}
+}
+
+func about(what decisionlevel.About) func(number uint64) decisionlevel.Options {
+	return func(uint64) decisionlevel.Options { return decisionlevel.Options{About: what} }
+}
+
+// names are the levels there are, in order.
+func names() string { return strings.Join(slices.Sorted(maps.Keys(levels)), ", ") }
