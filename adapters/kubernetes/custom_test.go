@@ -1,6 +1,7 @@
 package kubernetes_test
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -79,6 +80,18 @@ func (s *said) loggerAt(verbosity int) *logr.Logger {
 		s.lines = append(s.lines, args)
 	}, funcr.Options{Verbosity: verbosity})
 	return &l
+}
+
+// about are the lines that have one of the words.
+func (s *said) about(words ...string) (lines []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, line := range s.lines {
+		if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(line, w) }) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // once checks that one line has all the words, and forgets all lines.

@@ -75,6 +75,7 @@ func (a *Adapter) tell(ctx context.Context) {
 	}
 	a.factory.WaitForCacheSync(ctx.Done()) // of what others want, too
 	a.tellQueueing()
+	a.warnOfConfiguration(time.Now())
 	first := a.inbox.take(nil)
 	slices.SortStableFunc(first, older)
 	a.tellAll(first)

@@ -1,7 +1,10 @@
 package kubernetes
 
 import (
+	"time"
+
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/berth-project/berth/adapters/kubernetes/customresources"
@@ -71,4 +74,51 @@ func (a *Adapter) tellQueueing() {
 		changes = append(changes, engine.PutObject(o))
 	}
 	a.apply(changes)
+}
+
+// warnOfConfiguration says once, when all objects are known, what has no effect now: holds that have
+// ended, and what they and quotas and limits name and is not there. It may come, or be spelled wrong.
+func (a *Adapter) warnOfConfiguration(now time.Time) {
+	c := a.opts.Queueing
+	if c == nil {
+		return
+	}
+	for i := range c.Holds {
+		a.warnOfHold(&c.Holds[i], now)
+	}
+	for _, q := range c.ElasticQuotas {
+		a.warnOfNamespace(q.Namespace, "An elastic quota")
+	}
+	for _, l := range c.Limits {
+		a.warnOfNamespace(l.Namespace, "A limit", "limit", l.Name)
+	}
+}
+
+// warnOfNamespace says that a namespace is not there. With quotas or limits there are queues, and
+// with queues namespaces are known.
+func (a *Adapter) warnOfNamespace(name, what string, which ...any) {
+	if name == "" || !a.byQueues() {
+		return
+	}
+	if _, err := a.factory.Core().V1().Namespaces().Lister().Get(name); err != nil {
+		a.log.Info(what+" is of a namespace that is not there", append(which, "namespace", name)...)
+	}
+}
+
+func (a *Adapter) warnOfHold(h *queueing.Hold, now time.Time) {
+	if !h.Until.IsZero() && !now.Before(h.Until.Time) {
+		a.log.Info("A hold has ended, and sets nothing aside", "hold", h.Name, "until", h.Until.UTC().Format(time.RFC3339))
+		return
+	}
+	for _, name := range h.Nodes {
+		if _, err := a.listers.nodes.Get(name); err != nil {
+			a.log.Info("A hold names a node that is not there", "hold", h.Name, "node", name)
+		}
+	}
+	if len(h.NodeSelector) == 0 {
+		return
+	}
+	if selected, err := a.listers.nodes.List(labels.SelectorFromSet(h.NodeSelector)); err == nil && len(selected) == 0 {
+		a.log.Info("No node has the labels that a hold selects", "hold", h.Name, "nodeSelector", labels.FormatLabels(h.NodeSelector))
+	}
 }

@@ -1,6 +1,7 @@
 package kubernetes_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -204,6 +205,39 @@ func TestPodsThatQueuesHoldBackSayWhy(t *testing.T) {
 			t.Errorf("the events are %q", events)
 		}
 		log.once(t, "A namespace names a queue that the configuration does not have", `"namespace"="typo"`, `"queue"="smal"`)
+	})
+}
+
+// What the configuration names and is not there may come, or be spelled wrong: that is said at the
+// start, once, and nothing of what is there.
+func TestWhatTheConfigurationNamesAndIsNotThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n1 := node("n1", "4")
+		n1.Labels = map[string]string{"rack": "r2"}
+		client := kubetest.NewServer(namespace("default", ""), n1)
+		var log said
+		_, s := start(t, client, kubernetes.Options{Client: plain(client), Logger: log.logger(), Queueing: configuration(t, `
+elasticQuotas: [{namespace: default, min: {cpu: 1}}, {namespace: quota, min: {cpu: 1}}]
+limits:
+- {name: there, namespace: default, scope: Own, amount: 5}
+- {name: gone, namespace: limited, scope: Own, amount: 5}
+holds:
+- {name: past, nodes: [n9], until: "1999-01-01T00:00:00Z"}
+- {name: later, nodes: [n1, n2], from: "2030-01-01T00:00:00Z"}
+- {name: labels, nodeSelector: {rack: r1}, from: "2030-01-01T00:00:00Z"}
+- {name: here, nodeSelector: {rack: r2}, from: "2030-01-01T00:00:00Z"}`)})
+		s.create(pod("a", "1"))
+		s.until("it is placed", func() bool { return s.pod("a").Spec.NodeName != "" })
+		want := []string{
+			`"level"=0 "msg"="A hold has ended, and sets nothing aside" "hold"="past" "until"="1999-01-01T00:00:00Z"`,
+			`"level"=0 "msg"="A hold names a node that is not there" "hold"="later" "node"="n2"`,
+			`"level"=0 "msg"="No node has the labels that a hold selects" "hold"="labels" "nodeSelector"="rack=r1"`,
+			`"level"=0 "msg"="An elastic quota is of a namespace that is not there" "namespace"="quota"`,
+			`"level"=0 "msg"="A limit is of a namespace that is not there" "limit"="gone" "namespace"="limited"`,
+		}
+		if got := log.about("hold", "is of a namespace"); !slices.Equal(got, want) {
+			t.Errorf("the log says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
 	})
 }
 
