@@ -78,13 +78,18 @@ func (s *Source) Gate(p *v1.Pod) {
 	p.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "a"}, {Name: "b"}}[:1+s.IntN(2)]
 }
 
-// Placed returns a copy of the pod that is on the node since the time. Now and
-// then its containers have been resized there, or it is terminating.
-func (s *Source) Placed(old *v1.Pod, node string, since time.Time) *v1.Pod {
+// On returns a copy of the pod that is on the node since the time.
+func (s *Source) On(old *v1.Pod, node string, since time.Time) *v1.Pod {
 	p := old.DeepCopy()
 	p.Spec.NodeName = node
 	p.Status.StartTime = &metav1.Time{Time: since}
-	s.Scheduled(p, since)
+	s.scheduled(p, since)
+	return p
+}
+
+// Placed is as On. Now and then the containers have been resized there, or the pod is terminating.
+func (s *Source) Placed(old *v1.Pod, node string, since time.Time) *v1.Pod {
+	p := s.On(old, node, since)
 	if s.Custom {
 		p.Status.Phase = v1.PodRunning
 	}

@@ -33,8 +33,8 @@ func (s *Source) classed(p *v1.Pod) {
 	}
 }
 
-// Scheduled notes when the pod got its node, where something goes by that.
-func (s *Source) Scheduled(p *v1.Pod, at time.Time) {
+// scheduled notes when the pod got its node, where something goes by that.
+func (s *Source) scheduled(p *v1.Pod, at time.Time) {
 	if s.Classed {
 		p.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Status: v1.ConditionTrue, LastTransitionTime: metav1.NewTime(at)}}
 	}

@@ -97,11 +97,7 @@ func (t *Twin) UpdateAll() {
 func (t *Twin) Confirm(p *Pod) {
 	t.tick()
 	p.Place, p.Since = Placed, t.now
-	object := t.Object(p).DeepCopy()
-	object.Spec.NodeName = p.Node
-	object.Status.StartTime = &metav1.Time{Time: p.Since}
-	t.Scheduled(object, p.Since)
-	t.Reference.Put(object)
+	t.Reference.Put(t.On(t.Object(p), p.Node, p.Since))
 	t.Subject.Apply(engine.Confirm(model.Binding{Workload: p.ID, Node: p.Node, Since: p.Since}))
 }
 
