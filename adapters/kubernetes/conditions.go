@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
@@ -47,8 +48,11 @@ func (a *Adapter) patchStatus(ctx context.Context, p *v1.Pod, change func(*v1.Po
 		return fmt.Errorf("pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
 	is, err := a.opts.Client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
-	if err == nil {
+	switch {
+	case err == nil:
 		a.lately.pods.wrote(is)
+	case apierrors.IsConflict(err) && a.isThere(ctx, p):
+		return contended{err}
 	}
 	return err
 }

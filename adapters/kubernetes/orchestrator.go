@@ -168,10 +168,15 @@ func (a *Adapter) evict(ctx context.Context, p *v1.Pod, who *preemptor, asked *b
 
 func (a *Adapter) isThere(ctx context.Context, p *v1.Pod) bool {
 	now, err := a.opts.Client.CoreV1().Pods(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
+	return isStill(now, p.UID, err)
+}
+
+// isStill says of an object that was read, or not, whether it is the one of the UID as far as is known.
+func isStill(now metav1.Object, id types.UID, err error) bool {
 	if err != nil {
 		return !apierrors.IsNotFound(err)
 	}
-	return now.UID == p.UID
+	return now.GetUID() == id
 }
 
 // preemptor is who room is made for.

@@ -185,8 +185,8 @@ func (a *Adapter) patchPod(ctx context.Context, w *want) error {
 		}
 		return changes
 	})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) && !a.isThere(ctx, p) {
-		return nil
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // it has gone, and another may have come
 	}
 	return err
 }
@@ -217,11 +217,18 @@ func (a *Adapter) patchGroup(ctx context.Context, w *want) error {
 		return err
 	}
 	is, err := a.opts.Client.SchedulingV1beta1().PodGroups(w.namespace).Patch(ctx, w.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
-	if err == nil {
+	switch {
+	case err == nil:
 		a.lately.groups.wrote(is)
-	}
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+	case apierrors.IsConflict(err) && a.groupIsThere(ctx, g):
+		return contended{err}
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return nil // it has gone, and another may have come
 	}
 	return err
+}
+
+func (a *Adapter) groupIsThere(ctx context.Context, g *schedulingv1beta1.PodGroup) bool {
+	now, err := a.opts.Client.SchedulingV1beta1().PodGroups(g.Namespace).Get(ctx, g.Name, metav1.GetOptions{})
+	return isStill(now, g.UID, err)
 }

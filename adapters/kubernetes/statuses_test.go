@@ -2,13 +2,16 @@ package kubernetes
 
 import (
 	"context"
+	"errors"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -96,6 +99,58 @@ func TestAGroupThatWasPlacedStaysSo(t *testing.T) {
 				g, err := client.SchedulingV1beta1().PodGroups("lab").Get(t.Context(), "g", metav1.GetOptions{})
 				if err != nil || len(g.Status.Conditions) != 1 || g.Status.Conditions[0].Status != metav1.ConditionTrue {
 					t.Errorf("conditions %+v, %v", g.Status.Conditions, err)
+				}
+			})
+		})
+	}
+}
+
+// A conflict about an object that is there passes: others write it, too. About one that has gone, or
+// after which another has come, nothing is written.
+func TestAStatusIsWrittenAlthoughOthersWriteIt(t *testing.T) {
+	pods, groups := v1.SchemeGroupVersion.WithResource("pods"), schedulingv1beta1.SchemeGroupVersion.WithResource("podgroups")
+	another := metav1.ObjectMeta{Namespace: "lab", UID: "another"}
+	for _, c := range []struct {
+		name   string
+		become func(tracker clienttesting.ObjectTracker) error // before the first try
+		tries  int
+	}{
+		{name: "it is there", become: func(clienttesting.ObjectTracker) error { return nil }, tries: 3},
+		{name: "it has gone", tries: 1, become: func(tracker clienttesting.ObjectTracker) error {
+			return errors.Join(tracker.Delete(pods, "lab", "p"), tracker.Delete(groups, "lab", "g"))
+		}},
+		{name: "another has come", tries: 1, become: func(tracker clienttesting.ObjectTracker) error {
+			p, g := &v1.Pod{ObjectMeta: another}, &schedulingv1beta1.PodGroup{ObjectMeta: another}
+			p.Name, g.Name = "p", "g"
+			return errors.Join(tracker.Update(pods, p, "lab"), tracker.Update(groups, g, "lab"))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, client := deaf(t)
+				tries := map[string]int{}
+				var mu sync.Mutex
+				client.PrependReactor("patch", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					resource := action.GetResource()
+					if tries[resource.Resource]++; tries[resource.Resource] == 3 {
+						return false, nil, nil
+					}
+					return true, nil, apierrors.NewConflict(resource.GroupResource(), "it", errors.New("others write it, too"))
+				})
+				if err := c.become(client.Tracker()); err != nil {
+					t.Fatal(err)
+				}
+				a.nominate(&model.Workload{ID: "p-uid", Namespace: "lab", Name: "p"}, "n1")
+				a.decided(engine.GroupEvent{Group: &model.Group{ID: "lab/g"}, Code: extpoints.Success})
+				writing(t, a, func() { time.Sleep(time.Second) })
+				if tries["pods"] != c.tries || tries["podgroups"] != c.tries {
+					t.Errorf("tried %v, want %d times each", tries, c.tries)
+				}
+				p, err := client.CoreV1().Pods("lab").Get(t.Context(), "p", metav1.GetOptions{})
+				if written := err == nil && p.Status.NominatedNodeName == "n1"; written != (c.tries == 3) {
+					t.Errorf("%+v, %v", p.Status, err)
 				}
 			})
 		})
