@@ -10,13 +10,18 @@ each() {
 }
 
 # data tells tests where the published results are that they compare with, where they are at hand.
-# Without, these tests skip, saying so.
+# Without, these tests skip.
 data() {
   if [ -z "${BERTH_DATA:-}" ] && [ -d ../shared/data ]; then
     BERTH_DATA=$(cd ../shared/data && pwd)
     export BERTH_DATA
   fi
+  [ -n "${BERTH_DATA:-}" ] || echo 'left out: what compares with published results (BERTH_DATA is not set)'
 }
+
+# telling is go test, which says also of the tests that are skipped why: what a machine does not have.
+telling() { go test -v "$@" | "$notable"; }
+notable=$PWD/.ci/notable
 
 # One way of building for all steps but the race detector, which needs C: what one step has
 # compiled the next one need not.
@@ -24,7 +29,9 @@ export CGO_ENABLED=0
 
 # What go test vets by itself is some of what the step vet does, and nested for its modules; it
 # would do it again for each way of building.
-export GOFLAGS="${GOFLAGS:-} -vet=off"
+GOFLAGS="$(go env GOFLAGS) -vet=off"
+export GOFLAGS
+unset GOWORK BERTH_README # the caller's: the steps are about the workspace
 
 # for_race prepares the race detector. It needs a C compiler, and as much room in the build cache
 # again; what other steps have put there goes where there is no room for both. What somebody else writes
@@ -32,7 +39,9 @@ export GOFLAGS="${GOFLAGS:-} -vet=off"
 for_race() {
   local free
   .ci/tools/debian gcc:gcc
+  [ -e /usr/include/stdlib.h ] || .ci/tools/debian libc6-dev:none # no program of it is missing, but its headers
   export CGO_ENABLED=1
+  mkdir -p "$(go env GOCACHE)"
   free=$(df --output=avail -BG "$(go env GOCACHE)" | tail -1 | tr -dc 0-9)
   [ "$free" -ge 12 ] || { echo "$free GB are free: the build cache is emptied"; go clean -cache || true; }
 }
@@ -54,7 +63,7 @@ step_lint() {
   each "$logs/golangci-lint" run ./...
 }
 
-# The packages of the workspace in which a goroutine is started.
+# The packages of the workspace that start goroutines. Those whose tests alone do are in race_all.
 concurrent() {
   local dir dirs
   dirs=$(each go list -f '{{.Dir}}' ./...) || return
@@ -84,7 +93,7 @@ step_scripts() { .ci/selftest; }
 # Other random choices, longer histories, and whole logs and all seeds of published results.
 step_long() {
   data
-  BERTH_SEED=random each go test -short -timeout 30m ./...
+  BERTH_SEED=random each go test -short -count=1 -timeout 30m ./... # not what was chosen before
   go test -timeout 60m ./engine ./engine/enginetest/simulate -long
   go test -timeout 60m ./examples/backfill/internal/simulation ./examples/gpupacking/internal/reference ./examples/gpupacking/internal/simulation -long
 }
@@ -92,6 +101,7 @@ step_long() {
 step_race_all() {
   for_race
   each go test -race -short -timeout 30m ./...
+  (cd adapters/kubernetes/bridge && go test -race -short -timeout 30m ./...)
   # What has goroutines, again and again; the simulation has one.
   local packages
   packages=$(concurrent | grep -v /enginetest/simulate$)
@@ -172,40 +182,45 @@ step_e2e_kubernetes() {
 }
 
 # Real servers, agents and tasks. What a machine does not have (namespaces, a browser,
-# a virtual machine) is left out, and the tests say so.
+# a virtual machine) is left out, and said.
 step_e2e_fleet() {
   .ci/tools/debian iproute2:ip chromium:chromium qemu-system-x86:qemu-system-x86_64 busybox-static:busybox systemd:systemctl
   BERTH_VM_KERNEL=$(.ci/tools/kernel) || echo 'without a virtual machine'
   export BERTH_VM_KERNEL
-  nested adapters/fleet/e2e go test -short -count=1 -p 1 -timeout 20m ./cluster ./scenario ./readme ./page ./vm ./load
+  nested adapters/fleet/e2e telling -short -count=1 -p 1 -timeout 20m ./cluster ./scenario ./readme ./page ./vm ./load
 }
 
 step_faults() {
-  cd adapters/fleet/e2e
-  go test -count=1 -timeout 20m ./fault -each 3
+  .ci/tools/debian iproute2:ip
+  (cd adapters/fleet/e2e && telling -count=1 -timeout 20m ./fault -each 3)
+  # What -short leaves out, and what is beside it.
+  cd adapters/kubernetes/e2e
+  go test -count=1 -timeout 40m -run 'TestScenarios/(faults|queue|replicas|restart)' ./scenario
 }
 
 # minutes is how long each step may take, so that one that hangs is named.
 declare -A minutes=(
   [tests]=40 [format]=2 [vet]=10 [lint]=15 [race]=45 [readme]=15 [scripts]=15
   [long]=120 [race_all]=90 [invariants]=30 [fuzz]=30 [benchmarks]=20 [modules]=20 [bridge]=45 [parity]=45
-  [parity_random]=60 [readme_parity]=20 [e2e_kubernetes]=60 [e2e_fleet]=45 [faults]=30
+  [parity_random]=60 [readme_parity]=20 [e2e_kubernetes]=60 [e2e_fleet]=45 [faults]=60
 )
 
 # run_steps runs the named steps one after the other, also after one that failed. It ends with
-# what go said of each package, a table, and what failed.
+# what go said of each package, what was left out, a table, and what failed.
 run_steps() {
-  local name begin failed=() table=
+  local name begin lines failed=() table=
   logs=$(mktemp -d)
   export logs
-  trap 'rm -rf "$logs"' EXIT
+  trap end_steps EXIT
+  trap 'exit 130' INT TERM HUP
   for name in "$@"; do
     [ -n "${minutes[$name]:-}" ] || { echo "there is no step $name; there are: ${!minutes[*]}" >&2; return 2; }
   done
   for name in "$@"; do
     printf '\n== %s (%ds)\n' "$name" "$SECONDS"
     begin=$SECONDS
-    if one_step "$name" 2>&1 | tee "$logs/$name"; then
+    (one_step "$name" 2>&1 | tee "$logs/$name") &
+    if wait $!; then # not in the foreground, where a signal would have to wait for it
       table+=$(printf '%-16s %6ds  ok' "$name" "$((SECONDS - begin))")$'\n'
     else
       table+=$(printf '%-16s %6ds  failed' "$name" "$((SECONDS - begin))")$'\n'
@@ -214,17 +229,36 @@ run_steps() {
   done
   printf '\n== packages\n'
   grep -hE '^(ok|FAIL)[[:space:]]' "$logs/tests" 2>/dev/null
+  grep -hE -A1 '^ *--- SKIP|^left out: ' "${@/#/$logs/}" | grep -v '^--$'
   printf '\n== done (%ds)\n%s' "$SECONDS" "$table"
   for name in "${failed[@]}"; do
+    lines=$((38 / ${#failed[@]} - 2)) # at most 40 in all, with two more of each and two at the end
     printf '\nfailed: %s; again by: .ci/full %s\n' "$name" "$name"
-    .ci/failures "$logs/$name" "$((30 / ${#failed[@]}))"
+    .ci/failures "$logs/$name" "$((lines > 1 ? lines : 1))"
   done
+  [ "${#failed[@]}" -lt 2 ] || printf '\nfailed: %s\n' "${failed[*]}"
   [ "${#failed[@]}" = 0 ]
 }
 
+# one_step runs the step in a group of processes of its own, and ends what of it is left: what does
+# not heed the signal at the end of the time, and what the step has started and left behind.
 one_step() {
-  local rc=0
-  timeout -k 30 "${minutes[$1]}m" bash -euo pipefail -c "source .ci/steps.bash; step_$1" </dev/null || rc=$?
-  [ $rc != 124 ] || echo "$1 did not end in ${minutes[$1]} minutes"
+  local rc=0 group
+  timeout -k 30 "${minutes[$1]}m" bash -euo pipefail -c "source .ci/steps.bash; step_$1" </dev/null &
+  group=$! # timeout makes one, of its own number
+  echo "$group" >"$logs/group"
+  wait "$group" || rc=$?
+  end_group
+  case $rc in 124 | 137) echo "$1 did not end in ${minutes[$1]} minutes" ;; esac
   return $rc
+}
+
+end_group() {
+  [ ! -e "$logs/group" ] || kill -KILL -- "-$(cat "$logs/group")" 2>/dev/null
+  rm -f "$logs/group"
+}
+
+end_steps() {
+  end_group
+  rm -rf "$logs"
 }
