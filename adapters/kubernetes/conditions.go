@@ -35,25 +35,31 @@ func setCondition(s *v1.PodStatus, p *v1.Pod, c v1.PodCondition) bool {
 	return true
 }
 
-// patchStatus changes the status of the pod, if change says that there is something
-// to change. The UID is sent along: another pod with the name is left alone.
-func (a *Adapter) patchStatus(ctx context.Context, p *v1.Pod, change func(*v1.PodStatus) bool) error {
-	p = a.lately.pods.newest(p)
-	status := p.Status.DeepCopy()
-	if !change(status) {
-		return nil
-	}
-	patch, err := statusPatch(p.UID, v1.Pod{Status: p.Status}, v1.Pod{Status: *status})
-	if err != nil {
-		return fmt.Errorf("pod %s/%s: %w", p.Namespace, p.Name, err)
-	}
-	is, err := a.opts.Client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
-	switch {
-	case err == nil:
-		a.lately.pods.wrote(is)
-	case apierrors.IsConflict(err) && a.isThere(ctx, p):
-		return contended{err}
-	}
+// patchStatus changes the status of the pod, if change says of the pod as it is now that there is
+// something to change. The UID is sent along: another pod with the name is left alone. That is not
+// found, as where there is no pod.
+func (a *Adapter) patchStatus(ctx context.Context, p *v1.Pod, change func(now *v1.Pod, s *v1.PodStatus) bool) error {
+	pods := a.opts.Client.CoreV1().Pods(p.Namespace)
+	_, err := rewrite(ctx, a.lately.pods.newest(p),
+		func(ctx context.Context) (*v1.Pod, error) { return pods.Get(ctx, p.Name, metav1.GetOptions{}) },
+		func(ctx context.Context, now *v1.Pod) (*v1.Pod, error) {
+			if now.UID != p.UID {
+				return now, apierrors.NewNotFound(v1.Resource("pods"), p.Name)
+			}
+			status := now.Status.DeepCopy()
+			if !change(now, status) {
+				return now, nil
+			}
+			patch, err := statusPatch(now.UID, v1.Pod{Status: now.Status}, v1.Pod{Status: *status})
+			if err != nil {
+				return now, fmt.Errorf("pod %s/%s: %w", p.Namespace, p.Name, err)
+			}
+			is, err := pods.Patch(ctx, p.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+			if err == nil {
+				a.lately.pods.wrote(is)
+			}
+			return is, err
+		})
 	return err
 }
 

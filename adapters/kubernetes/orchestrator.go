@@ -149,8 +149,8 @@ func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 // evict writes the condition and deletes the pod, unless it has gone by itself. asked
 // says whether the API server did it, or may have done it before the answer got lost.
 func (a *Adapter) evict(ctx context.Context, p *v1.Pod, who *preemptor, asked *bool) error {
-	err := a.patchStatus(ctx, p, func(s *v1.PodStatus) bool {
-		return setCondition(s, p, v1.PodCondition{
+	err := a.patchStatus(ctx, p, func(now *v1.Pod, s *v1.PodStatus) bool {
+		return setCondition(s, now, v1.PodCondition{
 			Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler,
 			Message: fmt.Sprintf("%s: preempting to accommodate a higher priority %s", who.scheduler, who.kind),
 		})
@@ -168,15 +168,10 @@ func (a *Adapter) evict(ctx context.Context, p *v1.Pod, who *preemptor, asked *b
 
 func (a *Adapter) isThere(ctx context.Context, p *v1.Pod) bool {
 	now, err := a.opts.Client.CoreV1().Pods(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
-	return isStill(now, p.UID, err)
-}
-
-// isStill says of an object that was read, or not, whether it is the one of the UID as far as is known.
-func isStill(now metav1.Object, id types.UID, err error) bool {
 	if err != nil {
 		return !apierrors.IsNotFound(err)
 	}
-	return now.GetUID() == id
+	return now.UID == p.UID
 }
 
 // preemptor is who room is made for.

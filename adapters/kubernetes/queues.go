@@ -97,7 +97,7 @@ func (a *Adapter) warnOfConfiguration(now time.Time) {
 // warnOfNamespace says that a namespace is not there. With quotas or limits there are queues, and
 // with queues namespaces are known.
 func (a *Adapter) warnOfNamespace(name, what string, which ...any) {
-	if name == "" || !a.byQueues() {
+	if name == "" {
 		return
 	}
 	if _, err := a.factory.Core().V1().Namespaces().Lister().Get(name); err != nil {

@@ -101,7 +101,7 @@ func (a *Adapter) tellClaim(ctx context.Context, w *model.Workload, claim string
 		return err
 	}
 	err = a.write(ctx, "devices", func(ctx context.Context) error {
-		return a.patchStatus(ctx, p, func(s *v1.PodStatus) bool {
+		return a.patchStatus(ctx, p, func(_ *v1.Pod, s *v1.PodStatus) bool {
 			changes := !apiequality.Semantic.DeepEqual(s.ExtendedResourceClaimStatus, tells)
 			s.ExtendedResourceClaimStatus = tells
 			return changes

@@ -45,13 +45,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// contended is a conflict about an object that is there and of which no version was asked for: others
-// write it, too. The API server tries a patch again a few times itself before it says so. Since it wraps
-// nothing it is no answer of the server that [passes] would take for the last word.
-type contended struct{ error }
-
 // passes reports whether an error may pass by itself: the server is busy, down, or
-// cannot be reached, or others are writing the object.
+// cannot be reached.
 func passes(err error) bool {
 	var construction *rest.RequestConstructionError
 	var status apierrors.APIStatus
@@ -59,7 +54,7 @@ func passes(err error) bool {
 	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, &construction):
 		return false
 	case !errors.As(err, &status):
-		return true // the connection broke, and the request may have been carried out; or [contended]
+		return true // the connection broke, and the request may have been carried out
 	}
 	return apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
 		apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) || status.Status().Code >= 500

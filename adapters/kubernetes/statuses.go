@@ -175,18 +175,21 @@ func (a *Adapter) patchPod(ctx context.Context, w *want) error {
 	if err != nil {
 		return err
 	}
-	err = a.patchStatus(ctx, p, func(s *v1.PodStatus) bool {
+	err = a.patchStatus(ctx, p, func(now *v1.Pod, s *v1.PodStatus) bool {
+		if now.Spec.NodeName != "" {
+			return false
+		}
 		changes := false
 		if w.condition != nil {
-			changes = setCondition(s, p, *w.condition)
+			changes = setCondition(s, now, *w.condition)
 		}
 		if w.nominated != nil && s.NominatedNodeName != *w.nominated {
 			s.NominatedNodeName, changes = *w.nominated, true
 		}
 		return changes
 	})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil // it has gone, and another may have come
+	if apierrors.IsNotFound(err) {
+		return nil
 	}
 	return err
 }
@@ -201,34 +204,40 @@ func (a *Adapter) patchGroup(ctx context.Context, w *want) error {
 	if err != nil || g.UID != w.uid {
 		return nil //nolint:nilerr // It has gone.
 	}
-	g = a.lately.groups.newest(g)
-	existing := apimeta.FindStatusCondition(g.Status.Conditions, w.group.Type)
-	if existing != nil && existing.Status == metav1.ConditionTrue && w.group.Status != metav1.ConditionTrue {
+	groups := a.opts.Client.SchedulingV1beta1().PodGroups(w.namespace)
+	_, err = rewrite(ctx, a.lately.groups.newest(g),
+		func(ctx context.Context) (*schedulingv1beta1.PodGroup, error) {
+			return groups.Get(ctx, w.name, metav1.GetOptions{})
+		},
+		func(ctx context.Context, now *schedulingv1beta1.PodGroup) (*schedulingv1beta1.PodGroup, error) {
+			patch, err := groupPatch(now, w)
+			if err != nil || patch == nil {
+				return now, err
+			}
+			is, err := groups.Patch(ctx, w.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+			if err == nil {
+				a.lately.groups.wrote(is)
+			}
+			return is, err
+		})
+	if apierrors.IsNotFound(err) {
 		return nil
-	}
-	status := g.Status.DeepCopy()
-	c := *w.group
-	c.ObservedGeneration = g.Generation
-	if !apimeta.SetStatusCondition(&status.Conditions, c) {
-		return nil
-	}
-	patch, err := statusPatch(g.UID, schedulingv1beta1.PodGroup{Status: g.Status}, schedulingv1beta1.PodGroup{Status: *status})
-	if err != nil {
-		return err
-	}
-	is, err := a.opts.Client.SchedulingV1beta1().PodGroups(w.namespace).Patch(ctx, w.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
-	switch {
-	case err == nil:
-		a.lately.groups.wrote(is)
-	case apierrors.IsConflict(err) && a.groupIsThere(ctx, g):
-		return contended{err}
-	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		return nil // it has gone, and another may have come
 	}
 	return err
 }
 
-func (a *Adapter) groupIsThere(ctx context.Context, g *schedulingv1beta1.PodGroup) bool {
-	now, err := a.opts.Client.SchedulingV1beta1().PodGroups(g.Namespace).Get(ctx, g.Name, metav1.GetOptions{})
-	return isStill(now, g.UID, err)
+// groupPatch is what makes the status of the group the one that is wanted; nil where it is, or where
+// it is not the group.
+func groupPatch(now *schedulingv1beta1.PodGroup, w *want) ([]byte, error) {
+	existing := apimeta.FindStatusCondition(now.Status.Conditions, w.group.Type)
+	if now.UID != w.uid || existing != nil && existing.Status == metav1.ConditionTrue && w.group.Status != metav1.ConditionTrue {
+		return nil, nil
+	}
+	status := now.Status.DeepCopy()
+	c := *w.group
+	c.ObservedGeneration = now.Generation
+	if !apimeta.SetStatusCondition(&status.Conditions, c) {
+		return nil, nil
+	}
+	return statusPatch(now.UID, schedulingv1beta1.PodGroup{Status: now.Status}, schedulingv1beta1.PodGroup{Status: *status})
 }
