@@ -249,7 +249,10 @@ one_step() {
   echo "$group" >"$logs/group"
   wait "$group" || rc=$?
   end_group
-  case $rc in 124 | 137) echo "$1 did not end in ${minutes[$1]} minutes" ;; esac
+  case $rc in
+    124) echo "$1 did not end in ${minutes[$1]} minutes" ;;
+    137) echo "failed: $1 was killed, for want of memory or 30 s after its ${minutes[$1]} minutes" ;;
+  esac
   return $rc
 }
 
