@@ -14,7 +14,6 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	v1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,6 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
 	"github.com/berth-project/berth/adapters/kubernetes/cel"
@@ -72,9 +72,8 @@ type world struct {
 	running *task
 	// toBind is how long it takes to bind a pod, if the file slowly is the
 	// configuration.
-	toBind time.Duration
-	// refuses says what comes of calls about leases, where it is not nil.
-	refuses atomic.Pointer[func(verb string) error]
+	toBind   time.Duration
+	noLeases atomic.Bool // calls about leases fail
 }
 
 // slowly is a configuration in which it takes time to bind pods.
@@ -106,13 +105,9 @@ func inWorld(t *testing.T, f func(w *world), args []string, objects ...runtime.O
 		own := config.Registry{"Slow": func(any, extpoints.Handle) (extpoints.Plugin, error) {
 			return slow{func() time.Duration { return w.toBind }}, nil
 		}}
-		client.PrependReactor("*", "leases", func(a clienttesting.Action) (bool, runtime.Object, error) {
-			if refuse := w.refuses.Load(); refuse != nil {
-				if err := (*refuse)(a.GetVerb()); err != nil {
-					return true, nil, err
-				}
-			}
-			return false, nil, nil
+		client.PrependReactor("*", "leases", kubetest.NewVersions(client.Tracker()).Write)
+		client.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return w.noLeases.Load(), nil, errors.New("no route to host")
 		})
 		w.scheduler = inMemory(t, client, own, args...)
 		w.running = start(t.Context(), (&tenure{scheduler: w.scheduler}).run)
@@ -163,19 +158,23 @@ func (w *world) holder() string {
 	return ptr.Deref(l.Spec.HolderIdentity, "")
 }
 
-// takenByAnother gives the lease to somebody else. What others then write is refused,
-// as the real API server does, because it is about an older version.
+// takenByAnother gives the lease to somebody else. What others then write is refused, because it is
+// about an older version.
 func (w *world) takenByAnother() {
 	w.Helper()
-	if _, err := w.client.CoordinationV1().Leases("kube-system").Update(w.Context(), lease15s("another"), metav1.UpdateOptions{}); err != nil {
+	leases := w.client.CoordinationV1().Leases("kube-system")
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		is, err := leases.Get(w.Context(), "kube-scheduler", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		is.Spec = lease15s("another").Spec
+		_, err = leases.Update(w.Context(), is, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
 		w.Fatal(err)
 	}
-	w.refuses.Store(ptr.To(func(verb string) error {
-		if verb == "update" {
-			return apierrors.NewConflict(coordinationv1.Resource("leases"), "kube-scheduler", errors.New("the object has been modified"))
-		}
-		return nil
-	}))
 }
 
 func lease15s(holder string) *coordinationv1.Lease {
@@ -310,9 +309,9 @@ func TestLeaseTaken(t *testing.T) {
 		w.toBind = time.Hour
 		time.Sleep(5 * time.Second)
 		w.add("p")
-		time.Sleep(time.Second)
+		time.Sleep(1500 * time.Millisecond) // between two renewals
 		w.takenByAnother()
-		time.Sleep(2 * time.Second) // the next renewal
+		time.Sleep(2 * time.Second) // past the next one
 		w.expectEnd(errLeaseLost)
 		if w.mayWrite() {
 			w.Error("it may still write")
@@ -324,7 +323,7 @@ func TestLeaseTaken(t *testing.T) {
 func TestLeaseNotRenewed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		time.Sleep(5 * time.Second)
-		w.refuses.Store(ptr.To(func(string) error { return errors.New("no route to host") }))
+		w.noLeases.Store(true)
 		time.Sleep(10 * time.Second)
 		if !w.mayWrite() {
 			w.Error("it may not write any more, although the lease has not run out")
