@@ -27,9 +27,10 @@ notable=$PWD/.ci/notable
 # compiled the next one need not.
 export CGO_ENABLED=0
 
-# What go test vets by itself is some of what the step vet does, and nested for its modules; it
-# would do it again for each way of building.
-GOFLAGS="$(go env GOFLAGS) -vet=off"
+# What go test vets by itself is some of what lint does, and nested for its modules; it would do it
+# again for each way of building. Nobody debugs what is built here: without debug information
+# compiling takes a seventh less.
+GOFLAGS="$(go env GOFLAGS) -vet=off -gcflags=all=-dwarf=false"
 export GOFLAGS
 unset GOWORK BERTH_README # the caller's: the steps are about the workspace
 
@@ -56,8 +57,7 @@ step_format() {
   [ -z "$files" ] || { sed 's/^/not formatted: /' <<<"$files"; return 1; }
 }
 
-step_vet() { each go vet ./...; }
-
+# What go vet does is part of it: govet.
 step_lint() {
   GOWORK=off go build -modfile=.ci/lint/go.mod -o "$logs/golangci-lint" github.com/golangci/golangci-lint/v2/cmd/golangci-lint
   each "$logs/golangci-lint" run ./...
@@ -176,9 +176,15 @@ step_parity_random() {
 step_readme_parity() { BERTH_README=parity .ci/readme README.md; }
 
 # A real API server: builds etcd and kube-apiserver the first time.
-step_e2e_kubernetes() {
+step_e2e_kubernetes() { nested adapters/kubernetes/e2e e2e_tests; }
+
+e2e_tests() {
+  local packages
+  packages=$(go list ./... | grep -vE '/(placements|sidebyside)$')
   # -count=1: what is tested is built by the tests, and go does not know of it.
-  nested adapters/kubernetes/e2e go test -short -count=1 -p 1 -timeout 30m ./...
+  # shellcheck disable=SC2086 # one word each
+  go test -short -count=1 -p 1 -timeout 30m $packages # the step faults has the rest of the scenarios
+  go test -count=1 -p 1 -timeout 40m ./placements ./sidebyside
 }
 
 # Real servers, agents and tasks. What a machine does not have (namespaces, a browser,
@@ -193,16 +199,16 @@ step_e2e_fleet() {
 step_faults() {
   .ci/tools/debian iproute2:ip
   (cd adapters/fleet/e2e && telling -count=1 -timeout 20m ./fault -each 3)
-  # What -short leaves out, and what is beside it.
+  # What -short leaves out of the scenarios, and what is beside it.
   cd adapters/kubernetes/e2e
   go test -count=1 -timeout 40m -run 'TestScenarios/(faults|queue|replicas|restart)' ./scenario
 }
 
 # minutes is how long each step may take, so that one that hangs is named.
 declare -A minutes=(
-  [tests]=40 [format]=2 [vet]=10 [lint]=15 [race]=45 [readme]=15 [scripts]=15
+  [tests]=40 [format]=2 [lint]=15 [race]=45 [readme]=15 [scripts]=15
   [long]=120 [race_all]=90 [invariants]=30 [fuzz]=30 [benchmarks]=20 [modules]=20 [bridge]=45 [parity]=45
-  [parity_random]=60 [readme_parity]=20 [e2e_kubernetes]=60 [e2e_fleet]=45 [faults]=60
+  [parity_random]=60 [readme_parity]=20 [e2e_kubernetes]=90 [e2e_fleet]=45 [faults]=60
 )
 
 # run_steps runs the named steps one after the other, also after one that failed. It ends with
