@@ -1,9 +1,6 @@
 package snapshot
 
-import (
-	"math/bits"
-	"slices"
-)
+import "slices"
 
 // keyed is what a table holds: pointers to things that know under which key
 // they are kept.
@@ -16,7 +13,7 @@ type keyed[P any] interface {
 }
 
 // table is a persistent set of things that carry their own keys: a hash trie
-// like [pmap], with the same rules for tokens. What is different is that a slot
+// like [trie], with the same rules for tokens. What is different is that a slot
 // is a pointer and no more. So a change copies a sixth of the bytes, and a key
 // need not be written out as text to be looked for: the caller brings its hash
 // and says which thing it means.
@@ -119,9 +116,6 @@ func (t *table[P]) drop(tok *token, p P) {
 	}
 }
 
-// rank is how many branches of the set come before the bit's.
-func rank(set, bit uint32) int { return bits.OnesCount32(set & (bit - 1)) }
-
 // own returns the node itself where the token is on it, else a copy with it.
 // The two shapes that most nodes have, nearly full of subs towards the root and
 // with a few things at the end, are made in one piece with the slice: what a
@@ -130,11 +124,11 @@ func (n *tnode[P]) own(tok *token) *tnode[P] {
 	switch {
 	case n == nil:
 		end := &struct {
-			tnode[P]
+			node tnode[P]
 			room [4]P
-		}{tnode: tnode[P]{tok: tok}}
-		end.things = end.room[:0]
-		return &end.tnode
+		}{node: tnode[P]{tok: tok}}
+		end.node.things = end.room[:0]
+		return &end.node
 	case n.tok == tok:
 		return n
 	case len(n.subs) == 0 && len(n.things) <= 4:
@@ -143,11 +137,11 @@ func (n *tnode[P]) own(tok *token) *tnode[P] {
 		return end
 	case len(n.things) == 0 && len(n.subs) > 20:
 		full := &struct {
-			tnode[P]
+			node tnode[P]
 			room [32]*tnode[P]
-		}{tnode: tnode[P]{tok: tok, below: n.below}}
-		full.subs = append(full.room[:0], n.subs...)
-		return &full.tnode
+		}{node: tnode[P]{tok: tok, below: n.below}}
+		full.node.subs = append(full.room[:0], n.subs...)
+		return &full.node
 	}
 	return &tnode[P]{tok: tok, here: n.here, below: n.below, things: slices.Clone(n.things), subs: slices.Clone(n.subs)}
 }

@@ -160,7 +160,7 @@ func TestNominationOrder(t *testing.T) {
 	require.Equal(t, []string{"2"}, ids(b.Nominated("a")))
 	b.Unnominate("2", "a")
 	require.Empty(t, b.Nominated("a"))
-	require.Nil(t, b.nominated.root)
+	require.Nil(t, b.nominated.trie.root)
 }
 
 // TestInPlace pins down when a node is copied: once after each Branch.

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPmap compares versions of a pmap with plain maps, also with hashes that
+// TestTrie compares versions of a trie with plain maps, also with hashes that
 // collide in their first levels or altogether.
-func TestPmap(t *testing.T) {
+func TestTrie(t *testing.T) {
 	hashes := map[string]func(string) uint64{
 		"hash":         hashOf,
 		"three values": func(key string) uint64 { return hashOf(key) % 3 },
@@ -23,7 +23,7 @@ func TestPmap(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(first, 1))
 			type version struct {
-				m    pmap[int]
+				m    trie
 				tok  *token
 				want map[string]int
 			}
@@ -36,7 +36,7 @@ func TestPmap(t *testing.T) {
 				}
 				v, key := &versions[i], fmt.Sprint(r.IntN(100))
 				if r.IntN(2) == 0 {
-					v.m.insert(v.tok, pitem[int]{hash: hash(key), key: key, value: step})
+					v.m.insert(v.tok, trieItem{hash: hash(key), key: key, value: step})
 					v.want[key] = step
 				} else {
 					v.m.remove(v.tok, hash(key), key)
@@ -45,13 +45,13 @@ func TestPmap(t *testing.T) {
 				for k := range 100 {
 					key := fmt.Sprint(k)
 					want, there := v.want[key]
-					got, ok := v.m.lookup(hash(key), key)
+					got, ok := v.m.lookup(hash(key), key).(int)
 					require.True(t, there == ok && want == got, key)
 				}
 			}
 			for _, v := range versions {
 				for k := range 100 {
-					got, _ := v.m.lookup(hash(fmt.Sprint(k)), fmt.Sprint(k))
+					got, _ := v.m.lookup(hash(fmt.Sprint(k)), fmt.Sprint(k)).(int)
 					require.Equal(t, v.want[fmt.Sprint(k)], got)
 				}
 			}
@@ -68,5 +68,5 @@ func TestPmapEmptiesItself(t *testing.T) {
 	for i := range 1000 {
 		m.unset(tok, fmt.Sprint(i))
 	}
-	require.Nil(t, m.root)
+	require.Nil(t, m.trie.root)
 }
