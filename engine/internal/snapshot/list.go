@@ -48,31 +48,32 @@ func (l list[T]) unset(tok *token, item T, order func(a, b T) int) list[T] {
 	return l
 }
 
-// lists are lists by a key.
+// lists are lists by a key. What a key has is replaced by set and unset.
 type lists[T any] struct {
-	byKey pmap[list[T]]
+	byKey pmap[*list[T]]
 }
 
-func (m *lists[T]) get(key string) []T {
-	l, _ := m.byKey.get(key)
-	return l.items
+func (m *lists[T]) under(key string) list[T] {
+	if l, ok := m.byKey.get(key); ok {
+		return *l
+	}
+	return list[T]{}
 }
+
+func (m *lists[T]) get(key string) []T { return m.under(key).items }
 
 func (m *lists[T]) set(tok *token, key string, item T, order func(a, b T) int) {
-	l, _ := m.byKey.get(key)
-	m.byKey.set(tok, key, l.set(tok, item, order))
+	l := m.under(key).set(tok, item, order)
+	m.byKey.set(tok, key, &l)
 }
 
 func (m *lists[T]) unset(tok *token, key string, item T, order func(a, b T) int) {
-	l, ok := m.byKey.get(key)
-	if !ok {
-		return
-	}
-	if l = l.unset(tok, item, order); len(l.items) == 0 {
+	l := m.under(key).unset(tok, item, order)
+	if len(l.items) == 0 {
 		m.byKey.unset(tok, key)
 		return
 	}
-	m.byKey.set(tok, key, l)
+	m.byKey.set(tok, key, &l)
 }
 
 // byID is the order of lists of objects.

@@ -106,28 +106,28 @@ func (m members[T]) all() []T {
 	return list
 }
 
-// memberSets are such sets by group.
+// memberSets are such sets by group. What a group has is replaced by set and unset.
 type memberSets[T any] struct {
-	byGroup pmap[members[T]]
+	byGroup pmap[*members[T]]
 }
 
 func (s *memberSets[T]) get(group string) members[T] {
-	m, _ := s.byGroup.get(group)
-	return m
+	if m, ok := s.byGroup.get(group); ok {
+		return *m
+	}
+	return members[T]{}
 }
 
 func (s *memberSets[T]) set(tok *token, group string, item T, order func(a, b T) int) {
-	s.byGroup.set(tok, group, s.get(group).set(tok, item, order))
+	m := s.get(group).set(tok, item, order)
+	s.byGroup.set(tok, group, &m)
 }
 
 func (s *memberSets[T]) unset(tok *token, group string, item T, order func(a, b T) int) {
-	m, ok := s.byGroup.get(group)
-	if !ok {
-		return
-	}
-	if m = m.unset(tok, item, order); m.count == 0 {
+	m := s.get(group).unset(tok, item, order)
+	if m.count == 0 {
 		s.byGroup.unset(tok, group)
 		return
 	}
-	s.byGroup.set(tok, group, m)
+	s.byGroup.set(tok, group, &m)
 }
