@@ -162,11 +162,7 @@ type struggle struct {
 // are done and who was to leave has left, nobody is held back.
 func TestNoGateStaysClosed(t *testing.T) {
 	t.Parallel()
-	struggles := uint64(60)
-	if testing.Short() {
-		struggles = 20
-	}
-	for seed := range struggles {
+	for _, seed := range seeds(t, 180) {
 		s := &struggle{t: t, rng: rand.New(rand.NewPCG(seed, 0)), now: epoch, asked: map[string]int{}}
 		var log bytes.Buffer
 		cfg := config(&reluctant{onEvict: s.evict})

@@ -63,17 +63,20 @@ func (m *lists[T]) under(key string) list[T] {
 func (m *lists[T]) get(key string) []T { return m.under(key).items }
 
 func (m *lists[T]) set(tok *token, key string, item T, order func(a, b T) int) {
-	l := m.under(key).set(tok, item, order)
-	m.byKey.set(tok, key, &l)
+	m.put(tok, key, m.under(key).set(tok, item, order))
 }
 
 func (m *lists[T]) unset(tok *token, key string, item T, order func(a, b T) int) {
-	l := m.under(key).unset(tok, item, order)
+	m.put(tok, key, m.under(key).unset(tok, item, order))
+}
+
+func (m *lists[T]) put(tok *token, key string, l list[T]) {
 	if len(l.items) == 0 {
 		m.byKey.unset(tok, key)
 		return
 	}
-	m.byKey.set(tok, key, &l)
+	kept := l // here, or l would be allocated in any case
+	m.byKey.set(tok, key, &kept)
 }
 
 // byID is the order of lists of objects.

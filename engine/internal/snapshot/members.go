@@ -119,15 +119,18 @@ func (s *memberSets[T]) get(group string) members[T] {
 }
 
 func (s *memberSets[T]) set(tok *token, group string, item T, order func(a, b T) int) {
-	m := s.get(group).set(tok, item, order)
-	s.byGroup.set(tok, group, &m)
+	s.put(tok, group, s.get(group).set(tok, item, order))
 }
 
 func (s *memberSets[T]) unset(tok *token, group string, item T, order func(a, b T) int) {
-	m := s.get(group).unset(tok, item, order)
+	s.put(tok, group, s.get(group).unset(tok, item, order))
+}
+
+func (s *memberSets[T]) put(tok *token, group string, m members[T]) {
 	if m.count == 0 {
 		s.byGroup.unset(tok, group)
 		return
 	}
-	s.byGroup.set(tok, group, &m)
+	kept := m // here, or m would be allocated in any case
+	s.byGroup.set(tok, group, &kept)
 }

@@ -2,7 +2,7 @@ package snapshot
 
 // pmap is a persistent map with strings as keys and values of one type: a [trie], for which
 // there is code once and not for each type. Every package that imports the engine compiles what
-// has type parameters and can be reached from the engine's types.
+// has type parameters and can be reached from the engine's types. V is no interface: no value is nil.
 //
 // each is in no order that anybody may depend on.
 type pmap[V any] struct {

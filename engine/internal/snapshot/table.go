@@ -14,7 +14,7 @@ type keyed[P any] interface {
 
 // table is a persistent set of things that carry their own keys: a hash trie
 // like [trie], with the same rules for tokens. What is different is that a slot
-// is a pointer and no more. So a change copies a sixth of the bytes, and a key
+// is a pointer and no more. So a change copies a fifth of the bytes, and a key
 // need not be written out as text to be looked for: the caller brings its hash
 // and says which thing it means.
 //

@@ -22,12 +22,6 @@ func (x *thing) same(other *thing) bool { return x.key == other.key }
 // TestTable compares versions of a table with plain maps, also with hashes that
 // collide in their first levels or altogether.
 func TestTable(t *testing.T) {
-	hashes := map[string]func(string) uint64{
-		"hash":         hashOf,
-		"three values": func(key string) uint64 { return hashOf(key) % 3 },
-		"one value":    func(string) uint64 { return 7 },
-		"high bits":    func(key string) uint64 { return hashOf(key) << 58 },
-	}
 	first := newSeed(t)
 	for name, hash := range hashes {
 		t.Run(name, func(t *testing.T) {

@@ -9,15 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// hashes are the real one and some that collide in their first levels or altogether.
+var hashes = map[string]func(key string) uint64{
+	"hash":         hashOf,
+	"three values": func(key string) uint64 { return hashOf(key) % 3 },
+	"one value":    func(string) uint64 { return 7 },
+	"high bits":    func(key string) uint64 { return hashOf(key) << 58 },
+}
+
 // TestTrie compares versions of a trie with plain maps, also with hashes that
 // collide in their first levels or altogether.
 func TestTrie(t *testing.T) {
-	hashes := map[string]func(string) uint64{
-		"hash":         hashOf,
-		"three values": func(key string) uint64 { return hashOf(key) % 3 },
-		"one value":    func(string) uint64 { return 7 },
-		"high bits":    func(key string) uint64 { return hashOf(key) << 58 },
-	}
 	first := newSeed(t)
 	for name, hash := range hashes {
 		t.Run(name, func(t *testing.T) {
