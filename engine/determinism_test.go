@@ -29,7 +29,7 @@ var (
 )
 
 // seeds are the seeds of a test's histories, a third of n: always the same ones, and with
-// -soak others. With -long there are twelve times as many, with -short a third of them.
+// -soak others. With -long there are twelve times as many, with -short a sixth of them.
 func seeds(t *testing.T, n int) []uint64 {
 	if *seed != 0 {
 		return []uint64{*seed}
@@ -38,7 +38,7 @@ func seeds(t *testing.T, n int) []uint64 {
 	case *long:
 		n *= 4
 	case testing.Short():
-		n = (n + 8) / 9
+		n = (n + 17) / 18
 	default:
 		n = (n + 2) / 3
 	}

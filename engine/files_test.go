@@ -35,7 +35,7 @@ const (
 )
 
 func TestFilesHaveFloors(t *testing.T) {
-	t.Parallel()
+	ofSources(t)
 	total := 0
 	for _, p := range goList(t, "./...") {
 		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")

@@ -71,8 +71,8 @@ func TestAShorterLimitIsGranted(t *testing.T) {
 // placed.
 func TestTheLongestLimitIsGranted(t *testing.T) {
 	t.Parallel()
-	granted := 0
-	for _, seed := range seeds(t, 150) {
+	seeds, granted := seeds(t, 150), 0
+	for _, seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 8))
 		r, err := engine.NewRaw(heeding(engine.NoPlan))
 		require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestTheLongestLimitIsGranted(t *testing.T) {
 		}
 	}
 	if *seed == 0 {
-		require.Greater(t, granted, 10)
+		require.Greater(t, granted, len(seeds)/5)
 	}
 }
 

@@ -53,13 +53,20 @@ var coined = map[string][]string{
 	"plugins/interpodaffinity/random_test.go":                   {"ghost"},
 }
 
+// ofSources is for tests that read the sources. With -short they are left out: with the race detector, which sees
+// nothing in them, they take a minute.
+func ofSources(t *testing.T) {
+	t.Helper()
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: the sources are not looked at; run without -short")
+	}
+}
+
 // TestPlainWords: documents, comments and messages do without the banned words.
 // Names in code are not looked at, nor are kits and the texts of tests.
 func TestPlainWords(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("-short: the words of the sources are not looked at, which takes half a minute with the race detector; run without -short")
-	}
+	ofSources(t)
 	used := map[string]map[string]bool{}
 	check := func(file string, line int, text string) {
 		for _, b := range banned {
@@ -179,7 +186,7 @@ func TestNeutralTexts(t *testing.T) {
 // TestRenderedTexts: the engine says what adapters/kubernetes/words renders. A row for
 // a text that was changed here would not be noticed otherwise.
 func TestRenderedTexts(t *testing.T) {
-	t.Parallel()
+	ofSources(t)
 	verb := regexp.MustCompile(`%[a-z]`)
 	plain := func(text string) string { return verb.ReplaceAllString(text, "%v") }
 	var said []string

@@ -652,7 +652,7 @@ func TestSimulationRepeats(t *testing.T) {
 	t.Parallel()
 	o, histories := Options{Record: true}, uint64(20)
 	if testing.Short() {
-		histories = 5
+		histories = 2
 	}
 	for seed := range histories {
 		a, b := simulate(seed, o), simulate(seed, o)
