@@ -415,14 +415,14 @@ func TestReservationFollowsTheOrder(t *testing.T) {
 	})
 }
 
-var fleetsFlag = flag.Int("fleets", 8, "simulate as many fleets; with -short a quarter of them")
+var fleetsFlag = flag.Int("fleets", 8, "simulate as many fleets; with -short one in eight")
 
 // Whatever comes and goes, as long as tasks keep to their limits and nodes stay: who has
 // been promised something starts by then, and the promise only gets better.
 func TestPromisesAreKeptInRandomFleets(t *testing.T) {
 	fleets, promises := *fleetsFlag, 0
 	if testing.Short() {
-		fleets = (fleets + 3) / 4
+		fleets = (fleets + 7) / 8
 	}
 	for seed := range uint64(fleets) {
 		random := rand.New(rand.NewPCG(seed, 0))
