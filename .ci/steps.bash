@@ -207,7 +207,7 @@ step_faults() {
 # minutes is how long each step may take, so that one that hangs is named.
 declare -A minutes=(
   [tests]=40 [format]=2 [lint]=15 [race]=45 [readme]=15 [scripts]=15
-  [long]=120 [race_all]=90 [invariants]=30 [fuzz]=30 [benchmarks]=20 [modules]=20 [bridge]=45 [parity]=45
+  [long]=120 [race_all]=90 [invariants]=30 [fuzz]=30 [benchmarks]=20 [modules]=30 [bridge]=45 [parity]=45
   [parity_random]=60 [readme_parity]=20 [e2e_kubernetes]=90 [e2e_fleet]=45 [faults]=60
 )
 
