@@ -103,17 +103,18 @@ func TestStoredLimit(t *testing.T) {
 	a, op := f.as(alice), f.as(oscar)
 	sparse, err := job.ParseArray("0-1023999:1024") // a thousand elements, each in a chunk of its own
 	require.NoError(t, err)
+	const arrays = 60
+	a.submit(slices.Repeat([]job.Spec{{Command: []string{"true"}, Array: sparse, Hold: true}}, arrays)...)
 	script := func(i int) api.SubmitRequest {
-		return api.SubmitRequest{Key: fmt.Sprint(i), Jobs: []job.Spec{{Script: "#!/bin/sh\n" + strings.Repeat("#", 50_000), Array: sparse, Hold: true}}}
+		return api.SubmitRequest{Key: fmt.Sprint(i), Jobs: []job.Spec{{Script: "#!/bin/sh\n" + strings.Repeat("#", 250_000), Hold: true}}}
 	}
-	const each = 1000*1024 + 50_000
 	taken := 0
 	for ; a.ask("POST", "/v1/jobs", script(taken)).status == http.StatusOK; taken++ {
 		require.Less(t, taken, 1000)
 	}
-	require.InDelta(t, 64<<20/each, taken, 1)
+	require.InDelta(t, (64<<20-arrays*1000*1024)/250_000, taken, 1)
 	e := a.refused(http.StatusConflict, "POST", "/v1/jobs", script(taken))
-	require.Regexp(t, `the servers store 6\d\.\d MiB of the jobs of user "alice", this would be 1\.0 MiB more, and 64\.0 MiB are allowed;.* maxStored of a queue`, e.Message)
+	require.Regexp(t, `the servers store 6\d\.\d MiB of the jobs of user "alice", this would be 0\.2 MiB more, and 64\.0 MiB are allowed;.* maxStored of a queue`, e.Message)
 	check := script(taken)
 	check.Check = true
 	a.refused(http.StatusConflict, "POST", "/v1/jobs", check)
