@@ -121,10 +121,10 @@ func synthetic(seed uint64, jobs int) *trace {
 // they did: then about half of them have started by the P50, and nine of ten by the P90. Those that wait
 // at the same time wait for the same ends and miss together, so single traces differ much.
 func TestForecastsComeTrue(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: 2,400 jobs are not forecast; run without -short")
 	}
-	t.Parallel()
 	var all engine.Calibration
 	for seed := range uint64(6) {
 		c := synthetic(seed+1, 400).calibrate(t, engine.InOrder)

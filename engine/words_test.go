@@ -53,16 +53,6 @@ var coined = map[string][]string{
 	"plugins/interpodaffinity/random_test.go":                   {"ghost"},
 }
 
-// ofSources is for tests that read the sources. With -short they are left out: with the race detector, which sees
-// nothing in them, they take a minute.
-func ofSources(t *testing.T) {
-	t.Helper()
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("-short: the sources are not looked at; run without -short")
-	}
-}
-
 // TestPlainWords: documents, comments and messages do without the banned words.
 // Names in code are not looked at, nor are kits and the texts of tests.
 func TestPlainWords(t *testing.T) {
