@@ -68,7 +68,7 @@ concurrent() {
   local dir dirs
   dirs=$(each go list -f '{{.Dir}}' ./...) || return
   for dir in $dirs; do
-    if ls "$dir"/*.go | grep -v '_test\.go$' | xargs -r grep -qsE '^\s*go (func\(|[a-zA-Z.]+\()|\.Go\('; then echo "$dir"; fi
+    if grep -qE --exclude='*_test.go' '^\s*go (func\(|[a-zA-Z.]+\()|\.Go\(' "$dir"/*.go; then echo "$dir"; fi
   done
 }
 
