@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"time"
+
 	"github.com/berth-project/berth/adapters/fleet/job"
 	"github.com/berth-project/berth/engine"
 	"github.com/berth-project/berth/model"
@@ -32,6 +34,16 @@ func (c *Controller) EngineLoad(node string) *model.NodeLoad {
 	l, _ := c.eng.Load().View().Object(model.ObjectRef{Kind: model.NodeLoadKind, ID: node})
 	load, _ := l.Object.(*model.NodeLoad)
 	return load
+}
+
+// HoldsUntil is when the last interval of a reservation ends of which the engine knows.
+func (c *Controller) HoldsUntil() (last time.Time) {
+	for r := range c.eng.Load().View().Objects(model.HoldKind) {
+		if until := r.Object.(*model.Hold).Until; until.After(last) {
+			last = until
+		}
+	}
+	return last
 }
 
 // TasksMeasured are the tasks of the last report of a node.
