@@ -32,7 +32,7 @@ func (frank) Sign(*model.Workload) ([]extpoints.SignFragment, *extpoints.Status)
 // What is alike is tried once, and the same starts at the same time on the same nodes as where all are
 // tried, in any way of planning; without -long, in a third of the ways, with -short in a ninth.
 func TestAlikeStartAsIfAllWereTried(t *testing.T) {
-	t.Parallel()
+	oneGoroutine(t)
 	every, least := 3, 100
 	switch {
 	case *long:
@@ -58,7 +58,7 @@ func TestAlikeStartAsIfAllWereTried(t *testing.T) {
 // One that has found a node, and would delay others there, does not move on where the next search begins: with slack
 // the next like it is not tried then, and would have moved it further.
 func TestTurnedDownMovesNoSearchOn(t *testing.T) {
-	t.Parallel()
+	oneGoroutine(t)
 	how := historyModes[22]
 	require.True(t, how.Slack)
 	how.few = true

@@ -447,7 +447,7 @@ func TestPlannedHistoriesReplay(t *testing.T) {
 
 // To look only where something has changed comes to the same as to look at everything.
 func TestPlannedHistoriesPlainly(t *testing.T) {
-	t.Parallel()
+	oneGoroutine(t)
 	for i, how := range someModes(1) {
 		for _, seed := range seeds(t, 12) {
 			one := newPlannedHistory(t, seed*100+uint64(i), how, 1)
@@ -465,7 +465,7 @@ func TestPlannedHistoriesPlainly(t *testing.T) {
 
 // A log that begins in the middle leads to the same.
 func TestPlannedHistoriesReplayFromTheMiddle(t *testing.T) {
-	t.Parallel()
+	oneGoroutine(t)
 	for i, how := range someModes(1) {
 		for _, seed := range append(seeds(t, 4), 15) {
 			h := newPlannedHistory(t, seed*100+uint64(i), how, 1)
@@ -495,7 +495,7 @@ func TestPlannedHistoriesReplayFromTheMiddle(t *testing.T) {
 
 // To begin a recording changes neither what is planned nor what is decided from then on.
 func TestPlannedHistoriesGoOnWhenARecordingBegins(t *testing.T) {
-	t.Parallel()
+	oneGoroutine(t)
 	for i, how := range someModes(1) {
 		for _, seed := range append(seeds(t, 6), 5, 23) { // of 23 holds are before something in the plan
 			one := newPlannedHistory(t, seed*100+uint64(i), how, 1)

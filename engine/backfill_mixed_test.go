@@ -131,7 +131,7 @@ func (m *mixture) settle() {
 // Where all that wait have a reservation, each job starts within a second or has been promised a
 // start, and none starts later than it was promised first; with slack, too.
 func TestEveryJobOfAMixtureIsPromisedAStart(t *testing.T) {
-	t.Parallel()
+	oneGoroutine(t)
 	jobs := 120
 	if *long {
 		jobs = 450

@@ -29,7 +29,7 @@ func reserved(list []timeline.Reservation) (lines []string) {
 // somewhere, a limit passed, or the workload itself, or one before it, came or is another now. By
 // queues it may also be passed by others, since shares change with each start and end.
 func TestReservationsAreKept(t *testing.T) {
-	t.Parallel()
+	oneGoroutine(t)
 	for i, how := range someModes(1) {
 		for _, seed := range append(seeds(t, 8), 11, 17, 91) {
 			requireKept(t, seed*100+uint64(i), how)
@@ -201,7 +201,7 @@ func TestTheFirstStartsByTheLatestPlannedEnd(t *testing.T) {
 // ended before any reservation of others begins, or, where nodes do not depend on each other, none
 // of them is on that node.
 func TestNothingWaitsThatDelaysNobody(t *testing.T) {
-	t.Parallel()
+	oneGoroutine(t)
 	looked := map[engine.Order]int{}
 	for i, how := range someModes(1) {
 		if how.Mode == engine.InOrder {

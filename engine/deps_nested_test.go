@@ -68,7 +68,7 @@ var nestedFloors = map[string][][]string{
 
 // The imports within each nested module go down too.
 func TestImportsOfNestedModulesGoDownOnly(t *testing.T) {
-	ofSources(t)
+	oneGoroutine(t)
 	for dir, floors := range nestedFloors {
 		if _, err := os.Stat(filepath.Join("..", dir)); err != nil {
 			t.Skipf("%v: the repository is not whole here", err)

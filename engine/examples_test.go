@@ -49,7 +49,7 @@ var withoutExample = map[string]string{
 // TestPackagesHaveExamples: whoever opens the documentation of a package that can be
 // imported sees code that uses it, compiled and, where it can be, run.
 func TestPackagesHaveExamples(t *testing.T) {
-	ofSources(t)
+	oneGoroutine(t)
 	importable, shown := map[string]bool{}, map[string]bool{}
 	for _, file := range files(t, ".go") {
 		dir := path.Dir(file)

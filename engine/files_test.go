@@ -35,7 +35,7 @@ const (
 )
 
 func TestFilesHaveFloors(t *testing.T) {
-	ofSources(t)
+	oneGoroutine(t)
 	total := 0
 	for _, p := range goList(t, "./...") {
 		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")

@@ -3,6 +3,8 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +16,16 @@ import (
 	"github.com/berth-project/berth/model"
 	"github.com/berth-project/berth/plugins"
 )
+
+// oneGoroutine begins a test in which nothing happens at the same time as something else. The race detector sees
+// nothing in it, and slows it down many times: with it, the test is left out.
+func oneGoroutine(t *testing.T) {
+	t.Helper()
+	t.Parallel()
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		t.Skip("one goroutine: nothing for the race detector")
+	}
+}
 
 // epoch is when the tests without a clock begin.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -40,7 +40,7 @@ func amountsConfig(mode engine.BackfillMode) engine.Config {
 // Nobody takes what is kept for others, and those for whom it is kept can have it; a replay leads to the
 // same.
 func TestHeldAmountsAreKept(t *testing.T) {
-	t.Parallel()
+	oneGoroutine(t)
 	seeds, tried := seeds(t, 40), 0
 	for _, mode := range []engine.BackfillMode{engine.NoPlan, engine.EASY, engine.Conservative} {
 		for _, seed := range seeds {

@@ -12,16 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ofSources begins a test that reads so many sources that it takes seconds with the race detector, which sees nothing
-// in them. With -short it is left out.
-func ofSources(t *testing.T) {
-	t.Helper()
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("-short: the sources are not looked at; run without -short")
-	}
-}
-
 // files lists the files of the repository with one of the endings, by their paths
 // from its root, those of nested modules too. Test data and hidden folders are
 // left out.

@@ -34,7 +34,7 @@ func TestSurfaceIsSmall(t *testing.T) {
 
 // Every field of what a package exports that can be imported says what it is: a comment above it, or beside it.
 func TestFieldsAreDocumented(t *testing.T) {
-	ofSources(t)
+	oneGoroutine(t)
 	fields, seen := 0, map[string]bool{}
 	for _, path := range files(t, ".go") {
 		dir := filepath.Dir(path)
@@ -89,7 +89,7 @@ func undocumentedFields(t *testing.T, dir string, report func(name string)) (fie
 // What a package exports is declared there, or in another that can be imported: the documentation of an
 // alias to an internal type shows neither its fields nor its methods.
 func TestNothingInternalByAlias(t *testing.T) {
-	ofSources(t)
+	oneGoroutine(t)
 	aliases := 0
 	for _, path := range files(t, ".go") {
 		if strings.HasSuffix(path, "_test.go") || strings.Contains(path, "internal/") {

@@ -454,7 +454,7 @@ change 2, charge usage: engine.ChargeUsage needs the name of a queue`)
 
 // What is remembered is in the state of an engine, and a replay from anywhere has it bit for bit.
 func TestUsageIsRecorded(t *testing.T) {
-	t.Parallel()
+	oneGoroutine(t)
 	steps := 300
 	if testing.Short() {
 		steps = 100

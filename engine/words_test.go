@@ -56,7 +56,7 @@ var coined = map[string][]string{
 // TestPlainWords: documents, comments and messages do without the banned words.
 // Names in code are not looked at, nor are kits and the texts of tests.
 func TestPlainWords(t *testing.T) {
-	ofSources(t)
+	oneGoroutine(t)
 	used := map[string]map[string]bool{}
 	check := func(file string, line int, text string) {
 		for _, b := range banned {
@@ -176,7 +176,7 @@ func TestNeutralTexts(t *testing.T) {
 // TestRenderedTexts: the engine says what adapters/kubernetes/words renders. A row for
 // a text that was changed here would not be noticed otherwise.
 func TestRenderedTexts(t *testing.T) {
-	ofSources(t)
+	oneGoroutine(t)
 	verb := regexp.MustCompile(`%[a-z]`)
 	plain := func(text string) string { return verb.ReplaceAllString(text, "%v") }
 	var said []string

@@ -449,7 +449,11 @@ func TestRandomIsReproducible(t *testing.T) {
 func TestRandomIsSound(t *testing.T) {
 	seed := modeltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for range 300 {
+	situations := 300
+	if testing.Short() {
+		situations = 100
+	}
+	for range situations {
 		s := RandomSituation(r)
 		before := fingerprint(s)
 		if err := s.Workload.Validate(); err != nil {
