@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	clienttesting "k8s.io/client-go/testing"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 )
 
 // client is a client of an API server that has no server: the few requests that
@@ -108,10 +109,22 @@ func (s *Scheduler) patchPod(namespace, name string, patch []byte) (*v1.Pod, err
 	}
 	pod := old.DeepCopy()
 	// Times keep their full precision, and the spec its nils.
-	pod.Status.Conditions = changed.Status.Conditions
+	pod.Status.Conditions = precise(changed.Status.Conditions, old)
 	pod.Status.NominatedNodeName = changed.Status.NominatedNodeName
 	s.later(pod)
 	return pod, nil
+}
+
+// precise gives the conditions the times that the pod had for them: as text they are whole
+// seconds, and what goes by when the pod was scheduled would see it move.
+func precise(conditions []v1.PodCondition, old *v1.Pod) []v1.PodCondition {
+	for i := range conditions {
+		c := &conditions[i]
+		if _, was := podutil.GetPodCondition(&old.Status, c.Type); was != nil && was.Status == c.Status {
+			c.LastTransitionTime = was.LastTransitionTime
+		}
+	}
+	return conditions
 }
 
 // deletePod begins the graceful deletion of a pod: it stays until its node has

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 )
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -26,6 +27,7 @@ func TestScheduler(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	const moment = 5 * time.Millisecond // after each bind the pod is seen on its node
 	s.Put(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}, Status: v1.NodeStatus{Allocatable: v1.ResourceList{
 		v1.ResourceCPU: resource.MustParse("1"), v1.ResourceMemory: resource.MustParse("4Gi"), v1.ResourcePods: resource.MustParse("10")}}})
 
@@ -48,6 +50,8 @@ func TestScheduler(t *testing.T) {
 		if d.Node != "" { // its node takes it in
 			bound := step.pod.DeepCopy()
 			bound.Spec.NodeName = d.Node
+			bound.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Status: v1.ConditionTrue,
+				LastTransitionTime: metav1.NewTime(s.Clock.Now().Add(moment))}}
 			s.Put(bound)
 		}
 		s.Deliver()
@@ -55,8 +59,12 @@ func TestScheduler(t *testing.T) {
 	if _, ok := s.ScheduleOne(); ok {
 		t.Error("there is nothing to do before the victim has gone")
 	}
-	if going := s.Get(pod("b", 0, "1")).(*v1.Pod); going.DeletionTimestamp == nil || len(going.Status.Conditions) == 0 {
+	going := s.Get(pod("b", 0, "1")).(*v1.Pod)
+	if _, told := podutil.GetPodCondition(&going.Status, v1.DisruptionTarget); going.DeletionTimestamp == nil || told == nil {
 		t.Errorf("the victim does not know: %+v", going.Status)
+	}
+	if _, scheduled := podutil.GetPodCondition(&going.Status, v1.PodScheduled); !scheduled.LastTransitionTime.Time.Equal(start.Add(time.Second + moment)) {
+		t.Errorf("telling the victim has changed when it was scheduled: %v", scheduled)
 	}
 	if got := s.Nominations("n1"); len(got) != 1 || got[0] != "d" {
 		t.Errorf("nominated to n1: %v", got)
