@@ -2,14 +2,12 @@ package reference
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	clientset "k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -96,15 +94,8 @@ func (s *Scheduler) patchPod(namespace, name string, patch []byte) (*v1.Pod, err
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(old)
-	if err != nil {
-		return nil, err
-	}
-	if text, err = strategicpatch.StrategicMergePatch(text, patch, v1.Pod{}); err != nil {
-		return nil, err
-	}
-	changed := &v1.Pod{}
-	if err := json.Unmarshal(text, changed); err != nil {
+	changed := old.DeepCopy()
+	if err := patched(changed, patch); err != nil {
 		return nil, err
 	}
 	pod := old.DeepCopy()

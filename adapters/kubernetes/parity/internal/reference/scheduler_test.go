@@ -63,7 +63,7 @@ func TestScheduler(t *testing.T) {
 	if _, told := podutil.GetPodCondition(&going.Status, v1.DisruptionTarget); going.DeletionTimestamp == nil || told == nil {
 		t.Errorf("the victim does not know: %+v", going.Status)
 	}
-	if _, scheduled := podutil.GetPodCondition(&going.Status, v1.PodScheduled); !scheduled.LastTransitionTime.Time.Equal(start.Add(time.Second + moment)) {
+	if _, scheduled := podutil.GetPodCondition(&going.Status, v1.PodScheduled); scheduled == nil || !scheduled.LastTransitionTime.Time.Equal(start.Add(time.Second+moment)) {
 		t.Errorf("telling the victim has changed when it was scheduled: %v", scheduled)
 	}
 	if got := s.Nominations("n1"); len(got) != 1 || got[0] != "d" {
